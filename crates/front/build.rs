@@ -1,8 +1,7 @@
-//! Writes the list of the page's files, so that a file that is put into `page/` is served without a line of code. Its
-//! tests, and what is written about it for people, are no part of it; nor are the lines of scripts and styles that are
-//! comment alone, what lines are indented by, the blanks of styles and beside arrows, and the line breaks of data: a
-//! browser is sent what it runs. How long the
-//! page waits for each answer is written into it from the table of the agent's routes.
+//! Writes the list of the page's files, so that a file in `page/` is served without further code. The tests of the page
+//! and the texts for people are left out. Scripts and styles lose their comment lines and their indentation. Styles
+//! also lose blanks, scripts the blanks around arrows, and data their line breaks: a browser receives only what it
+//! runs. The page's wait for each answer is written into it from the table of the agent's routes.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES};
 
 fn main() -> io::Result<()> {
     let page = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("page");
-    // A folder stands for all that is in it, also for files that come later.
+    // Cargo watches the whole folder, including files that are added later.
     println!("cargo::rerun-if-changed=page");
     let mut files = Vec::new();
     find(&page, &mut files)?;
@@ -27,14 +26,14 @@ fn main() -> io::Result<()> {
             let lean = out.join(format!("page_file_{number}"));
             let content = with_waits(without_comments(&fs::read_to_string(file)?));
             let is_style = file.extension().is_some_and(|ending| ending == "css");
-            // No text of the page holds an arrow.
+            // No text of the page contains an arrow.
             let content = if is_style { without_blanks(&content) } else { content.replace(" => ", "=>") };
             fs::write(&lean, content)?;
             path = lean.display().to_string();
         }
         if file.extension().is_some_and(|ending| ending == "json" || ending == "svg") {
             let lean = out.join(format!("page_file_{number}"));
-            // No text of JSON goes over two lines, and no tag of a picture.
+            // No text of JSON and no tag of an image is longer than one line.
             fs::write(&lean, fs::read_to_string(file)?.lines().map(str::trim).collect::<String>())?;
             path = lean.display().to_string();
         }
@@ -44,11 +43,11 @@ fn main() -> io::Result<()> {
     fs::write(out.join("page_files.rs"), list)
 }
 
-/// With the page's waits where `@WAITS@` stands: in seconds, by method and path; what is not named is at once. The page
-/// names no time with `wait-s`, so what has one is at once too.
+/// Replaces `@WAITS@` by the page's waits in seconds, by method and path. Requests that are not listed have the
+/// deadline of `AtOnce`. The page never uses `wait-s`, so routes with the deadline `Named` are not listed either.
 fn with_waits(script: String) -> String {
     let row = |route: &ApiRoute| {
-        // The page signs in by the front, which asks the agent.
+        // The page signs in through the front, which asks the agent.
         let path = if route.path == "/v1/sessions" { "/front/session" } else { route.path };
         let is_asked = route.passed_for != PassedFor::Nobody || path != route.path;
         let is_slow = !matches!(route.deadline, AnswerDeadline::AtOnce | AnswerDeadline::Named);
@@ -60,7 +59,7 @@ fn with_waits(script: String) -> String {
     script.replace("/* @WAITS@ */", &rows.join(","))
 }
 
-/// Without lines that are comment alone, empty lines and indentation. No text of the page goes over two lines.
+/// Removes lines that are only comment, empty lines and indentation. No text of the page is longer than one line.
 fn without_comments(source: &str) -> String {
     let mut lean = String::with_capacity(source.len());
     let mut in_comment = false;
@@ -78,7 +77,7 @@ fn without_comments(source: &str) -> String {
     lean
 }
 
-/// Without the blanks beside the signs of a style, which are there for people. What stands in quotes stays as it is.
+/// Removes the blanks next to the signs of a style. Text in quotes stays unchanged.
 fn without_blanks(style: &str) -> String {
     let lean = |(number, piece): (usize, &str)| {
         let is_quoted = number % 2 == 1;

@@ -1,4 +1,4 @@
-//! Packs the words of each language: on a board's flash they take a sixth to a third of their length.
+//! Compresses the texts of each language: on a board's flash they take a sixth to a third of their length.
 
 use std::path::Path;
 

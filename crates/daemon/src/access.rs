@@ -1,59 +1,60 @@
-//! Who may use a Unix socket, by its mode and its group, and what a user is told who may not.
+//! Access to a Unix socket by its mode and its group, and the remedy for a user without access.
 //!
-//! Groups are read from `/etc/group` and `/etc/passwd`: the C library's way to them is not in a static program.
+//! Groups are read from `/etc/group` and `/etc/passwd`, because a static program does not contain the C library's
+//! functions for them.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// To connect to a socket means to write to it.
+/// The group's write permission: connecting to a socket needs it.
 const CONNECT: u32 = 0o020;
-/// To reach what is in a folder.
+/// The group's execute permission: reaching a file in a folder needs it.
 const ENTER: u32 = 0o010;
 
-/// What the system says of a socket.
+/// The owner, group and mode of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketAccess {
-    /// Its permission bits.
+    /// The permission bits.
     pub mode: u32,
-    /// The number of its user.
+    /// The number of the owner.
     pub owner: u32,
-    /// The number of its group.
+    /// The number of the group.
     pub group: u32,
 }
 
 impl SocketAccess {
-    /// Looks at it; a link is not followed.
+    /// Reads the access data of a socket; a link is not followed.
     ///
     /// # Errors
-    /// When it is not there, or this user may not enter its folder.
+    /// When the socket does not exist, or this user may not enter its folder.
     pub fn of(path: &Path) -> io::Result<Self> {
         let facts = fs::symlink_metadata(path)?;
         Ok(Self { mode: facts.permissions().mode() & 0o777, owner: facts.uid(), group: facts.gid() })
     }
 
-    /// Whether the users of its group may connect.
+    /// Checks whether the users of the socket's group may connect.
     #[must_use]
     pub fn is_open_to_its_group(self) -> bool {
         self.mode & CONNECT != 0
     }
 
-    /// The name of its group; its number when it has none.
+    /// Returns the name of the socket's group; its number when it has no name.
     #[must_use]
     pub fn group_name(self) -> String {
         group_name(&read("/etc/group"), self.group)
     }
 
-    /// Whether the files of this board name a user, beside the owner, who is in the group. A service may be in it by
-    /// its unit alone.
+    /// Checks whether the files of this board name a user in the group in addition to the owner. A service may be in
+    /// the group through its unit alone.
     #[must_use]
     pub fn has_a_user_in_its_group(self) -> bool {
         has_a_user(&read("/etc/group"), &read("/etc/passwd"), self)
     }
 }
 
-/// What a user does who may not use this socket.
+/// Returns the remedy for a user who may not use this socket.
 #[must_use]
 pub fn way_in(socket: &Path) -> String {
     let root = "run this as root";
@@ -71,18 +72,18 @@ pub fn way_in(socket: &Path) -> String {
     }
 }
 
-/// The number of the user of this name.
+/// Returns the number of the user with this name.
 #[must_use]
 pub fn user_number(name: &str) -> Option<u32> {
     number_of(&read("/etc/passwd"), name)
 }
 
-/// A board without the file has no names.
+/// Reads a file; a board without the file has no names.
 fn read(file: &str) -> String {
     fs::read_to_string(file).unwrap_or_default()
 }
 
-/// The line of such a file whose third field is this number, in its fields.
+/// Returns the fields of the line whose third field is this number.
 fn fields_of(file: &str, number: u32) -> Option<Vec<&str>> {
     let lines = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
     lines.into_iter().find(|fields| fields.get(2).is_some_and(|field| field.parse() == Ok(number)))
@@ -98,7 +99,7 @@ fn group_name(groups: &str, number: u32) -> String {
     found.map_or_else(|| number.to_string(), str::to_owned)
 }
 
-/// The name of a user, for a command that is to be copied.
+/// Returns the name of a user, for a command that the reader copies.
 fn user_name(users: &str, number: u32) -> String {
     let found = fields_of(users, number).and_then(|fields| fields.first().copied());
     found.map_or_else(|| "NAME".to_owned(), str::to_owned)

@@ -1,18 +1,18 @@
-//! Is: what each of our daemons needs beside its own business.
-//! Is not: a rule of a sale, or a word for a customer.
-//! Invariant: a secret file is opened once, is its owner's alone, and what was read of it is wiped.
+//! Is: the functions that every daemon of this project needs in addition to its own task.
+//! Is not: a rule of a transaction, or a text for a customer.
+//! Invariant: a secret file is opened once, only its owner has access to it, and its content is wiped from memory.
 
-// Secrets in files of their own.
+// Secrets in separate files.
 pub mod secret;
-// Who may use a Unix socket, and what a user is told who may not.
+// Access to Unix sockets, and the remedy for a user without access.
 pub mod access;
 // Faults of a configuration file, each with line, key and remedy.
 pub mod settings;
-// A wire that is given instead of opened.
+// Connections that are given instead of opened.
 pub mod wire;
-// A connection whose other end has to take what it is given.
+// Connections with a deadline for the other end to read.
 pub mod writing;
-// What systemd is told, and the sockets that it gives.
+// Messages to systemd, and the sockets that systemd hands over.
 pub mod systemd;
-// The program's own log: where it goes, and how much of it.
+// The log of the process: its destination and its level.
 pub mod logging;

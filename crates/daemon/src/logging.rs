@@ -1,9 +1,9 @@
-//! The program's own log: where it goes, and how much of it.
+//! The log of the process: its destination and its level.
 //!
-//! Under systemd each event goes to the journal with its fields (`journalctl -u pos-agent POS_SALE=42`, `journald.rs`);
-//! else it is a line of text on standard error. How much is logged is said at the start and can be changed while the
-//! program runs, for there is one log in a process. What may be logged is not decided here: nothing of a card is in any
-//! event, at any level (`tests/secrets/card_data.rs`).
+//! Under systemd, each event goes to systemd's journal with its fields (`journalctl -u pos-agent POS_SALE=42`,
+//! `journald.rs`). Otherwise it is a line of text on standard error. A process has one log. Its level is set at the
+//! start and can be changed while the program runs. This module does not decide what may be logged: no event holds card
+//! data, at any level (`tests/secrets/card_data.rs`).
 
 mod journald;
 
@@ -17,27 +17,27 @@ use tracing_subscriber::{Registry, fmt, reload};
 
 pub use journald::{Journald, SOCKET, is_stderr};
 
-/// The filter of this process's log, once [`begin`] has made one.
+/// The filter of this process's log, once [`begin`] has set it.
 static FILTER: OnceLock<Filter> = OnceLock::new();
 
 struct Filter {
     handle: reload::Handle<Targets, Registry>,
-    /// As the program was started.
+    /// The level at which the program was started.
     usual: String,
 }
 
-/// Why the log cannot be begun or changed.
+/// The reason why the log cannot be begun or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not a level, nor a list of them.
+    /// The level is neither a level nor a list of levels.
     #[error("{level}: {cause}; use error, warn, info, debug or trace")]
     Level {
-        /// What was asked for.
+        /// The requested level.
         level: String,
-        /// What is wrong with it.
+        /// The fault of that level.
         cause: String,
     },
-    /// Another part of this process has a log already.
+    /// Another part of this process already has a log.
     #[error("the log of this process was begun already")]
     Begun(#[from] TryInitError),
     /// The log was begun elsewhere.
@@ -45,26 +45,26 @@ pub enum Error {
     NotOurs,
 }
 
-/// Begins the log: to the journal's socket when standard error leads there, else to standard error.
+/// Begins the log. It goes to the journal's socket when standard error leads there, otherwise to standard error.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn begin(level: &str, journal_socket: &Path) -> Result<(), Error> {
     let (filter, handle) = reload::Layer::new(filter(level)?);
     let journald = is_stderr().then(|| Journald::to(journal_socket).ok()).flatten();
-    // A line that cannot be written is lost: telling so would go the same way, and end the terminal.
+    // A line that cannot be written is lost. A message about it would go to the same place and would end the terminal.
     let text = || fmt::layer().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
     let lines = journald.is_none().then(text);
     tracing_subscriber::registry().with(filter).with(journald).with(lines).try_init()?;
-    // Whoever began first has it.
+    // The first caller keeps the filter.
     let _ = FILTER.set(Filter { handle, usual: level.to_owned() });
     Ok(())
 }
 
-/// From now on this much is logged; `None`: as the program was started.
+/// Changes the level of the log; `None` restores the level of the start.
 ///
 /// # Errors
-/// [`Error::NotOurs`] where [`begin`] has not begun the log, and [`Error::Level`].
+/// [`Error::NotOurs`] when [`begin`] has not begun the log, and [`Error::Level`].
 pub fn set(level: Option<&str>) -> Result<(), Error> {
     let Filter { handle, usual } = FILTER.get().ok_or(Error::NotOurs)?;
     handle.reload(filter(level.unwrap_or(usual))?).map_err(|_| Error::NotOurs)

@@ -1,4 +1,4 @@
-//! Secrets in files of their own: read once, wiped when dropped, refused when others could have read them.
+//! Secrets in separate files: read once, wiped when dropped, refused when other users could have read them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -10,46 +10,46 @@ use zeroize::Zeroizing;
 
 use crate::settings::{ConfigFault, fault};
 
-/// Shorter ones can be guessed by trying.
+/// The smallest number of characters; a shorter secret can be guessed.
 const MIN_CHARACTERS: usize = 16;
-/// The longest secret that is taken; a file above it is something else.
+/// The largest size of a secret file in bytes; a larger file is not a secret.
 const MAX_BYTES: usize = 4096;
-/// The longest file of a private key: an RSA key of 8192 bits has 6.4 kB in PEM form.
+/// The largest size of a private key file in bytes. An RSA key of 8192 bits has 6.4 kB in PEM form.
 const MAX_KEY: usize = 16 * 1024;
 
-/// Why a file gives no secret. The text never holds the file's content.
+/// The reason why a file gives no secret. The text never contains the file's content.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot be read: {cause}; create it with the secret on one line, owned by the agent's user, mode 0600", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// A folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     #[error("{}: is not a regular file; put the secret on one line into a file", file.display())]
     NotAFile {
         /// The file.
         file: PathBuf,
     },
-    /// Others may read, write or run it.
+    /// Other users may read, write or run the file.
     #[error("{f}: other users may open it (mode {mode:04o}); run: chmod 0600 {f}, and replace the secret", f = file.display())]
     Open {
         /// The file.
         file: PathBuf,
-        /// Its permission bits.
+        /// The permission bits.
         mode: u32,
     },
-    /// Not one line of printable ASCII without spaces.
+    /// The content is not one line of printable ASCII without spaces.
     #[error("{}: must hold one line of {MIN_CHARACTERS} to {MAX_BYTES} printable ASCII characters without spaces; write the secret again", file.display())]
     Malformed {
         /// The file.
         file: PathBuf,
     },
-    /// Not a private key in PEM form.
+    /// The content is not a private key in PEM form.
     #[error("{}: must hold one private key in PEM form, up to {MAX_KEY} bytes; write the key again", file.display())]
     NotAKey {
         /// The file.
@@ -66,11 +66,11 @@ pub fn secret_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
     read(path, true)
 }
 
-/// Reads a secret that systemd handed over (`LoadCredential=`): `path` lies in `$CREDENTIALS_DIRECTORY`. Who may open
-/// it is systemd's business, which may grant it by an access list that shows in the mode.
+/// Reads a secret that systemd handed over (`LoadCredential=`): `path` is in `$CREDENTIALS_DIRECTORY`. systemd controls
+/// the access and may grant it by an access list that shows in the mode. Therefore the mode is not checked.
 ///
 /// # Errors
-/// Every [`SecretError`] but [`SecretError::Open`].
+/// Every [`SecretError`] except [`SecretError::Open`].
 pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> {
     read(path, false)
 }
@@ -78,7 +78,7 @@ pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> 
 /// Reads a private key in PEM form: a regular file that only its owner can open.
 ///
 /// # Errors
-/// Every [`SecretError`] but [`SecretError::Malformed`].
+/// Every [`SecretError`] except [`SecretError::Malformed`].
 pub fn key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     key(path, true)
 }
@@ -86,7 +86,7 @@ pub fn key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
 /// Reads a private key that systemd handed over.
 ///
 /// # Errors
-/// As [`key_file`], but for [`SecretError::Open`].
+/// As [`key_file`], except [`SecretError::Open`].
 pub fn key_credential(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     key(path, false)
 }
@@ -106,7 +106,7 @@ fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
     secret_line(&bytes[..length], path)
 }
 
-/// The secret in what somebody typed or sent; `name` stands in the error for a file.
+/// Extracts the secret from input that was typed or sent. The error uses `name` in place of a file name.
 ///
 /// # Errors
 /// [`SecretError::Malformed`].
@@ -119,10 +119,10 @@ pub fn secret_line(typed: &[u8], name: &Path) -> Result<Zeroizing<String>, Secre
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// The beginning of a file, at most one byte more than `most`, and how many bytes were read.
+/// Reads the beginning of a file, at most one byte more than `most`. Returns the bytes and their number.
 fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>, usize), SecretError> {
     let unreadable = |cause| SecretError::Unreadable { file: path.to_owned(), cause };
-    // NONBLOCK: opening a pipe must not wait for a writer. The facts are taken from what was opened, not from the name.
+    // NONBLOCK: opening a pipe must not wait for a writer. The metadata comes from the opened file, not from its name.
     let nonblock = i32::try_from(OFlags::NONBLOCK.bits()).expect("a flag is below 2^31");
     let mut file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(unreadable)?;
     let facts = file.metadata().map_err(unreadable)?;
@@ -133,7 +133,7 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     if private && mode & 0o077 != 0 {
         return Err(SecretError::Open { file: path.to_owned(), mode });
     }
-    // One buffer that never grows, so that no copy stays behind on the heap.
+    // One buffer that never grows, so that no copy remains on the heap.
     let mut bytes = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
     while length < bytes.len() {
@@ -147,14 +147,14 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     Ok((bytes, length))
 }
 
-/// Whether a systemd credential of this name was handed to this process; `None` outside of systemd. One byte is none:
-/// the unit's `SetCredential=` gives a line feed in the place of a file that is missing.
+/// Checks whether systemd handed a credential of this name to this process; `None` outside of systemd. A credential of
+/// one byte counts as missing: the unit's `SetCredential=` gives a line feed in place of a missing file.
 pub fn credential_is_there(name: &str) -> Option<bool> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 1))
 }
 
-/// Turns the fault of a secret file into a fault of the key that names it.
+/// Converts the fault of a secret file into a fault of the key that names it.
 ///
 /// # Errors
 /// The fault.
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(write(good.as_bytes(), 0o600).unwrap().as_str(), "0123456789abcdef");
         }
         assert!(write(b"0123456789abcdef", 0o400).is_ok());
-        // systemd grants a credential by an access list, which shows as rights of the group.
+        // systemd grants a credential by an access list, which appears as permissions of the group.
         assert!(write(b"0123456789abcdef", 0o440).is_err());
         assert!(secret_credential(&file).is_ok());
         for mode in [0o640, 0o604, 0o620, 0o601, 0o644] {

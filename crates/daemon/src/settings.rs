@@ -1,26 +1,26 @@
 //! Faults of a configuration file, and the checks that several sections share.
 //!
-//! A fault names the line, the key, what is wrong and the remedy. All faults are the answer: nobody wants to correct a
-//! file ten times.
+//! A fault names the line, the key, the error and the remedy. All faults are reported together, so that a person
+//! corrects the file once.
 
 use std::fmt;
 use std::path::Path;
 
-/// One place of the file that cannot be used.
+/// One fault of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
-    /// Where it stands, counted from 1, when that is known.
+    /// The line, counted from 1, when it is known.
     pub line: Option<usize>,
-    /// The key with its section, as `gateway.url`; empty when it is about the file itself.
+    /// The key with its section, as `gateway.url`; empty when the fault is about the file itself.
     pub key: String,
-    /// What is wrong with it.
+    /// The error.
     pub wrong: String,
-    /// What to write instead.
+    /// The remedy: what to write instead.
     pub remedy: String,
 }
 
 impl ConfigFault {
-    /// Where, and what is wrong there.
+    /// Returns the place and the error.
     #[must_use]
     pub fn seen(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -35,16 +35,16 @@ impl fmt::Display for ConfigFault {
     }
 }
 
-/// The faults that were found so far.
+/// The faults found so far.
 #[derive(Debug, Default)]
 pub struct FaultList(pub Vec<ConfigFault>);
 
 impl FaultList {
-    /// What was checked, when it is good.
+    /// Returns the checked value, or adds its fault to the list.
     pub fn add<T>(&mut self, checked: Result<T, ConfigFault>) -> Option<T> {
         checked
             .map_err(|fault| {
-                // Once is enough for a list with the same mistake in several places.
+                // A list with the same mistake in several places gives one fault.
                 if !self.0.contains(&fault) {
                     self.0.push(fault);
                 }
@@ -53,16 +53,16 @@ impl FaultList {
     }
 }
 
-/// From the slowest dock to the fastest UART.
+/// The permitted baud rates, from the slowest dock to the fastest UART.
 pub const BAUD: std::ops::RangeInclusive<u32> = 1_200..=4_000_000;
 
-/// USB ignores it; the docks' rate is not published (readers: 10, point 1).
+/// Returns the default baud rate. USB ignores it; the rate of the docks is not published (readers: 10, point 1).
 #[must_use]
 pub fn default_baud() -> u32 {
     115_200
 }
 
-/// `/dev/…` or `tcp://host:port`; `usual` is the port of the example.
+/// Checks a port: `/dev/…` or `tcp://host:port`. `usual` is the port in the example of the remedy.
 ///
 /// # Errors
 /// The fault.
@@ -84,7 +84,7 @@ pub fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
     })
 }
 
-/// An absolute path.
+/// Checks that a path is absolute.
 ///
 /// # Errors
 /// The fault.
@@ -92,7 +92,7 @@ pub fn absolute(key: &str, path: &Path) -> Result<(), ConfigFault> {
     check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
 }
 
-/// 1 to 32 digits.
+/// Checks that a text has 1 to 32 digits.
 ///
 /// # Errors
 /// The fault.
@@ -100,7 +100,7 @@ pub fn digits(key: &str, text: &str, remedy: &str) -> Result<(), ConfigFault> {
     check(is_digits(text, 32), key, "must be 1 to 32 digits", remedy)
 }
 
-/// A number between two bounds, both included.
+/// Checks that a number is between two bounds, both included.
 ///
 /// # Errors
 /// The fault.
@@ -111,19 +111,19 @@ pub fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> 
     })
 }
 
-/// Whether it is 1 to `most` digits.
+/// Checks whether a text has 1 to `most` digits and nothing else.
 #[must_use]
 pub fn is_digits(text: &str, most: usize) -> bool {
     is_made_of(text, most, |byte| byte.is_ascii_digit())
 }
 
-/// Whether it is 1 to `most` bytes that are `allowed`.
+/// Checks whether a text has 1 to `most` bytes that are all `allowed`.
 #[must_use]
 pub fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(allowed)
 }
 
-/// Nothing when it fits; else a fault of `key`.
+/// Returns a fault of `key` unless the value fits.
 ///
 /// # Errors
 /// The fault.
@@ -131,7 +131,7 @@ pub fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), Con
     if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
 }
 
-/// As [`check`], with words that are made only when they are needed.
+/// Does the same as [`check`] with texts that are made only when needed.
 ///
 /// # Errors
 /// The fault.
@@ -143,7 +143,7 @@ pub fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> 
     Err(fault(key, &wrong, &remedy))
 }
 
-/// A fault of `key`, whose line is not known.
+/// Creates a fault of `key` whose line is not known.
 #[must_use]
 pub fn fault(key: &str, wrong: &str, remedy: &str) -> ConfigFault {
     ConfigFault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }

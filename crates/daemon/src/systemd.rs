@@ -1,9 +1,10 @@
-//! What a service tells systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that it is
-//! given (sd_listen_fds(3)).
+//! Messages to systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that systemd hands
+//! over (sd_listen_fds(3)).
 //!
-//! What is told is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Started by hand
-//! there is no such socket and every call does nothing. It is not a watchdog thread: the agent's own loop sends
-//! `watchdog()`, because only a ping from the loop that takes sales proves that sales are taken (security: 4.1).
+//! A message is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Without systemd
+//! there is no such socket, and every call does nothing. There is no watchdog thread: the agent's own loop sends
+//! `watchdog()`. Only a ping from the loop that handles transactions proves that transactions are handled (security:
+//! 4.1).
 
 use std::env;
 use std::ffi::OsStr;
@@ -17,50 +18,51 @@ use std::time::Duration;
 
 use listenfd::ListenFd;
 
-/// Sockets that systemd has opened before the service ran (systemd.socket(5)): nobody else can take them, and who
-/// connects while the service restarts waits instead of being refused.
+/// The sockets that systemd opened before the service ran (systemd.socket(5)). No other program can take them. A client
+/// that connects while the service restarts waits instead of being refused.
 #[derive(Debug, Default)]
 pub struct Sockets {
-    /// A Unix socket.
+    /// The Unix socket.
     pub unix: Option<UnixListener>,
-    /// A TCP socket.
+    /// The TCP socket.
     pub tcp: Option<TcpListener>,
 }
 
-/// Why what systemd gives cannot be used.
+/// The reason why a socket from systemd cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketsError {
-    /// Two of a kind.
+    /// A second socket of the same kind.
     #[error(
         "systemd gives a second {kind} socket; one ListenStream= in pos-agent.socket and one in pos-agent-http.socket are what \
          this program can use"
     )]
     Second {
-        /// `Unix` or `TCP`.
+        /// The kind: `Unix` or `TCP`.
         kind: &'static str,
     },
-    /// Neither a Unix nor an IPv4 stream socket.
+    /// A socket that is neither a Unix nor an IPv4 stream socket.
     #[error(
         "systemd gives something else than a Unix socket or a TCP socket of IPv4 (number {number}): {cause}; correct \
          ListenStream= of pos-agent.socket and pos-agent-http.socket"
     )]
     Strange {
-        /// Which of them, from 1.
+        /// The number of the socket, counted from 1.
         number: usize,
-        /// What it is not.
+        /// The error of the conversion.
         cause: io::Error,
     },
 }
 
 impl Sockets {
-    /// Those that are meant for this process (`LISTEN_PID`), once: the variables are gone afterwards. None when it was
-    /// started otherwise.
+    /// Takes the sockets that are meant for this process (`LISTEN_PID`). It works once: afterwards the variables are
+    /// gone. Returns no sockets when systemd did not start the process.
     ///
     /// # Errors
-    /// When there are others than one of each kind.
+    /// When there is a second socket of one kind, or a socket of another kind.
     pub fn from_env() -> Result<Self, SocketsError> {
         let mut given = Self::default();
-        // Without a process named they may be another's, which this one has inherited.
+        // Without `LISTEN_PID` the sockets may belong to another process, from which this one has inherited the
+        // variables.
         if env::var_os("LISTEN_PID").is_none() {
             return Ok(given);
         }
@@ -84,13 +86,13 @@ impl Sockets {
     }
 }
 
-/// The way to the service manager, or to nobody when there is none.
+/// The connection to the service manager; it does nothing when there is none.
 #[derive(Debug)]
 pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
 
 impl Notify {
-    /// From `NOTIFY_SOCKET`. Absent means not started by systemd; a name that cannot be used is logged and then treated
-    /// alike.
+    /// Opens the socket named in `NOTIFY_SOCKET`. When the variable is absent, systemd did not start the process. A
+    /// name that cannot be used is logged and then ignored.
     #[must_use]
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
@@ -100,16 +102,16 @@ impl Notify {
         })
     }
 
-    /// To nobody.
+    /// Creates a connection that sends nothing.
     #[must_use]
     pub fn nobody() -> Self {
         Self(None)
     }
 
-    /// To the socket called `name`: a path, or `@name` in the abstract namespace.
+    /// Opens the socket called `name`: a path, or `@name` in the abstract namespace.
     ///
     /// # Errors
-    /// When `name` is no Unix address (as `vsock:…`, which a board does not have) or no socket can be made.
+    /// When `name` is not a Unix address (for example `vsock:…`, which a board does not have) or no socket can be made.
     pub fn to(name: &OsStr) -> io::Result<Self> {
         let address = match name.as_bytes() {
             [b'@', rest @ ..] => SocketAddr::from_abstract_name(rest)?,
@@ -117,33 +119,34 @@ impl Notify {
             _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "neither a path nor an abstract name")),
         };
         let socket = UnixDatagram::unbound()?;
-        // A manager that is slow to read must not hold up a sale.
+        // A manager that reads slowly must not delay a transaction.
         socket.set_nonblocking(true)?;
         Ok(Self(Some((socket, address))))
     }
 
-    /// Start-up is over: the journal is replayed and tills are heard.
+    /// Reports that start-up is over: the journal is replayed and tills are served.
     pub fn ready(&self) {
         self.send("READY=1");
     }
 
-    /// One line for `systemctl status`. Control bytes become spaces: a line feed would start another assignment.
+    /// Sets the one line of `systemctl status`. Control bytes become spaces, because a line feed would start another
+    /// assignment.
     pub fn status(&self, text: &str) {
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.send(&format!("STATUS={line}"));
     }
 
-    /// The main loop is alive. To be sent every [`watchdog_interval`].
+    /// Reports that the main loop is alive. Call it every [`watchdog_interval`].
     pub fn watchdog(&self) {
         self.send("WATCHDOG=1");
     }
 
-    /// The agent ends because it was asked to.
+    /// Reports that the agent ends because it was asked to.
     pub fn stopping(&self) {
         self.send("STOPPING=1");
     }
 
-    /// A message that cannot be sent is not a reason to stop: when the manager stays deaf, its watchdog acts.
+    /// Sends a message. A failure does not stop the agent: when the manager gets no message, its watchdog acts.
     fn send(&self, message: &str) {
         let Some((socket, address)) = &self.0 else { return };
         if let Err(error) = socket.send_to_addr(message.as_bytes(), address) {
@@ -152,10 +155,10 @@ impl Notify {
     }
 }
 
-/// Whether a unit of the system has a process; `None` where systemd does not run the system.
+/// Checks whether a unit of the system has a process; `None` when systemd does not run the system.
 #[must_use]
 pub fn unit_runs(unit: &str) -> Option<bool> {
-    // sd_booted(3).
+    // This is the test of sd_booted(3).
     if !Path::new("/run/systemd/system").is_dir() {
         return None;
     }
@@ -163,8 +166,8 @@ pub fn unit_runs(unit: &str) -> Option<bool> {
     Some(std::fs::read_to_string(processes).is_ok_and(|processes| !processes.trim().is_empty()))
 }
 
-/// How often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`: no
-/// watchdog is set, or it is meant for another process.
+/// Returns how often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`
+/// when no watchdog is set or it is meant for another process.
 #[must_use]
 pub fn watchdog_interval() -> Option<Duration> {
     let var = |name| env::var(name).ok();

@@ -1,7 +1,8 @@
-//! A wire that is given instead of opened: the terminal in the world of its tests is connected by memory, and its time
-//! is not the system's. What is sent over it, and when, is the same. And what to say when a device may not be opened.
+//! Connections that are given to the terminal instead of opened by it. The tests connect the terminal by memory and
+//! with their own clock; the data and its timing are the same. The module also has the explanation for a device that
+//! may not be opened.
 //!
-//! What it is not: a setting. No configuration names such a wire; a terminal opens its tty, its socket, its printer
+//! The connections are not a setting: no configuration names them. A real terminal opens its tty, socket and printer
 //! itself.
 
 use std::future::Future;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// The system's refusal to open a device; where its rights are the cause, with what to do.
+/// Adds the remedy to the system's refusal to open a device, when the cause is the device's permissions.
 #[must_use]
 pub fn refused(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::PermissionDenied {
@@ -23,12 +24,12 @@ pub fn refused(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
-/// Bytes both ways.
+/// A stream of bytes in both directions.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
 
-/// Makes a connection each time it is asked.
+/// A function that makes a new connection at each call.
 pub type Connector = Arc<dyn Fn() -> Connecting + Send + Sync>;
 
 /// A connection that is being made.

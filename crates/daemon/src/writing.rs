@@ -1,4 +1,4 @@
-//! A connection whose other end has to take what it is given: what nobody reads is not kept for long.
+//! Connections with a deadline for the other end to read, so that unread data is not kept for long.
 
 use std::io;
 use std::pin::Pin;
@@ -8,18 +8,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails when all that was to be written was not taken in time. What counts is the last byte, so that
-/// somebody who takes one byte after the other gains no time by it.
+/// A stream that fails when the other end does not take all written data in time. The deadline applies to the last
+/// byte, so a client that takes single bytes gains no time.
 #[derive(Debug)]
 pub struct TimedWriter<S> {
     stream: S,
     patience: Duration,
-    /// Since when something waits to be written.
+    /// The deadline of the data that waits to be written.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> TimedWriter<S> {
-    /// `patience` is from when something cannot be written at once to when all of it was.
+    /// Creates the writer. `patience` begins when data cannot be written immediately and covers all waiting data.
     #[must_use]
     pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waits: None }
@@ -63,7 +63,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedWriter<S> {
         self.stream.is_write_vectored()
     }
 
-    /// Called when there is nothing left to write.
+    /// Flushes the stream. The caller flushes when it has nothing left to write, so a finished flush ends the deadline.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
         let flushed = self.within(cx, flushed);

@@ -1,8 +1,9 @@
-//! The licences of what is built into the programs: every package with its licence and its source, and every text once.
+//! The licences of everything that is built into the programs: each package with its licence and source, and each text
+//! once.
 //!
-//! Cargo is asked twice: `cargo tree` knows what is built in (into each program of a board, without build scripts,
-//! macros and tests), `cargo metadata` where the packages lie. A package that brings no licence text is an error and
-//! not a gap: the text then has to be put into `packages/licences/NAME`.
+//! Two commands of Cargo give the data. `cargo tree` lists the packages that are built into the programs of a board,
+//! without build scripts, macros and tests. `cargo metadata` gives their folders. A package without a licence text is
+//! an error, not a gap: the text then has to be put into `packages/licences/NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,20 +13,20 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-/// What files with licences and notices are called, in capitals, at the beginning.
+/// The beginnings of the names of licence and notice files, in capitals.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// Texts of packages that bring none.
+/// The folder with the texts of packages that have none.
 const BY_HAND: &str = "packages/licences";
 
-/// What Cargo does not list.
+/// The part of the list that Cargo does not know.
 const BESIDE_THE_PACKAGES: &str = "\
 Beside these packages the programs hold:
   SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
   Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html beside this one
 ";
 
-/// Why there is no list.
+/// The reason why there is no list.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{0}")]
@@ -75,7 +76,8 @@ fn cargo(verb: &'static str, arguments: &[&str]) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The packages that the tree lists, one a line as `name v1.2.3`, from those that are known; ours is not among them.
+/// Returns the packages that the tree lists, one per line as `name v1.2.3`. They are found among the known packages;
+/// our own packages are left out.
 fn built_in(tree: &str, known: Vec<Package>) -> Result<Vec<Package>, Error> {
     let mut known: BTreeMap<String, Package> =
         known.into_iter().map(|one| (format!("{} v{}", one.name, one.version), one)).collect();
@@ -89,7 +91,7 @@ fn built_in(tree: &str, known: Vec<Package>) -> Result<Vec<Package>, Error> {
     Ok(found?.into_iter().filter(|one| one.source.is_some()).collect())
 }
 
-/// The whole list: packages with the numbers of their texts, then the texts.
+/// Returns the whole list: the packages with the numbers of their texts, then the texts.
 fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Error> {
     let mut texts: Vec<String> = Vec::new();
     let (mut rows, mut missing) = (String::new(), Vec::new());
@@ -122,7 +124,7 @@ fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Er
     Ok(all)
 }
 
-/// Every licence and notice of a package, without what differs only in the ends of lines.
+/// Returns every licence and notice of a package. Texts that differ only in their line ends count once.
 fn texts_of(name: &str, folder: &Path, by_hand: &Path) -> Result<Vec<String>, Error> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| Error::File { file: folder.to_owned(), error })? {
@@ -155,7 +157,7 @@ fn texts_of(name: &str, folder: &Path, by_hand: &Path) -> Result<Vec<String>, Er
 mod tests {
     use super::*;
 
-    /// A package in a folder of its own, with these files.
+    /// Creates a package with these files in its own folder.
     fn package(root: &Path, name: &str, files: &[(&str, &str)]) -> Package {
         let folder = root.join(name);
         fs::create_dir(&folder).unwrap();

@@ -1,6 +1,6 @@
-//! `pos-docs`: writes what the packages bring beside the programs. Man pages and shell completions come from the very
-//! command lines that agent and front read; the licences are those of everything that is built into them, and the
-//! manual's tables are the agent's own. `packages/build` runs it; it is never on a board.
+//! `pos-docs` writes the files that the packages contain in addition to the programs. Man pages and shell completions
+//! come from the command line definitions of the agent and the front. The licences cover everything that is built into
+//! both. The tables of the manual are made from the agent. `packages/build` runs `pos-docs`; it is never on a board.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use clap_complete::Shell;
 use pos_agent::till::http::description;
 use serde_json::Value;
 
-/// The front is a program without a library: its command line is read here from its own file.
+/// The front has no library, so its command line is included from its source file.
 #[path = "../../front/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the front alone")]
 mod front_arguments;
@@ -84,7 +84,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// One path a line: so long that a page of it is read, so short that the agent that serves it is not much larger.
+/// Writes the description with one path per line. So a page of it is readable, and the agent that serves it is not much
+/// larger.
 fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     let document = description::document();
     let mut text = String::new();
@@ -101,7 +102,7 @@ fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(file, text)?)
 }
 
-/// JSON with a line for each member down to a depth.
+/// Writes JSON with one line per member down to a depth.
 fn write_open(text: &mut String, value: &Value, depth: usize) {
     let Some(object) = value.as_object().filter(|object| depth > 0 && !object.is_empty()) else {
         text.push_str(&value.to_string());
@@ -117,7 +118,7 @@ fn write_open(text: &mut String, value: &Value, depth: usize) {
     text.push_str("\n}");
 }
 
-/// The command lines of the programs that a board gets.
+/// Returns the command lines of the programs on a board.
 fn programs() -> [clap::Command; 2] {
     [pos_agent::cli::Arguments::command(), front_arguments::Arguments::command()]
 }

@@ -1,7 +1,7 @@
-//! What the manual (`docs/`) says of the program in tables: made by the program, so that none is typed twice.
+//! The generated tables of the manual (`docs/`), so that no fact is typed twice.
 //!
-//! A page holds the place of each between two marks, `<!-- generated: NAME -->` and `<!-- end of NAME -->`. What
-//! stands between them is replaced; what people wrote around them is not touched.
+//! A page marks the place of each table with `<!-- generated: NAME -->` and `<!-- end of NAME -->`. The text between
+//! the marks is replaced; the rest of the page is not changed.
 
 use std::error::Error;
 use std::fs;
@@ -11,10 +11,10 @@ mod configuration;
 mod source;
 mod tables;
 
-/// How a table is made.
+/// A function that makes a table.
 type Make = fn() -> String;
 
-/// Every table by the name that stands in its mark.
+/// Every table, with the name in its mark.
 const TABLES: &[(&str, Make)] = &[
     ("configuration", configuration::sections),
     ("exit codes", tables::exit_codes),
@@ -28,7 +28,7 @@ const TABLES: &[(&str, Make)] = &[
     ("fields of a close", tables::fields_of_a_close),
 ];
 
-/// Brings the tables in the pages of a folder up to date; `check` writes nothing and fails where one is not.
+/// Updates the tables in the pages of a folder. With `check` it writes nothing and fails when a table is out of date.
 pub(super) fn update(folder: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     let mut stale = Vec::new();
     let mut places = 0;
@@ -67,7 +67,7 @@ fn pages(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(pages)
 }
 
-/// A page with its tables as they are, and how many it has.
+/// Returns a page with its current tables, and their number.
 fn filled(page: &str) -> Result<(String, usize), String> {
     let (mut fresh, mut rest, mut found) = (String::with_capacity(page.len()), page, 0);
     while let Some((before, after)) = rest.split_once("<!-- generated: ") {
@@ -81,12 +81,12 @@ fn filled(page: &str) -> Result<(String, usize), String> {
     Ok((fresh + rest, found))
 }
 
-/// A text in a cell of a table: on one line, and without what would end the cell.
+/// Converts a text for the cell of a table: one line, without characters that would end the cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// A comment of the source as it is for readers of the manual: without citations.
+/// Removes the citations from a comment of the source, for readers of the manual.
 fn without_citations(comment: &str) -> String {
     let mut text = comment.to_owned();
     for book in [" (interface: ", " (readers: ", " (design: ", " (security: ", " (tills: "] {

@@ -1,9 +1,9 @@
-//! What `pos-docs` writes into the repository is as the program is.
+//! Tests that the files which `pos-docs` writes into the repository are up to date.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs `pos-docs` at the repository's root.
+/// Runs `pos-docs` at the root of the repository.
 fn check(words: &[&str]) {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let told = Command::new(env!("CARGO_BIN_EXE_pos-docs")).args(words).current_dir(root).output();

@@ -1,6 +1,6 @@
 // The requests to pos-front: answers as JSON, refusals as `Problem`, a lost connection as `Lost`.
 
-/** The request was answered, and refused. Nothing was charged by it. */
+/** A refusal: the request was answered and refused, and it charged nothing. */
 export class Problem extends Error {
   constructor(status, body, retryAfterS) {
     super(String(body?.detail ?? ""));
@@ -10,13 +10,16 @@ export class Problem extends Error {
     this.body = body;
   }
 }
-/** No answer: nobody knows whether the request was received. */
+/** No answer: it is unknown whether the request was received. */
 export class Lost extends Error {}
 
-/** How long an answer is waited for, in seconds, by method and path; "" is any other one. The build writes them from the table of the agent's routes. */
+/**
+ * The wait for an answer in seconds, by method and path; "" is for all others. The build writes the figures from the
+ * table of the agent's routes.
+ */
 const WAITS = { /* @WAITS@ */ };
 
-/** How long this answer is waited for, in ms. What stands in a path for `{…}` may be anything. */
+/** Returns the wait for an answer in ms. A value in place of `{…}` in a path may be any text. */
 export function waitFor(method, path, waits = WAITS) {
   const asked = `${method} ${path.split("?")[0]}`;
   const found = Object.keys(waits).find((one) => new RegExp(`^${one.replace(/{\w+}/g, "[^/]+")}$`).test(asked));
@@ -37,7 +40,7 @@ export async function ask(method, path, { body, ms = waitFor(method, path), sign
     throw new Lost(String(error));
   }
   let json = null;
-  try { json = JSON.parse(said); } catch { /* judged below */ }
+  try { json = JSON.parse(said); } catch { /* handled below */ }
   if (!answer.ok) throw new Problem(answer.status, json, answer.headers.get("Retry-After"));
   if (text) return said;
   if (said && json === null) throw new Lost("half an answer");
@@ -46,12 +49,12 @@ export async function ask(method, path, { body, ms = waitFor(method, path), sign
 export const get = (path, how) => ask("GET", path, how);
 export const post = (path, body, how) => ask("POST", path, { ...how, body });
 
-/** Whether the page trains: then what it asks about is training's, whose references are its own. */
+/** True when the page is in training mode. Then its requests are about training, which has its own references. */
 let trains = false;
 export const train = (on) => { trains = on; };
-/** A path about transactions, in the list that the page works with. */
+/** Returns a path about transactions, in the list that the page uses. */
 export const ofSales = (rest) => `/v1/sales${rest}${trains ? `${rest.includes("?") ? "&" : "?"}training=true` : ""}`;
-/** `till` for another till's, whose references are its own. */
+/** Returns the path of one transaction. `till` is for another till, which has its own references. */
 const one = (reference, rest = "", till = null) => ofSales(`/${encodeURIComponent(reference)}${rest}${till ? `?till=${encodeURIComponent(till)}` : ""}`);
 export const sale = (reference, till) => get(one(reference, "", till));
 export const cancel = (reference, till) => post(one(reference, "/cancel", till), {});
@@ -60,11 +63,12 @@ export const confirm = (reference, till, taken) => post(one(reference, "/confirm
 export const receipt = (reference, copy) => get(one(reference, `/receipt?copy=${copy}`), { text: true, headers: { Accept: "text/plain" } });
 export const print = (reference, copy) => post(one(reference, `/receipt?copy=${copy}`), {});
 
-/** The last event that was heard: the next stream goes on after it. */
+/** The id of the last event; the next stream continues after it. */
 let lastId = "";
 /**
- * Listens to a stream of events until `signal`. `on.open()` when everything from here on is heard, `on.event(data)` for
- * each, whatever its word. Ends by throwing `Lost` or `Problem`. Not EventSource: that passes over words it was not told of.
+ * Listens to a stream of events until `signal`. Calls `on.open()` when all later events will be received, and
+ * `on.event(data)` for each event of any name. Ends by throwing `Lost` or `Problem`. EventSource is not used: it
+ * ignores event names that it does not know.
  */
 async function stream(path, after, on, signal) {
   let answer;
@@ -87,12 +91,12 @@ async function stream(path, after, on, signal) {
     blocks.map(read).filter(Boolean).forEach(on.event);
   }
 }
-/** What happens to sales and parts of the terminal. */
+/** Streams the events of transactions and of parts of the terminal. */
 export const listen = (on, signal) => stream("/v1/events", lastId, on, signal);
-/** Tills that want to be paired, and how long others may ask yet: told at once, and at each change. */
+/** Streams the tills that wait to be paired and the time left for further tills: immediately, and at each change. */
 export const pairing = (event, signal) => stream("/front/events", "", { open() {}, event }, signal);
 
-/** One event of the stream; null for a comment or what cannot be read. */
+/** Reads one event of the stream; null for a comment or an unreadable event. */
 export function read(block) {
   const lines = block.split(/\r?\n/);
   const field = (name) => lines.filter((line) => line.startsWith(`${name}:`)).map((line) => line.slice(name.length + 1).replace(/^ /, ""));

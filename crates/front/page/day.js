@@ -1,4 +1,4 @@
-// The day: what was taken, by kind and card, a chart by hour, and the close of the day.
+// The day: the amounts taken, by kind and card, a chart by hour, and the close of day.
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, s, text } from "./dom.js";
@@ -7,12 +7,12 @@ import { minor, wire } from "./money.js";
 import { failure } from "./receipt.js";
 import { dayAndTime, clock, money, t } from "./words.js";
 
-/** Kinds by which money comes in, and goes out. What is only reserved is neither. */
+/** The kinds by which money comes in and goes out. Reservations are neither. */
 const IN = ["sale", "capture", "by-registration"];
 const OUT = ["refund", "credit", "reversal"];
 const RESERVES = ["pre-authorisation", "pre-authorisation-by-registration", "increment", "reauthorisation"];
 
-/** In minor units, what came in and went out in each hour of the day (0 to 23), of sales that are all of one day. */
+/** Returns the minor units that came in and went out in each hour of the day (0 to 23), for transactions of one day. */
 export function byHour(sales, exponent, hourOf = (time) => new Date(time).getHours()) {
   const hours = Array.from({ length: 24 }, () => ({ taken: 0n, given: 0n, count: 0 }));
   for (const sale of sales) {
@@ -20,23 +20,23 @@ export function byHour(sales, exponent, hourOf = (time) => new Date(time).getHou
     const units = minor(sale.approvedAmount ?? sale.amount, exponent) ?? 0n;
     const hour = hours[hourOf(sale.startedAt)];
     if (IN.includes(sale.kind)) { hour.taken += units; hour.count += 1; }
-    // What was only reserved and is let go was never taken.
+    // The reversal of a reservation gives no money back, because none was taken.
     if (OUT.includes(sale.kind) && !(sale.kind === "reversal" && sale.reserved)) hour.given += units;
   }
   return hours;
 }
 
-/** Marks the reversals of what was only reserved, as far as the list knows what they belong to. */
+/** Marks the reversals of reservations, as far as the list contains the reservations. */
 export function markReserved(sales) {
   const kinds = new Map(sales.map((sale) => [sale.reference, sale.kind]));
   return sales.map((sale) => (sale.kind === "reversal" && RESERVES.includes(kinds.get(sale.of)) ? { ...sale, reserved: true } : sale));
 }
 
-/** What the next close would close by now, as the terminal has added it. */
+/** Reads the next close as it would be at present; the terminal adds the sums. */
 const openClose = () => api.get("/v1/closes/open");
-/** The net of a close, of each currency; the terminal has added it. */
+/** Returns the net of a close, for each currency; the terminal has added it. */
 export const netOf = ({ net }, currency) => (net.length ? net : [{ net: "0", currency }]).map((line) => money(line.net, line.currency)).join(" · ");
-/** How many transactions moved money in it. */
+/** Returns the number of transactions that moved money. */
 export const countOf = ({ net }) => net.map((line) => line.count).join(" · ") || "0";
 
 export function dayScreen(page) {
@@ -63,7 +63,7 @@ export function dayScreen(page) {
       drawCloses(closes);
     } catch (error) { if (turn === mine) text(said, failure(error)); }
   }
-  /** The sales of this calendar day, for the picture; null when there are too many to be read. */
+  /** Returns the transactions of this calendar day, for the chart; null when there are too many to read. */
   async function readToday() {
     const midnight = new Date(page.state().status?.clock?.time ?? Date.now()).setHours(0, 0, 0, 0);
     const source = backwards();
@@ -123,7 +123,7 @@ export function dayScreen(page) {
     const sure = await dialog(t("day.close"), (close) => [h("p", { id: "close-what" }, t("day.closes-what", { net: netOf(open, currency), count: countOf(open) })), h("p", {}, t("day.close-sure")),
       h("div", { class: "answers" }, button("journal", t("day.close"), () => close(true), { class: "primary", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet" }))]);
     if (!sure) return;
-    // The same reference until it is answered: a close that was written and not heard of is not written twice.
+    // The reference stays the same until there is an answer, so a close whose answer was lost is not made twice.
     closing.reference ??= `close-${Date.now().toString(36)}`;
     try {
       const made = await api.post("/v1/closes", { reference: closing.reference, print: true });

@@ -1,8 +1,8 @@
-// Small builders for the page's elements. Whatever comes from outside becomes text; nothing is parsed as HTML.
+// Small builders for the page's elements. Data from outside becomes text; no data is parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element: `h("button", {class: "big", onclick: f}, "text", child)`. */
+/** Builds an element: `h("button", {class: "big", onclick: f}, "text", child)`. */
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   if (tag === "button") element.type = "button";
@@ -23,7 +23,7 @@ function set(element, props) {
     else element.setAttribute(name, value === true ? "" : value);
   }
 }
-/** The page's pictures become a part of it: a new screen has them also when the connection is lost. */
+/** Puts the page's images into the document, so a new screen has them even when the connection is lost. */
 export async function loadIcons() {
   const file = await (await fetch("/assets/icons.svg")).text();
   const pictures = new DOMParser().parseFromString(file, "image/svg+xml").documentElement;
@@ -32,11 +32,11 @@ export async function loadIcons() {
   pictures.setAttribute("aria-hidden", "true");
   document.body.append(document.importNode(pictures, true));
 }
-/** A picture of the sprite; it says nothing to a screen reader, for a word stands beside it. */
+/** Builds an image of the sprite. Screen readers skip it, because it has a word next to it. */
 export const icon = (name, extra = "") =>
   s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `#icon-${name}` }));
 
-/** Changes a text only when it is another one, so that screen readers do not say it twice. */
+/** Changes a text only when it is different, so that screen readers do not repeat it. */
 export function text(element, value) {
   if (element.textContent !== value) element.textContent = value;
 }
@@ -47,13 +47,13 @@ export function button(name, word, onclick, props = {}) {
   return h("button", { ...props, onclick: act }, name && icon(name), h("span", {}, word));
 }
 
-/** A second tap that was meant for the screen before must not press what has come under the finger. */
+/** Blocks new buttons for a moment, so that a second tap for the previous screen does not press them. */
 export function armLater(buttons, ms = 450) {
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
   setTimeout(() => buttons.forEach((one) => one.removeAttribute("aria-disabled")), ms);
 }
 
-/** A question over the page. Ends with the value of the button, or null. `build(close)` gives its content. */
+/** Opens a question over the page. Resolves to the value of the button, or null. `build(close)` returns its content. */
 export function dialog(title, build, kind = "") {
   return new Promise((resolve) => {
     const heading = h("h2", { id: "dialog-title", tabindex: "-1" }, title);
@@ -67,5 +67,5 @@ export function dialog(title, build, kind = "") {
     (box.querySelector("[data-first]") ?? heading).focus();
   });
 }
-/** Takes every open question away: something more important is shown. */
+/** Closes every open question, because a more important screen is shown. */
 export const closeDialogs = () => document.querySelectorAll("dialog[open]").forEach((box) => box.dispatchEvent(new Event("leave")));

@@ -1,4 +1,4 @@
-// What was done: a list that can be searched, and one transaction with everything that may be done with it.
+// The history: a list that can be searched, and one transaction with all actions that are possible for it.
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, text } from "./dom.js";
@@ -10,12 +10,12 @@ import { isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
 const PAGE = 100;
-/** A search looks back through so many pages before it asks whether to go on. */
+/** The number of pages that a search reads before it asks whether to continue. */
 const PAGES_AT_ONCE = 5;
-/** What is typed is looked for when nothing more comes for so long. */
+/** The pause in typing after which a search begins. */
 const TYPING_MS = 250;
 
-/** Reads the list newest first, as far as it is wanted: `next()` gives an older page. */
+/** Reads the list newest first, as far as needed: `next()` returns an older page. */
 export function backwards(wanted = {}) {
   let cursor = "";
   return {
@@ -29,7 +29,7 @@ export function backwards(wanted = {}) {
   };
 }
 
-/** What a search asks the terminal for: one question for each thing that the words may mean. */
+/** Returns the requests of a search: one for each meaning that the words may have. */
 export function questions(words, exponent = 2, now = new Date()) {
   const said = words.trim();
   if (!said) return [{}];
@@ -46,7 +46,7 @@ export function questions(words, exponent = 2, now = new Date()) {
   if (/^[\x20-\x7e]+$/.test(said)) all.push({ reference: said });
   return all;
 }
-/** A day as 22.11., 22.11.2026, 22/11, 22/11/2026 or 2026-11-22; without a year, the last such day. */
+/** Reads a day as 22.11., 22.11.2026, 22/11, 22/11/2026 or 2026-11-22; without a year, the last such day. */
 function dateOf(said, now) {
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(said) ?? [];
   const [, d, m, y] = /^(\d{1,2})\.(\d{1,2})\.(\d{4})?$/.exec(said) ?? /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(said) ?? [];
@@ -57,7 +57,7 @@ function dateOf(said, now) {
   return date;
 }
 
-/** The same for several questions: each page of theirs is one, every sale once, the newest first. */
+/** Reads the lists of several requests: their pages are merged into one, each transaction once, newest first. */
 function search(words, exponent) {
   const asked = questions(words, exponent);
   const sources = asked.map(backwards);
@@ -146,7 +146,7 @@ export function historyScreen(page, argument) {
   let lastEnd = null;
   return {
     el, focus: title, leave: () => clearTimeout(typing),
-    /** What is on the screen is asked for anew when the connection is back, or when a sale has ended. */
+    /** Reads the shown data again when the connection is back or when a transaction has ended. */
     update({ link, job }) {
       el.dataset.stale = String(link === "lost" || link === "agent-down");
       const end = job?.sale?.state === "ended" ? job.reference : null;
@@ -164,7 +164,7 @@ export function historyScreen(page, argument) {
   };
 }
 
-/** What may be done with a transaction, by its kind, its end and what is left of it. */
+/** Returns the possible actions for a transaction, by its kind, its outcome and the amount that is left of it. */
 export function possible(sale, exponent = 2, may = () => true) {
   return allowed(sale, exponent).filter((kind) => kind && may(kind));
 }
@@ -210,7 +210,7 @@ function detail(page, sale, back, reload) {
 }
 const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card", "pre-authorisation-by-registration": "clock", "forget-card": "cancelled" };
 
-/** Asks how much, and begins it. */
+/** Asks for the amount and begins the transaction. */
 async function follow(page, sale, kind) {
   const { exponent, currency } = page.settings();
   const left = sale.left ?? sale.approvedAmount ?? payable(sale, exponent);
@@ -221,7 +221,7 @@ async function follow(page, sale, kind) {
       h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
     return sure && page.start(kind === "reversal" ? { kind, of: sale.reference } : { kind, registration: sale.registration });
   }
-  // What is left of the payment is no bound for these: how much is typed.
+  // For these kinds the amount left is no limit, so the amount is typed.
   const stored = kind.endsWith("by-registration");
   const more = kind === "increment" || stored;
   const value = await dialog(t(`kind.${kind}`), (close) => {
@@ -248,5 +248,5 @@ async function follow(page, sale, kind) {
   const by = stored ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };
   page.start({ kind, ...by, amount: value.amount });
 }
-/** An amount as it is typed here: with the language's decimal sign. */
+/** Returns an amount as it is typed here: with the decimal sign of the language. */
 const plain = (value) => (money("1.5", "EUR").includes(",") ? value.replace(".", ",") : value);

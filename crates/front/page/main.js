@@ -1,5 +1,5 @@
-// The page's hands: it starts everything, carries out what `state.js` asks for, keeps the connection, and shows the
-// screen that fits. What may follow from what is decided in `state.js`.
+// The start of the page. It carries out the effects of `state.js`, keeps the connection, and shows the matching screen.
+// `state.js` decides what follows from an event.
 
 import * as api from "./api.js";
 import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
@@ -19,19 +19,22 @@ const LANGUAGE = "pos.language";
 const TRAINING = "pos.training";
 const LOADED = "pos.loaded";
 const HEALTH_EVERY_MS = 1000;
-/** A health question that takes longer counts as lost: with the second between two of them below three seconds. */
+/**
+ * The limit for a health request; a longer one counts as lost. With the second between two requests this is below three
+ * seconds.
+ */
 const HEALTH_MS = 1500;
-/** A look at the status that takes longer is given up: the next one begins five seconds after it. */
+/** The limit for a status request; a longer one is given up. The next one begins five seconds after it. */
 const LOOK_MS = 4000;
 const LOOK_EVERY = 5;
-/** An outcome that nobody has put away makes room for the next customer. */
+/** The time after which an outcome that was not closed makes room for the next customer. */
 const OUTCOME_STAYS_MS = 60000;
 const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
 let state = begin(recall());
 let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false };
-/** The outcome that is trained; null when the page takes money. It stays for this page alone, over a reload. */
+/** The outcome to be trained; null when the page takes money. It belongs to this page alone and survives a reload. */
 let training = null;
 let session = null;
 let signedOut = false;
@@ -47,18 +50,18 @@ const pageVersion = document.querySelector("meta[name=version]").content;
 function recall() {
   try { return JSON.parse(localStorage.getItem(MEMORY)); } catch { return null; }
 }
-const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode: the agent knows it */ } };
+const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode: the agent has the state */ } };
 
-/** Whether what is on the screen is training: a sale that is in hand says so itself. */
+/** Checks whether the screen shows training mode: a transaction in hand has its own mark. */
 const trains = () => Boolean(state.job?.sale ? state.job.sale.training : state.job?.request ? state.job.request.training : training);
 function train(outcome) {
   if (outcome === null) {
-    // Still among what is trained: what runs there is stopped there.
+    // The page is still in training mode, so a transaction in progress is cancelled there.
     training ??= "by-amount";
     dispatch({ type: "end-training" });
   } else if (isUnderWay(state.job)) return;
   training = outcome;
-  try { sessionStorage.setItem(TRAINING, outcome ?? ""); } catch { /* until it is loaded anew */ }
+  try { sessionStorage.setItem(TRAINING, outcome ?? ""); } catch { /* lasts until a reload */ }
   view = "pay";
   screen.key = null;
   dispatch({ type: "leave" });
@@ -67,7 +70,7 @@ function train(outcome) {
   readStatus();
 }
 
-/* ---- what happens, and what is done about it ---- */
+/* ---- events and effects ---- */
 
 function dispatch(event) {
   const was = state;
@@ -126,21 +129,21 @@ function noted(error) {
   return error;
 }
 
-/** A transaction of the cashier's; the reference is made here, once. */
+/** Begins a transaction of the cashier; its reference is made here, once. */
 function start(request, draft = null) {
   if (isUnderWay(state.job)) return;
   view = "pay";
   dispatch({ type: "start", reference: made(draft), draft, request: training ? { ...request, training } : request });
 }
 const made = (draft) => (draft?.reference ? `${draft.reference}-${random(5)}` : `${new Date().toISOString().slice(5, 10).replace("-", "")}-${random(8)}`);
-/** What was tried once more, as a transaction of its own. */
+/** Begins the same transaction again, as a new one. */
 const tryAgain = () => dispatch({ type: "try-again", reference: made(state.job?.draft) });
 function random(length) {
   const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
   return Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => letters[byte % 32]).join("");
 }
 
-/** The refused request once more, with a supervisor's word or after signing in. */
+/** Sends the refused request again, with a supervisor's approval or after sign-in. */
 async function again() {
   const { job } = state;
   if (job.problem?.code !== "supervisor-needed") return dispatch({ type: "start-approved" });
@@ -166,7 +169,8 @@ async function listen() {
       noted(error);
       streamUp = false;
       const found = await health();
-      // A stream that ends beside a server that answers is opened again at once; only then is the line lost.
+      // When a stream ends although the server answers, it is opened again immediately. Only then the connection counts
+      // as lost.
       if (found === "up" && tries === 0) continue;
       linked(false, found === "agent-down");
     }
@@ -184,7 +188,7 @@ async function health() {
   try {
     return (await api.get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
   } catch {
-    // When this page itself stood still, its own clock has cut the question off.
+    // When the page itself was suspended, its own timer has ended the request.
     return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
   }
 }
@@ -200,7 +204,7 @@ async function beat() {
   if (found === "unsure") return;
   if (found !== "up") {
     linked(false, found === "agent-down");
-    // A line that is cut says nothing: the stream is opened anew.
+    // A cut connection gives no error: the stream is opened again.
     if (found === "lost") stream.abort();
   } else if (streamUp) linked(true);
   if (state.link === "up" && beats % LOOK_EVERY === 0) dispatch({ type: "look" });
@@ -216,10 +220,10 @@ async function readSettings() {
     setExponent(settings.exponent);
     newer = !pageVersion.includes("@") && settings.version !== pageVersion;
     render();
-  } catch { /* asked again */ }
+  } catch { /* asked again later */ }
 }
 
-/* ---- people ---- */
+/* ---- operators ---- */
 
 function signIn(who) {
   session = who;
@@ -238,28 +242,31 @@ function signOut(why) {
   closeDialogs();
   screen.key = null;
   signInWhy = why;
-  // What one cashier has prepared is not the next one's.
+  // The draft of one cashier is not shown to the next.
   dispatch({ type: "draft", change: EMPTY });
   render();
 }
 let signInWhy = null;
 async function lock() {
-  try { await api.ask("DELETE", "/front/session", { ms: 4000 }); } catch { /* the session ends by itself */ }
+  try { await api.ask("DELETE", "/front/session", { ms: 4000 }); } catch { /* the session ends automatically */ }
   signOut("sign.locked");
 }
 
-/* ---- what is shown ---- */
+/* ---- screens ---- */
 
 const context = {
   dispatch, start, again, tryAgain, signIn, lock, train, training: trains,
-  /** Whether the terminal lets this page begin such a transaction; what is rare is not offered before that is known. */
+  /**
+   * Checks whether the terminal lets this page begin such a transaction. Rare kinds are not offered before this is
+   * known.
+   */
   may: (kind) => state.status?.mayBegin?.includes(kind) ?? (!kind.endsWith("by-registration") && movesMoney(kind)),
   state: () => state, settings: () => settings, session: () => session,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
   chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
 };
-/** Another view. An end that needs nothing more is put away by that. */
+/** Changes the view. This closes an outcome that needs no further action. */
 function go(to, argument) {
   if (["approved", "declined", "cancelled", "not-sent", "reversed"].includes(screenOf(state.job)) && state.job.fresh) dispatch({ type: "leave" });
   view = to;
@@ -323,7 +330,7 @@ function strip() {
   document.body.dataset.training = String(trains());
   at("nav").hidden = signedOut;
   at("nav").querySelectorAll("button").forEach((one) => {
-    // The day is the shop's: what is trained is in no sum.
+    // The day is the shop's: no sum contains training.
     if (one.dataset.view === "day") one.hidden = trains();
     if (one.dataset.view === "end-training") one.hidden = !trains();
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
@@ -350,7 +357,7 @@ function bars() {
       const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) + whoseWords(state, job.sale, " · ") : t("notice", noticeOf(job.sale ?? {}));
       list.push(["note", word, [t("running.show"), context.showOutcome]]);
     }
-    // What the shop is owed is told when nobody trains.
+    // Notices about the shop's money are not shown in training mode.
     const notice = !trains() && state.notices[0];
     if (notice) list.push(["note", t("notice", noticeOf(notice)), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
     if (newer) list.push(["note", t("newer"), null]);
@@ -369,7 +376,7 @@ function bars() {
 const saleAmount = (job) => (movesMoney(job.sale?.kind ?? job.request?.kind) ? money(payable(job.sale ?? job.request, settings.exponent), job.sale?.currency ?? settings.currency) : t(`kind.${job.sale?.kind ?? job.request.kind}`));
 const noticeOf = (sale) => ({ amount: money(payable(sale, settings.exponent), sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) + whoseWords(state, sale, " · ") });
 
-/** What needs no event: countdowns, the lock, an outcome that has stood for long. */
+/** Updates everything that needs no event: countdowns, the lock, an outcome that is shown for long. */
 function tick() {
   const now = Date.now();
   screen.tick?.();
@@ -381,14 +388,14 @@ function tick() {
   if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) loadAgain();
 }
 
-/** Once for a version: one that does not come by it is no reason to go on. */
+/** Reloads the page once per version. If the new version does not load, the page does not try again. */
 function loadAgain() {
   newer = false;
   try {
     if (sessionStorage.getItem(LOADED) === settings.version) return;
     sessionStorage.setItem(LOADED, settings.version);
     location.reload();
-  } catch { /* without a memory it might never end */ }
+  } catch { /* without storage the reloads might never end */ }
 }
 
 addEventListener("keydown", (event) => {
@@ -399,7 +406,10 @@ addEventListener("keydown", (event) => {
   if (screen.press?.(event)) event.preventDefault();
 });
 addEventListener("pointerdown", () => { touched = Date.now(); sound.wake(); });
-/** A page that nobody sees gives its connection free: a browser has six to one server. Seen again, it looks anew. */
+/**
+ * A hidden page closes its connection, because a browser has only six to one server. When it is visible again, it reads
+ * the state again.
+ */
 let unseen = null;
 let asleep = false;
 document.addEventListener("visibilitychange", () => {
@@ -408,7 +418,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) return void beat();
   unseen = setTimeout(() => { asleep = true; streamUp = false; stream.abort(); linked(false); }, UNSEEN_MS);
 });
-/** Another page has changed what is remembered: one that was given up there is not kept here either. */
+/** Another page has changed the stored transaction: if it was closed there, it is not kept here either. */
 addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });
 at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
 
@@ -417,7 +427,7 @@ async function boot() {
   try {
     saved = localStorage.getItem(LANGUAGE);
     training = sessionStorage.getItem(TRAINING) || null;
-  } catch { /* none */ }
+  } catch { /* no storage */ }
   api.train(trains());
   const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
   const [, , , who] = await Promise.all([

@@ -1,27 +1,27 @@
-// Pairing of tills: what the front tells of it, and the part of the terminal's screen that opens it.
+// Pairing of tills: the front's information about it, and the part of the terminal's screen that opens it.
 
 import * as api from "./api.js";
 import { button, fill, h, text } from "./dom.js";
 import { failure } from "./receipt.js";
 import { t } from "./words.js";
 
-/** A stream that breaks off is opened again after so long. */
+/** The pause before a broken stream is opened again. */
 const AGAIN_MS = 3000;
 
-/** What the front told at `tick`. Its seconds are counted from there: no clock of the board's is compared. */
+/** Keeps the front's information of `tick`. Its seconds count from there, so no clock of the terminal is compared. */
 export const told = ({ openForS, waiting = [] }, tick) => ({
   until: tick + (openForS ?? 0) * 1000, waiting: waiting.map((one) => ({ ...one, until: tick + one.leftS * 1000 })),
 });
-/** What of it holds at `tick`: for how many seconds tills may ask yet, and which of them wait. */
+/** Returns what is valid at `tick`: the seconds left for further tills, and the tills that wait. */
 export const holds = ({ until, waiting }, tick) => ({
   leftS: Math.max(0, Math.ceil((until - tick) / 1000)), waiting: waiting.filter((one) => one.until > tick),
 });
-/** Seconds as 4:05. */
+/** Formats seconds as 4:05. */
 export const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
 export function pairingPart() {
   const said = h("p", { role: "status" });
-  // A screen reader says the time when it is asked, and not each second.
+  // A screen reader reads the time on request, not each second.
   const left = h("p", { role: "timer" });
   const wrong = h("p", { class: "wrong", role: "alert" });
   const list = h("ul", { class: "list" });
@@ -42,7 +42,7 @@ export function pairingPart() {
     open.removeAttribute("aria-disabled");
     tick();
   }
-  /** Listens while the line is up: a page that nobody sees gives its connection free. */
+  /** Listens while the connection is up; a hidden page closes its connection. */
   function update(link, may) {
     el.hidden = !may;
     if (!may || link !== "up") leave();
@@ -69,7 +69,7 @@ export function pairingPart() {
     if (key === drawn) return;
     drawn = key;
     then.hidden = !waiting.length;
-    // A name is the till's own word: in what direction it is written changes nothing beside it.
+    // The name is the till's own text: `bdi` keeps its writing direction from changing the text next to it.
     fill(list, waiting.map((one) => h("li", { class: "line" }, h("span", {}, h("bdi", {}, one.name), ` · ${one.from}`,
       one.approvedAs && ` · ${t("pair.approved", { till: one.approvedAs })}`), h("strong", { class: "code" }, one.code))));
   }

@@ -6,11 +6,14 @@ import { minor, shift, unshift, wire } from "./money.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
-/** Outcomes that can be trained by name; the cents of the amount choose these and others. */
+/** The outcomes that can be trained by name; the cents of the amount choose these and others. */
 const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
 
-/** What is typed is the state's draft: it stays when another screen is looked at, and comes back from a refusal. */
+/**
+ * Builds the keypad. The typed data is the state's draft: it stays when another screen is shown, and returns after a
+ * refusal.
+ */
 export function payScreen(page) {
   const { exponent, currency, tips } = page.settings();
   const draft = () => page.state().draft;
@@ -33,7 +36,7 @@ export function payScreen(page) {
 
   function key(name) {
     const label = name === "erase" ? icon("erase") : name;
-    // The key takes no focus from the pointer: Enter on a keyboard beside it goes on to charge.
+    // The key takes no focus from the pointer, so Enter on a keyboard still charges.
     return h("button", {
       class: "key", "data-key": name, "aria-label": name === "erase" ? t("pay.back") : null,
       onmousedown: (event) => event.preventDefault(), onclick: () => digit(name),
@@ -89,7 +92,7 @@ export function payScreen(page) {
         button("close", t("no"), () => close(null), { class: "quiet" })),
     ]);
     if (chosen === "train") return chooseOutcome();
-    // It has no amount: the customer's card is all that it needs.
+    // This kind has no amount: it needs only the customer's card.
     if (chosen === "store-card") return void page.start({ kind: chosen });
     if (STORED.includes(chosen)) {
       const value = await typeText("registration", registration, /^[\x21-\x7e]+$/, 48);
@@ -99,7 +102,7 @@ export function payScreen(page) {
     if (chosen) change({ kind: chosen, tip: null });
     settle();
   }
-  /** What the bank says in training. */
+  /** Chooses the answer of the bank in training mode. */
   async function chooseOutcome() {
     const word = (one) => t(one === "by-amount" ? "train.by-amount" : `outcome.${one}`);
     const chosen = await dialog(t("train.title"), (close) => [
@@ -109,7 +112,7 @@ export function payScreen(page) {
     ]);
     if (chosen) page.train(chosen); else settle();
   }
-  /** Asks for a text; null when the cashier would rather not. */
+  /** Asks for a text; null when the cashier closes the question. */
   async function typeText(name, old, right, most) {
     const wrong = h("p", { class: "wrong", id: "typed-wrong", role: "alert" });
     const field = h("input", { id: `${name}-field`, type: "text", maxlength: most, autocomplete: "off", "data-first": true, "aria-describedby": "typed-hint typed-wrong", value: old });
@@ -132,7 +135,7 @@ export function payScreen(page) {
     change({ reference: await typeText("reference", reference, /^[\x20-\x7e]*$/, 40) ?? reference });
     settle();
   }
-  /** After a question the keyboard is the keypad's again: Enter charges, and opens the question no second time. */
+  /** Returns the keyboard to the keypad after a question: Enter charges and does not open the question again. */
   function settle() {
     draw();
     el.querySelector("h1").focus();
@@ -157,7 +160,7 @@ export function payScreen(page) {
       else if (event.key === "Escape" || event.key === "Delete") { change({ amount: EMPTY.amount }); draw(true); }
       else if (event.key === "Enter") {
         if (event.repeat) return true;
-        // Enter on a button is that button's; the numpad's Enter always charges.
+        // Enter on a focused button presses that button; the numpad's Enter always charges.
         if (event.target.tagName === "BUTTON" && event.code !== "NumpadEnter") return false;
         start();
       } else return false;

@@ -1,11 +1,11 @@
-// A receipt on the screen, and printed again.
+// A receipt on the screen, and its reprint.
 
 import * as api from "./api.js";
 import { button, dialog, h, text } from "./dom.js";
 import { first, t } from "./words.js";
 import { problemWords } from "./sale.js";
 
-/** What a failed request says to the cashier. */
+/** Returns the text for the cashier about a failed request. */
 export const failure = (error) => (error instanceof api.Problem
   ? problemWords({ code: error.status === 401 ? "unauthorized" : error.code, detail: error.message }) : t("problem.lost"));
 

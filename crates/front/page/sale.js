@@ -1,4 +1,4 @@
-// The sale in hand: one screen for each state, each with the one thing that may be done.
+// The transaction in hand: one screen for each state, each with the one action that is possible.
 
 import { get } from "./api.js";
 import { armLater, button, fill, h, icon, s, text } from "./dom.js";
@@ -8,7 +8,7 @@ import { showReceipt } from "./receipt.js";
 import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
 import { clockSeconds, first, has, money, reason, t } from "./words.js";
 
-/** What the outcome or the state of a sale is called. */
+/** Returns the name of a transaction's outcome or state. */
 export function wordOf(sale) {
   if (sale.state !== "ended") {
     if (sale.needsPerson) return t("outcome.needs-person");
@@ -21,13 +21,16 @@ export function iconOf(sale) {
   if (sale.state !== "ended") return { "awaiting-signature": "signature" }[sale.state] ?? (sale.state?.startsWith("unconfirmed") ? "question" : "clock");
   return { "partially-approved": "partial" }[sale.outcome] ?? sale.outcome ?? "question";
 }
-/** Why it ended so, with what to do. The agent's sentence where the page has no words for its reason. */
+/**
+ * Returns the reason of an outcome and what to do. When the page has no text for the reason, it is the agent's
+ * sentence.
+ */
 export function whyOf(sale) {
   if (sale.outcome === "approved" || sale.outcome === "partially-approved") return "";
   return reason(sale.unsettled, "") || reason(sale.reason, "") || (has(`reason.${sale.reason}`) || !sale.reason ? "" : sale.text);
 }
 
-/** Whose it is, where this page has not begun it; nothing for its own. */
+/** Names the till or operator of a transaction that this page has not begun; empty for its own. */
 export function whoseWords(state, sale, before = "") {
   const found = whose(state, sale);
   return found ? before + t(found.operator ? "whose.by" : "whose", found) : "";
@@ -41,7 +44,7 @@ export function saleScreen(page, state) {
   return RUNNING.includes(name) ? runningScreen(page, name) : endScreen(page, name, state.job);
 }
 
-/* ---- under way ---- */
+/* ---- in progress ---- */
 
 function runningScreen(page, name) {
   const job = page.state().job;
@@ -109,7 +112,7 @@ function runningScreen(page, name) {
     if (!now.fresh && page.state().link !== "up") return t("hint.lost");
     const wait = waitOf(now);
     if (wait?.until && performance.now() > wait.until + 500) return t("hint.long");
-    // Before its own card is read, the card in the slot is that of the payment before.
+    // Until the transaction's own card is read, the card in the slot is that of the previous payment.
     if (word === "remove-card") return t(now.sale?.state === "waiting-for-card" ? "hint.remove-card.before" : "hint.remove-card");
     if (word === "customer-acts" && now.sale?.redirectUrl) return t("hint.customer-acts", { url: now.sale.redirectUrl });
     return sent ? t("hint.sent") : t(screen === "bank" ? "hint.bank" : "hint.card");
@@ -130,12 +133,12 @@ function runningScreen(page, name) {
   };
 }
 
-/** The customer opens the address on a device of its own; it stands in words beside the picture. */
+/** Draws the address as a QR code, which customers open on their own devices. The text of the address is next to it. */
 async function drawCode(picture, url) {
   try {
     const { size, path } = await get(`/front/qr?text=${encodeURIComponent(url)}`);
     fill(picture, s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": url }, s("path", { d: path })));
-  } catch { /* The words are enough. */ }
+  } catch { /* The text is enough. */ }
 }
 
 function cancelWords(job) {
@@ -144,7 +147,7 @@ function cancelWords(job) {
   return t(`cancel.${job.cancel}`);
 }
 
-/** A ring that empties, with its seconds; where nobody knows the end, the seconds that have gone by. */
+/** Builds a ring that empties, with its seconds. When the end is unknown, it shows the elapsed seconds. */
 function countdown() {
   const round = 2 * Math.PI * 44;
   const arc = s("circle", { class: "arc", cx: 50, cy: 50, r: 44, "stroke-dasharray": round });
@@ -173,7 +176,7 @@ function countdown() {
   return { el, draw };
 }
 
-/* ---- what a person must see, decide or know ---- */
+/* ---- screens to read, decide or confirm ---- */
 
 const LOOK = {
   confirm: "question", unconfirmed: "question", finishing: "question", "needs-person": "person", "not-begun": "not-sent", refused: "declined",
@@ -195,7 +198,7 @@ function endScreen(page, name, job) {
     answers);
   const leave = () => page.dispatch({ type: "leave" });
   const prepare = (draft) => page.dispatch({ type: "prepare", draft });
-  /** What it would do is on the button. */
+  /** Builds the button to try again; its text names the transaction that it begins. */
   const retry = (sale, word, props) => mayTryAgain(page.state().job)
     && button(null, t(word, { what: t(`do.${sale.kind}`, { amount: amount(payable(sale, exponent)) }) }), page.tryAgain, props);
 
@@ -298,7 +301,7 @@ function linesFor(name, job, amount, exponent, state) {
   return lines.filter(Boolean);
 }
 
-/** A refusal in the cashier's language; the agent's own sentence where it says more. */
+/** Returns a refusal in the cashier's language; the agent's own sentence when it contains more. */
 export function problemWords(problem, status) {
   const why = problem?.code === "not-ready" && status?.attention?.map((one) => reason(one.code)).find(Boolean);
   if (why) return why;

@@ -1,4 +1,4 @@
-// Who works here: a list of names, a PIN pad; and the question for a supervisor's PIN.
+// Sign-in: a list of names, a PIN pad, and the question for a supervisor's PIN.
 
 import * as api from "./api.js";
 import { button, dialog, fill, h, icon, text } from "./dom.js";
@@ -49,7 +49,7 @@ export function signInScreen(page, why) {
   return { el, focus: title, update() {}, press: (event) => (event.key === "Escape" && pad ? (names(), true) : pad?.press(event) ?? false), leave: () => pad?.leave() };
 }
 
-/** A pad for a PIN, which is shown as dots and kept no longer than its request. */
+/** Builds a pad for a PIN, which is shown as dots and kept only until its request ends. */
 function pinPad(word, send, said) {
   let digits = "";
   let busy = false;
@@ -109,12 +109,12 @@ function pinPad(word, send, said) {
 }
 
 /**
- * Asks a supervisor to confirm one command; ends with what goes with it, or null. The supervisor sees what the terminal
- * has resolved the command to, and confirms that.
+ * Asks a supervisor to confirm one command. Resolves to the approval for the request, or null. The supervisor sees and
+ * confirms the terminal's result for the command.
  */
 export async function askSupervisor(page, { reference, request, problem }) {
   let found = [];
-  try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the name is typed */ }
+  try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the supervisor types the name */ }
   const { exponent, currency } = page.settings();
   const command = toApprove(reference, request, problem?.toConfirm, exponent);
   const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";

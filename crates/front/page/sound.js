@@ -1,16 +1,16 @@
-// Sounds for the outcome, made by the browser: no file, and two that cannot be taken for each other. A browser allows
-// them after the first touch or key.
+// Sounds for the outcome, made by the browser without files; no two of them can be confused. A browser permits them
+// after the first touch or key.
 
 let context = null;
-/** Called at each touch or key. */
+/** Enables sound; it is called at each touch or key. */
 export function wake() {
   try {
     context ??= new AudioContext();
     if (context.state === "suspended") context.resume();
-  } catch { /* a browser without sound: the screen says everything too */ }
+  } catch { /* a browser without sound: the screen shows everything too */ }
 }
 
-/** Notes: frequency in Hz, start and length in seconds. */
+/** The notes: frequency in Hz, start and length in seconds. */
 const TUNES = {
   approved: [[880, 0, 0.12], [1318.5, 0.13, 0.28]],
   declined: [[220, 0, 0.22], [174.6, 0.26, 0.4]],
@@ -19,7 +19,7 @@ const TUNES = {
   card: [[988, 0, 0.09], [988, 0.16, 0.09]],
 };
 
-/** What was played last stands in the page too, for tests and for who looks for a fault. */
+/** Plays a sound. The page also stores its name, for tests and for fault finding. */
 export function play(name) {
   document.documentElement.dataset.sound = name;
   if (!context || context.state !== "running") return;

@@ -1,29 +1,36 @@
-// The sale in hand: an event goes in, the next state and what is to be done come out. No DOM, no network, no clock.
-// The rules about money in README.md are held here.
+// The transaction in hand: an event goes in, the next state and its effects come out. No DOM, no network, no clock.
+// This file implements the rules about money in README.md.
 
 import { EMPTY } from "./draft.js";
 
-/** For so long a request that was not received is sent again by itself; afterwards a person decides. */
+/** The time in which a request that was not received is sent again automatically; afterwards a person decides. */
 export const REPEAT_MS = 10000;
 export const RETRY_MS = 700;
 
-/** Kinds for which the customer's card is read. */
+/** The kinds for which the customer's card is read. */
 export const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
-/** So many of this page's references are known as its own. */
+/** The number of this page's references that are remembered as its own. */
 const OWN = 50;
-/** Problems after which the request may have been carried out, or could not be asked. */
+/** The problems after which the request may have been carried out, or could not be asked. */
 export const PASSING = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 
 export const isUnconfirmed = (sale) => sale?.state === "unconfirmed" || sale?.state === "unconfirmed-finishing";
-/** What is neither over nor left to the bank: a word that a later agent has is of a sale that runs. */
+/**
+ * Checks whether a transaction is neither ended nor unconfirmed. A state of a later agent version counts as running.
+ */
 export const isRunning = (sale) => !!sale && sale.state !== "ended" && !isUnconfirmed(sale);
-/** Whether the terminal is at work on this job, or may be. */
+/** Checks whether the terminal works on this job, or may work on it. */
 export const isUnderWay = (job) => !!job && (job.phase === "asking" || (job.phase === "known" && isRunning(job.sale)));
 
-/** Whether another's transaction may take the place of what is on the screen. A refusal, a part, and whatever else a
- * person must read or decide stays until it is put away. */
+/**
+ * Checks whether another till's transaction may replace the screen. A refusal, a partial approval, or another state
+ * that a person must read or decide stays until it is closed.
+ */
 export const mayBeReplaced = (job) => !job || (!isUnderWay(job) && (!job.mine || screenOf(job) === "approved"));
-/** Whether the same may be begun again: the shop has nothing of it, or a card's payment that is being taken back; and the bank has not given up the card. */
+/**
+ * Checks whether the same transaction may begin again. Either the shop has no money from it, or a card payment is being
+ * reversed. The bank must not have forbidden another try.
+ */
 export function mayTryAgain(job) {
   if (!job?.mine || !job.request || job.phase !== "known") return false;
   const { sale } = job;
@@ -31,13 +38,16 @@ export function mayTryAgain(job) {
   if (sale.state === "unconfirmed") return !sale.needsPerson && NEEDS_CARD.includes(sale.kind);
   return sale.state === "ended" && ["declined", "cancelled", "not-sent", "reversed"].includes(sale.outcome);
 }
-/** Whose a transaction is that this page has not begun; null for its own. */
+/** Returns the till and operator of a transaction that this page has not begun; null for its own. */
 export function whose(state, sale) {
   if (!sale || state.own.includes(sale.reference)) return null;
   return { till: sale.till, operator: sale.by?.operator ?? sale.by?.statedOperator ?? null };
 }
 
-/** The state at the page's start. `memory` is what an earlier page kept: `{reference, request, draft, begunAt}`. */
+/**
+ * Returns the state at the page's start. `memory` is the data of an earlier page: `{reference, request, draft,
+ * begunAt}`.
+ */
 export function begin(memory) {
   const state = { link: "connecting", job: null, draft: EMPTY, own: [], open: [], notices: [], status: null };
   if (!memory?.reference || !memory.request) return state;
@@ -64,15 +74,15 @@ export function screenOf(job) {
     case "unconfirmed": return sale.needsPerson ? "needs-person" : "unconfirmed";
     case "unconfirmed-finishing": return sale.needsPerson ? "needs-person" : "finishing";
     case "ended": return sale.outcome === "partially-approved" ? "partial" : sale.outcome;
-    default: return "bank"; // a word that a later agent has: the sale is under way
+    default: return "bank"; // a state of a later agent version: the transaction is in progress
   }
 }
 
 export const mayCancel = (job) => ["card", "bank"].includes(screenOf(job)) && job.cancel !== "asked";
 
 /**
- * The wait that the cashier sees: since when and until when, in milliseconds as `tick` has them; `until` is null when
- * nobody knows. What is left is counted from the arrival of the answer that said it: no clock of the board's is compared.
+ * Returns the wait that the cashier sees: its start and end, in milliseconds as `tick` has them. `until` is null when
+ * the end is unknown. The time left counts from the arrival of the answer, so no clock of the terminal is compared.
  */
 export function waitOf(job) {
   if (!job?.sale) return null;
@@ -81,23 +91,25 @@ export function waitOf(job) {
   if (PERSON_ACTS.includes(step?.word)) return { since: step.at, until: null };
   return wait ?? { since: step?.wait ?? since, until: null };
 }
-/** Steps at which the customer or the reader is waited for: how long they may take is the reader's. */
-const PERSON_ACTS = ["remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card"];
+/** The steps that wait for the customer or the reader. The reader decides how long they may take. */
+const PERSON_ACTS = [
+  "choosing-tip", "remove-card", "reading-card", "pin-entry", "pin-wrong", "choosing-application", "type-card",
+];
 
-/** One thing that happened. Answers `[state, effects]`. */
+/** Handles one event. Returns `[state, effects]`. */
 export function reduce(state, event) {
   const handle = HANDLERS[event.type];
   return handle ? handle(state, event) : [state, []];
 }
 
-/** Whether it is about the job: another till's of the same reference is another transaction. */
+/** Checks whether an event is about the job. Another till's transaction with the same reference is a different one. */
 function same(state, event) {
   if (!state.job || state.job.reference !== event.reference) return false;
   const [ours, theirs] = [state.job.sale?.till, event.till ?? event.sale?.till];
   return !ours || !theirs || ours === theirs;
 }
 const withJob = (state, change) => ({ ...state, job: { ...state.job, ...change } });
-/** What is asked about the job; another till's is asked for by its till. */
+/** Addresses an effect to the job; for another till's job it names the till. */
 const about = (job, effect) => ({ ...effect, reference: job.reference, ...(!job.mine && job.sale?.till && { till: job.sale.till }) });
 const fetchOf = (state) => about(state.job, { do: "fetch", heard: state.job.heard });
 
@@ -110,29 +122,29 @@ const HANDLERS = {
     const own = [...state.own.slice(1 - OWN), reference];
     return [{ ...before, job, own, draft: EMPTY }, [remember, { do: "post", reference, request }]];
   },
-  /** Begins again exactly what was tried, as a transaction of its own: a supervisor is asked anew. */
+  /** Begins exactly the same transaction again as a new one; a supervisor is asked again. */
   "try-again"(state, { reference, now }) {
     if (!mayTryAgain(state.job)) return [state, []];
     const { request, draft } = state.job;
     return HANDLERS.start(state, { reference, request, draft, now });
   },
-  /** The cashier changes what is prepared. */
+  /** Changes the cashier's draft. */
   draft(state, { change }) {
     return [{ ...state, draft: { ...state.draft, ...change } }, []];
   },
-  /** The screen makes room for a draft: that of a refused request, or the rest of a part. */
+  /** Makes room for a draft: that of a refused request, or the rest after a partial approval. */
   prepare(state, { draft }) {
     const [left, effects] = HANDLERS.leave(state);
     return left.job ? [state, []] : [{ ...left, draft: { ...EMPTY, ...draft } }, effects];
   },
-  /** A person decides that what was never received is sent after all, under the same reference. */
+  /** Sends a request that was never received, under the same reference, after a person has decided so. */
   "start-again"(state, { now }) {
     if (state.job?.phase !== "not-begun") return [state, []];
     const { reference, request } = state.job;
     const job = { ...state.job, phase: "asking", posting: true, begunAt: now, posts: state.job.posts + 1, restored: false };
     return [{ ...state, job }, [{ do: "post", reference, request }]];
   },
-  /** A supervisor has confirmed: the same request, with what the supervisor gave. */
+  /** Sends the same request again with a supervisor's approval. */
   "start-approved"(state, { approval, now }) {
     if (state.job?.phase !== "refused") return [state, []];
     const { reference, request } = state.job;
@@ -143,7 +155,8 @@ const HANDLERS = {
     if (!same(state, event)) return [state, []];
     const { job } = state;
     if (event.sale.replayed && job.posts === 1 && !job.sale && !job.restored) {
-      // Nobody has sent this reference before: it is another transaction's, and its outcome must not be shown.
+      // This is the first request with this reference, so the answer is another transaction's. Its outcome must not be
+      // shown.
       const problem = { code: "amount-differs" };
       return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
     }
@@ -163,14 +176,14 @@ const HANDLERS = {
     if (!same(state, event) || state.job.phase !== "asking") return [state, []];
     return [withJob(state, { posting: false }), [again(state.job)]];
   },
-  /** Time to ask again for a reference of which nobody knows whether it was received. */
+  /** Asks again for a reference when it is unknown whether the request was received. */
   "ask-again"(state, event) {
     if (!same(state, event) || state.job.posting || state.link === "lost") return [state, []];
     return [state, [fetchOf(state)]];
   },
   fetched(state, event) {
     if (!same(state, event)) return rememberOpen(state, event.sale);
-    // An event that came after this was asked for is newer than the answer, unless that is the end.
+    // An event that came after this request is newer than the answer, unless the answer is the outcome.
     if (event.heard < state.job.heard && event.sale.state !== "ended") return [state, []];
     return learn(state, event.sale, event);
   },
@@ -189,7 +202,7 @@ const HANDLERS = {
   },
   step(state, { data, training = false, ...when }) {
     if (!data?.reference) return [state, [{ do: "status" }]];
-    // Training and payments have references of their own, which may be the same: neither is ever shown as the other.
+    // Training and payments have separate references, which may be equal: neither is ever shown as the other.
     if (Boolean(data.training) !== training) return [state, []];
     if (!same(state, data)) return other(state, data, when);
     const { job } = state;
@@ -202,7 +215,7 @@ const HANDLERS = {
     if (job.phase !== "known" || !isUnderWay(job)) return [next, job.phase === "asking" ? [fetchOf(next)] : []];
     next = withStep(withJob(next, { fresh: state.link === "up" || job.fresh, seenAt: when.now, wait: null }), data, when);
     const effects = SOUND_OF_STEP[data.step] ? [{ do: "sound", name: SOUND_OF_STEP[data.step] }] : [];
-    // How long the new wait may take is the sale's to say.
+    // The transaction gives the length of the new wait.
     return [next, WAITS.includes(data.step) ? [...effects, fetchOf(next)] : effects];
   },
   status(state, { status, training, ...when }) {
@@ -224,7 +237,7 @@ const HANDLERS = {
     const next = { ...state, link, job: state.job && { ...state.job, fresh: false } };
     return [next, state.job?.posting ? [{ do: "abort-post" }] : []];
   },
-  /** Events were missed, or a while has gone by: look again. */
+  /** Reads the state again after missed events or after some time. */
   look(state) {
     if (!state.job || state.job.phase === "refused" || state.job.phase === "not-begun" || state.job.posting) return [state, [{ do: "status" }]];
     if (state.job.phase === "known" && state.job.sale.state === "ended" && state.job.fresh) return [state, [{ do: "status" }]];
@@ -243,7 +256,7 @@ const HANDLERS = {
     if (!same(state, event)) return [state, []];
     return [withJob(state, { cancel: "unanswered" }), [fetchOf(state)]];
   },
-  /** The cashier has compared the signature, or says what the till takes. */
+  /** Handles the cashier's decision about the signature, or about the till's confirmation. */
   judge(state, { accepted }) {
     const screen = screenOf(state.job);
     if (state.job?.judged || !["signature", "confirm"].includes(screen)) return [state, []];
@@ -256,12 +269,15 @@ const HANDLERS = {
   "judge-lost"(state, event) {
     return same(state, event) ? [withJob(state, { judged: null }), [fetchOf(state)]] : [state, []];
   },
-  /** The cashier leaves the sale: possible when it has ended, or goes on by itself. */
+  /** Leaves the transaction, when it has ended or continues automatically. */
   leave(state) {
     if (!state.job || isUnderWay(state.job)) return [state, []];
     return [leave(state), [forget(state.job)]];
   },
-  /** Training ends from wherever it stands: what still runs there is stopped, and nobody waits for it. */
+  /**
+   * Ends training mode from any screen: a training transaction in progress is cancelled, and the page does not wait for
+   * it.
+   */
   "end-training"(state) {
     const { job } = state;
     if (!job || !(job.sale?.training ?? job.request?.training)) return [state, []];
@@ -275,20 +291,20 @@ const HANDLERS = {
   },
 };
 
-/** The events that it knows. */
+/** The events that the state machine knows. */
 export const EVENTS = Object.keys(HANDLERS);
 
-/** Refusals with 5xx after which it is certain that nothing was begun. */
+/** The refusals with 5xx after which it is certain that no transaction was begun. */
 const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
 const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-again": "attention" };
 
 const forget = (job) => ({ do: "forget", reference: job.reference });
 const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again", reference: job.reference } });
 
-/** A reference names a sale only together with its till. */
+/** Checks for the same transaction: a reference is unique only together with its till. */
 const isSame = (one, sale) => one.reference === sale.reference && one.till === sale.till;
 
-/** The job is put away; what is still unconfirmed goes on being watched. */
+/** Closes the job; an unconfirmed transaction is still watched. */
 function leave(state) {
   const sale = state.job?.sale;
   const next = { ...state, job: null };
@@ -303,14 +319,14 @@ function learn(state, sale, { now, tick = now }) {
   const stands = job.sale?.state === sale.state;
   const next = withJob(state, {
     phase: "known", posting: false, sale, fresh: true, seenAt: now, problem: null,
-    // A page that has heard no step yet takes the last one that was announced.
+    // A page that has not received a step yet takes the last announced one.
     step: stands && job.step ? job.step : sale.step && isRunning(sale) ? { word: sale.step, text: "", at: tick } : null,
     since: job.since ?? tick - Math.max(0, now - job.begunAt),
     wait: sale.leftS === undefined ? null : { since: tick + (sale.leftS - (sale.waitS ?? sale.leftS)) * 1000, until: tick + sale.leftS * 1000 },
     judged: sale.state === "awaiting-signature" || sale.state === "awaiting-till" ? job.judged : null,
   });
   const screen = screenOf(next.job);
-  // After a reload, and for another till's sale, the screen alone shows how it stands.
+  // After a reload, and for another till's transaction, only the screen shows the state.
   const live = before !== null || !job.restored;
   const effects = live && screen !== before && SOUND_OF_SCREEN[screen] ? [{ do: "sound", name: SOUND_OF_SCREEN[screen] }] : [];
   if (sale.state === "ended" && before !== screen) effects.push({ do: "status" });
@@ -339,7 +355,7 @@ function other(state, data, when) {
   return data.sale ? rememberOpen(state, data.sale) : [state, []];
 }
 
-/** Another page, or a till beside it, has begun this one: every page shows it. */
+/** Shows a transaction that another page or till has begun: every page shows it. */
 function adopt(state, sale, when) {
   const { now } = when;
   const job = { ...newJob(sale.reference, null, null, now), mine: false };
@@ -347,9 +363,9 @@ function adopt(state, sale, when) {
   return [next, [fetchOf(next)]];
 }
 
-/** The list of what is unconfirmed, and a notice when one of them has ended. */
+/** Updates the list of unconfirmed transactions and adds a notice when one of them has ended. */
 function rememberOpen(state, sale) {
-  // What is trained owes nobody anything, and its references are its own.
+  // Training causes no notice, and its references are separate.
   if (sale.training) return [state, []];
   const known = state.open.find((one) => isSame(one, sale));
   const rest = state.open.filter((one) => one !== known);

@@ -1,4 +1,4 @@
-// How the terminal stands: each part with a sign, a word and what to do; what is not confirmed yet; pairing; the
+// The state of the terminal: each part with a sign, a word and a remedy; unconfirmed transactions; pairing; the
 // language.
 
 import { fill, h, icon, text } from "./dom.js";
@@ -7,7 +7,7 @@ import { pairingPart } from "./pairing.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
 import { clock, first, has, language, money, reason, t } from "./words.js";
 
-/** States of a part that are good, and those that only want attention. */
+/** The states of a part that are good, and those that only need attention. */
 const GOOD = ["ready", "answers", "connected", "not-asked-yet", "not-used-yet"];
 const SOON = ["opening", "restarting", "paper-low", "pausing", "nearly-full", "reader-serves", "differs", "throttles", "interrupted"];
 
@@ -53,7 +53,7 @@ export function terminalScreen(page) {
 }
 const NAMES = { en: "English", de: "Deutsch" };
 
-/** What a part's own row, or the list of open sales, says already. */
+/** Checks whether a part's own row, or the list of open transactions, already shows the code. */
 const covered = (code) => /^(reader-(?!keys-low|card-left)|printer-|clock|journal-(full|nearly|cannot)|sale-|signature-)/.test(code) || (code.startsWith("gateway-") && has(`reason.${code}`));
 
 function part(picture, word, view, group, name = "") {

@@ -1,4 +1,4 @@
-// The page's texts in the cashier's language. A word of the agent that the page does not know is shown by the agent's
+// The page's texts in the cashier's language. For a word of the agent that the page does not know, it shows the agent's
 // own sentence.
 
 import { shown } from "./money.js";
@@ -14,20 +14,23 @@ export async function load(wanted) {
   document.documentElement.lang = wanted;
 }
 
-/** The files hold groups: `a.b` is `b` in the group `a`, and `a` alone is the group's text without a name. */
+/**
+ * Finds the text of a key. The files hold groups: `a.b` is `b` in the group `a`, and `a` alone is the group's text
+ * without a name.
+ */
 const find = (key) => {
   const [, group, name] = /^([^.]*)\.?(.*)$/.exec(key);
   return typeof table[group] === "string" && !name ? table[group] : table[group]?.[name];
 };
 export const has = (key) => typeof find(key) === "string";
-/** The text of a key; `{name}` is replaced by what `facts` has. */
+/** Returns the text of a key; `{name}` is replaced by the value in `facts`. */
 export function t(key, facts = {}) {
   return (find(key) ?? key).replace(/\{(\w+)\}/g, (_, name) => String(facts[name] ?? ""));
 }
-/** The first of the keys that there is, else the text. */
+/** Returns the text of the first key that exists, else `otherwise`. */
 export const first = (keys, otherwise = "") => { const key = keys.find(has); return key ? t(key) : otherwise; };
 
-/** Why, for the cashier: by the reason's word; `otherwise` when the page does not know it. */
+/** Returns the cashier's text for a reason; `otherwise` when the page does not know it. */
 export const reason = (word, otherwise = "") => (word && has(`reason.${word}`) ? t(`reason.${word}`) : otherwise);
 
 let exponent = 2;

@@ -1,15 +1,15 @@
-//! The one way from here to the agent's Unix socket, and how the agent stands.
+//! The front's only connection to the agent's Unix socket, and the state of the agent.
 //!
-//! The client is that of `pos_till_api`. Here it gets places, so that nobody takes another's. One stream of events is
-//! always held: when it breaks or falls silent the agent is down, and requests are answered so at once until it can be
-//! listened to again.
+//! The client is that of `pos_till_api`. Here it gets request slots, so that no group of callers takes the slots of
+//! another. The front always holds one stream of events. When the stream breaks or falls silent, the agent counts as
+//! down. Then requests are refused immediately until the stream is open again.
 //!
-//! | what is waited for | how long |
+//! | wait | time limit |
 //! |---|---|
-//! | the connection; the front's own stream of events, which the agent opens at once | `CONNECT` |
-//! | the head of an answer | as the route's line in `pos_till_api::routes` says |
+//! | the connection; the front's own stream of events, which the agent opens immediately | `CONNECT` |
+//! | the head of an answer | the deadline of the route in `pos_till_api::routes` |
 //! | the rest of an answer | `REST`, and `MOST_ANSWER` bytes |
-//! | the next event, or a comment that shows life | `SILENCE`; the agent sends one each second |
+//! | the next event, or a comment as a sign of life | `SILENCE`; the agent sends one each second |
 
 use std::io;
 use std::path::PathBuf;
@@ -33,28 +33,29 @@ use tokio::time::{Sleep, sleep, timeout};
 use crate::places::WAITS;
 use crate::problem::BodyError;
 
-/// A socket that systemd holds is connected to although nobody accepts; one that is nobody's refuses at once.
+/// The time limit of a connection attempt. A socket held by systemd accepts the connection even when no program serves
+/// it. A socket without a listener refuses immediately.
 const CONNECT: Duration = Duration::from_secs(1);
-/// From an answer's head to its end: a list of a thousand sales is read page by page.
+/// The time from an answer's head to its end. A list of a thousand transactions is read page by page.
 const REST: Duration = Duration::from_secs(60);
-/// A list of a thousand sales has some two million bytes.
+/// The largest answer in bytes. A list of a thousand transactions has about two million bytes.
 const MOST_ANSWER: usize = 16 * 1024 * 1024;
-/// The agent sends a comment each second; a slow disk holds it up for some.
+/// The longest time without an event. The agent sends a comment each second; a slow disk may delay it for some seconds.
 pub(crate) const SILENCE: Duration = Duration::from_secs(25);
-/// Between two attempts to reach an agent that is down.
+/// The pause between two attempts to reach an agent that is down.
 const AGAIN: Duration = Duration::from_millis(300);
-/// Between two attempts when the agent is there and refuses the front.
+/// The pause between two attempts when the agent runs and refuses the front.
 const REFUSED_AGAIN: Duration = Duration::from_secs(5);
-/// Usual questions of the front itself.
+/// The deadline of the front's own usual requests.
 const PATIENCE: Duration = AnswerDeadline::AtOnce.caller();
-/// A stream of events for somebody who asks the front.
+/// The deadline for a stream of events that a caller of the front opens.
 const EVENTS: Duration = deadline_of("GET", "/v1/events").caller();
 
-/// Whose places at the agent a question takes. The agent allows one user 96 requests at a time; whatever one room asks,
-/// the others have theirs.
+/// The group of request slots at the agent that a request takes. The agent allows one user 96 requests at a time. Each
+/// group has its own slots, regardless of the load of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// What is answered before anybody has said who it is.
+    /// Requests that are answered before the caller is identified.
     Strangers,
     /// PINs: each takes the agent a second on a slow board.
     Pins,
@@ -62,9 +63,9 @@ pub(crate) enum Room {
     Page,
     /// Tills that are paired.
     Tills,
-    /// Whatever ends a payment, of all of them.
+    /// Requests that end a payment, of all callers.
     Cancels,
-    /// Waits for the end of a sale, of the page and of paired tills.
+    /// Waits for the end of a transaction, of the page and of paired tills.
     Waits,
     /// Tills that speak ZVT.
     Zvt,
@@ -72,8 +73,8 @@ pub(crate) enum Room {
     Nexo,
 }
 
-/// How many places each has, in that order: 60 of 96, and 24 streams of events. The rest is for requests that were
-/// given up and that the agent has not let go of yet.
+/// The number of slots in each group: 60 of 96 in total. In addition there are 24 streams of events. The other slots
+/// are for requests that were given up and that the agent has not finished yet.
 const ROOMS: [(Room, usize); 8] = [
     (Room::Strangers, 4),
     (Room::Pins, 4),
@@ -84,50 +85,50 @@ const ROOMS: [(Room, usize); 8] = [
     (Room::Zvt, 10),
     (Room::Nexo, 10),
 ];
-/// The agent allows one user 24 streams of events. The front itself listens once, its webhooks four times at most; a
-/// page has one stream of events.
+/// The number of streams of events for pages. The agent allows one user 24 streams. The front itself has one and its
+/// webhooks at most four; a page has one.
 const PAGES_LISTEN: usize = 8;
 const TILLS_LISTEN: usize = 11;
-/// How long a question waits for its place: those before it take the agent some milliseconds each.
+/// The longest time for which a request waits for its slot. Each earlier request takes the agent a few milliseconds.
 const TURN: Duration = Duration::from_secs(2);
 
 /// The header with an operator's session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
-/// The header of what a page asks: no till's exemption from operators is for it.
+/// The header that marks requests of the page. A till's exemption from sign-in does not apply to them.
 pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
-/// The header with the place that a PIN comes from.
+/// The header with the sign-in source of a PIN.
 pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-place");
-/// Where an event stream is to go on.
+/// The header with the id after which a stream of events continues.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
-    /// Nothing was sent: it is not there.
+    /// The agent is not reachable; nothing was sent.
     #[error("the agent is not there ({0}); systemctl status pos-agent")]
     Down(io::Error),
-    /// It was sent, and nobody knows whether it was carried out.
+    /// The request was sent; it is unknown whether it was carried out.
     #[error("the agent gave no answer")]
     NoAnswer,
-    /// As much is under way as the agent allows the front.
+    /// The front already has as many requests in progress as the agent allows.
     #[error("as many requests are under way as the agent allows; ask again in a second")]
     Full,
 }
 
-/// How the agent stands.
+/// The state of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// Whether it answers; `None` before that was tried.
+    /// True when the agent answers; `None` before the first attempt.
     pub(crate) up: Option<bool>,
-    /// Since when.
+    /// The start of this state.
     pub(crate) since: SystemTime,
 }
 
-/// One question.
+/// One request.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) method: Method,
-    /// Path and query.
+    /// The path and query.
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -136,7 +137,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Of the front itself, or of whoever has not said yet who it is.
+    /// Creates a request of the front itself or of an unidentified caller.
     pub(crate) fn get(target: &str) -> Self {
         let (target, headers, room) = (target.to_owned(), HeaderMap::new(), Room::Strangers);
         Self { method: Method::GET, target, headers, body: Bytes::new(), patience: PATIENCE, room }
@@ -150,7 +151,7 @@ impl Question {
     }
 }
 
-/// The way to the agent.
+/// The connection to the agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
     client: Client,
@@ -161,7 +162,7 @@ pub(crate) struct Agent {
     not_named: watch::Sender<Vec<String>>,
 }
 
-/// A place at the agent, free again when this is dropped.
+/// A request slot at the agent. It is free again when this is dropped.
 pub(crate) type AgentPlace = OwnedSemaphorePermit;
 
 impl Agent {
@@ -178,7 +179,8 @@ impl Agent {
         *self.standing.borrow()
     }
 
-    /// Tills of the front that the agent's configuration does not name: it refuses all that they ask for.
+    /// Returns the tills of the front that the agent's configuration does not name. The agent refuses all their
+    /// requests.
     pub(crate) fn not_named(&self) -> Vec<String> {
         self.not_named.borrow().clone()
     }
@@ -189,7 +191,7 @@ impl Agent {
         Ok(Rest::of(self.head(question).await?, place))
     }
 
-    /// A place in this room: its turn comes after those that asked before.
+    /// Waits for a slot of this group, in the order of the requests.
     pub(crate) async fn place(&self, room: Room) -> Result<AgentPlace, AgentError> {
         let places = self.rooms.iter().find(|(name, _)| *name == room).map(|(_, places)| Arc::clone(places));
         let places = places.expect("each room has its line in ROOMS");
@@ -197,29 +199,29 @@ impl Agent {
         turn.ok().and_then(Result::ok).ok_or(AgentError::Full)
     }
 
-    /// As [`Self::ask`], of whoever has a place already; the rest of the answer is read with [`Rest::of`].
+    /// Does the same as [`Self::ask`] for a caller that already has a slot. [`Rest::of`] reads the rest of the answer.
     pub(crate) async fn head(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
         self.unless_down()?;
         self.send(question).await
     }
 
-    /// The answer as a JSON value, `Null` when it is none.
+    /// Returns the answer as a JSON value; `Null` when it is not JSON.
     pub(crate) async fn ask_json(&self, question: Question) -> Result<(StatusCode, Value), AgentError> {
         let (head, body) = self.ask(question).await?.into_parts();
         let bytes = body.collect().await.map_err(|_| AgentError::NoAnswer)?.to_bytes();
         Ok((head.status, serde_json::from_slice(&bytes).unwrap_or_default()))
     }
 
-    /// The agent's events for somebody who asks the front: one of the places for that.
+    /// Opens the agent's events for a caller of the front, in one of the slots for streams.
     pub(crate) async fn listen(&self, headers: HeaderMap, room: Room) -> Result<Heard, AgentError> {
         let listeners = if room == Room::Tills { &self.tills_listen } else { &self.pages_listen };
         let place = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
         self.unless_down()?;
-        // Whose session it is, the agent asks its journal first.
+        // The agent first looks up the session in its journal.
         self.events(headers, EVENTS, Some(place)).await
     }
 
-    /// The agent's events for the front itself.
+    /// Opens the agent's events for the front itself.
     pub(crate) async fn listen_for_itself(&self, after: Option<&str>) -> Result<Heard, AgentError> {
         let mut headers = HeaderMap::new();
         if let Some(after) = after.and_then(|after| HeaderValue::from_str(after).ok()) {
@@ -255,7 +257,7 @@ impl Agent {
         self.client.head(question).await.map_err(|error| not_answered(error, may_be_done))
     }
 
-    /// Holds one stream of events for ever, and says by it how the agent stands.
+    /// Holds one stream of events without end and records the state of the agent from it.
     pub(crate) async fn keep_watch(&self, now: impl Fn() -> SystemTime) {
         loop {
             let again = match self.listen_for_itself(None).await {
@@ -281,8 +283,8 @@ impl Agent {
         }
     }
 
-    /// Looks, whenever the agent is there again, whether its configuration names these tills, before one of them asks
-    /// for a payment.
+    /// Checks each time the agent becomes reachable whether its configuration names these tills. So a missing name is
+    /// known before a till asks for a payment.
     pub(crate) async fn watch_names(&self, tills: Vec<String>) {
         let mut standing = self.standing.subscribe();
         loop {
@@ -320,13 +322,13 @@ impl Agent {
     }
 }
 
-/// Whether the agent's status tells for which tills the front speaks, and this one is not among them.
+/// Checks whether the agent's status lists the tills of the front and this till is not among them.
 fn is_not_named(status: &Value, till: &str) -> bool {
     let named = status["tills"].as_array();
     named.is_some_and(|named| !named.is_empty() && !named.iter().any(|one| one == till))
 }
 
-/// What is wrong with such a till, and what to do.
+/// The error and the remedy for such a till.
 pub(crate) struct NotNamed<'a>(pub(crate) &'a str);
 
 impl std::fmt::Display for NotNamed<'_> {
@@ -339,7 +341,7 @@ impl std::fmt::Display for NotNamed<'_> {
     }
 }
 
-/// The rest of an answer, with its deadline; the request's place is free when this is dropped.
+/// The rest of an answer, with its deadline. The slot of the request is free when this is dropped.
 pub(crate) struct Rest {
     body: Limited<Incoming>,
     ends: Pin<Box<Sleep>>,
@@ -347,7 +349,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// The answer with this head, whose request has this place.
+    /// Joins the head of an answer with the slot of its request.
     pub(crate) fn of(head: Response<Incoming>, place: AgentPlace) -> Response<Self> {
         head.map(|body| Self { body: Limited::new(body, MOST_ANSWER), ends: Box::pin(sleep(REST)), _place: place })
     }
@@ -376,26 +378,26 @@ impl hyper::body::Body for Rest {
     }
 }
 
-/// What somebody hears who asks for the events.
+/// The answer to a request for the events.
 pub(crate) enum Heard {
-    /// The stream.
+    /// The stream of events.
     Events(Events),
-    /// Why there is none, in the agent's words.
+    /// The refusal, in the agent's words.
     Refused {
-        /// HTTP status.
+        /// The HTTP status.
         status: StatusCode,
-        /// A problem details object.
+        /// The problem details object.
         body: Bytes,
     },
 }
 
-/// The till that an event is about; empty for the terminal itself, `None` when it does not say.
+/// Returns the till of an event: empty for the terminal itself, `None` when the event does not name one.
 pub(crate) fn till_of(event: &Event) -> Option<String> {
     let data: Value = serde_json::from_str(&event.data).ok()?;
     Some(data.get("till")?.as_str()?.to_owned())
 }
 
-/// Whether this till may hear it: what is its own, or the terminal's.
+/// Checks whether this till may receive the event: it is about the till or about the terminal.
 pub(crate) fn is_for(event: &Event, till: &str) -> bool {
     match (&event.step, till_of(event)) {
         (None, _) => true,
@@ -404,21 +406,20 @@ pub(crate) fn is_for(event: &Event, till: &str) -> bool {
     }
 }
 
-/// A stream of events, one after the other.
+/// A stream of events.
 pub(crate) struct Events {
     events: client::Events,
     _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Events {
-    /// The next one; `None` at the end. Nothing is lost when this is dropped before it is ready.
+    /// Returns the next event; `None` at the end. Dropping the future before it is ready loses no data.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         self.events.next().await
     }
 }
 
-/// What a client's failure means here. A connection that breaks under a question that changes nothing is as good as
-/// none.
+/// Converts a failure of the client. When the connection breaks during a read-only request, the agent counts as down.
 fn not_answered(error: ClientError, may_be_done: bool) -> AgentError {
     match error {
         ClientError::Unreachable(error) => AgentError::Down(error),

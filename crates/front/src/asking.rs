@@ -1,4 +1,4 @@
-//! What a till's protocol asks of the terminal, carried to the agent in the till's name, and its answer back.
+//! Requests of a till's protocol: the front sends them to the agent in the till's name and returns the answers.
 
 use std::time::Duration;
 
@@ -14,11 +14,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
 use crate::passage::own_problem;
 
-/// A list of this user's is read at a time; the page may be reading one.
+/// The pause before a list is asked for again. The agent reads one list of a user at a time, and the page may be
+/// reading one.
 const LIST_AGAIN: Duration = Duration::from_millis(50);
 const LIST_TRIES: u32 = 100;
 
-/// Returns at the next deadline of a session; never, when it has none.
+/// Returns at the next deadline of a session; never when there is none.
 pub(crate) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
@@ -26,7 +27,8 @@ pub(crate) async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Asks the agent in the name of this till, from the places of its protocol; what ends a payment has others.
+/// Asks the agent in the name of this till, with the slots of its protocol. Requests that end a payment have separate
+/// slots.
 pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     let room = if matches!(asked, Ask::Cancel(_)) { Room::Cancels } else { room };
     for _ in 1..LIST_TRIES {
@@ -71,14 +73,14 @@ async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     }
 }
 
-/// As the route's line says; the agent refuses at once what is of no route.
+/// Returns the deadline of the request's route. The agent immediately refuses a request without a route.
 fn patience(request: &Request) -> Duration {
     let route = routes::find(request.method, &request.path);
     route.map_or(AnswerDeadline::AtOnce, |route| route.deadline).caller()
 }
 
-/// A till that the agent refuses hears it with whatever asks how the terminal stands: a registration, a login, a
-/// diagnosis.
+/// Turns the status into a refusal when the agent does not name this till. So the till gets the refusal with every
+/// request for the status: a registration, a login, a diagnosis.
 fn unless_not_named(said: Said, till: &str) -> Said {
     match said {
         Said::Status(status) if !status.tills.is_empty() && !status.tills.iter().any(|one| one == till) => {

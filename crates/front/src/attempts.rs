@@ -1,8 +1,8 @@
-//! How often somebody may guess: wrong tokens, wrong codes and sign-ins, counted per address for a while.
+//! Limits for guessing: wrong tokens, wrong codes and sign-ins are counted per address for a period.
 //!
-//! A far IPv6 host has as many addresses as it likes: its network of 64 bits counts as one. The terminal's own network
-//! is the shop, and there each address counts by itself. The table has a bound of its own; the address that was counted
-//! least recently is forgotten for a new one.
+//! A distant IPv6 host can use any number of addresses, so its network of 64 bits counts as one. In the terminal's own
+//! network, which is the shop's, each address counts separately. The table is limited: for a new address, the address
+//! with the oldest count is forgotten.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,15 +12,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// Addresses that are remembered: a shop's network has fewer.
+/// The number of remembered addresses; a shop's network has fewer.
 const ADDRESSES: usize = 256;
 
-/// Where a connection comes from, as it is counted; made by [`Whence::of`] alone.
+/// The source of a connection, in the form that is counted; only [`Whence::of`] creates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Whence(IpAddr);
 
 impl Whence {
-    /// Of a peer that reached the terminal at this address of it.
+    /// Returns the source of a peer that reached the terminal at the address `reached`.
     pub(crate) fn of(peer: IpAddr, reached: IpAddr) -> Self {
         let network = |address: Ipv6Addr| address.to_bits() >> 64;
         Self(match (peer.to_canonical(), reached.to_canonical()) {
@@ -40,7 +40,7 @@ impl fmt::Display for Whence {
     }
 }
 
-/// Counts for each address.
+/// Counts of attempts by address.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     most: u32,
@@ -55,18 +55,18 @@ struct Count {
 }
 
 impl Attempts {
-    /// At most `most` in each `period`.
+    /// Allows at most `most` attempts in each `period`.
     pub(crate) fn new(most: u32, period: Duration) -> Self {
         Self { most, period, counts: BTreeMap::new() }
     }
 
-    /// How long this address has to wait, when it may not try.
+    /// Returns how long this address has to wait; `None` when it may try.
     pub(crate) fn must_wait(&self, address: Whence, now: Instant) -> Option<Duration> {
         let count = self.counts.get(&address).filter(|count| count.attempts >= self.most)?;
         Some((count.since + self.period).saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
 
-    /// One more.
+    /// Counts one attempt.
     pub(crate) fn count(&mut self, address: Whence, now: Instant) {
         if !self.counts.contains_key(&address) && self.counts.len() >= ADDRESSES {
             let oldest = self.counts.iter().min_by_key(|(_, count)| count.since).map(|(address, _)| *address);
@@ -79,14 +79,14 @@ impl Attempts {
         count.attempts += 1;
     }
 
-    /// It was none: nobody judged it.
+    /// Removes one attempt from the count, because no one has judged it.
     pub(crate) fn take_back(&mut self, address: Whence) {
         if let Some(count) = self.counts.get_mut(&address) {
             count.attempts = count.attempts.saturating_sub(1);
         }
     }
 
-    /// It was who it said.
+    /// Forgets the attempts of this address after a success.
     pub(crate) fn forget(&mut self, address: Whence) {
         self.counts.remove(&address);
     }
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(attempts.counts.len(), ADDRESSES);
     }
 
-    /// A shop's network is one network of 64 bits: whoever errs there keeps no till out.
+    /// A shop's network is one network of 64 bits: a mistake of one device locks no till out.
     #[test]
     fn in_the_terminals_own_network_each_address_counts_by_itself() {
         for (one, other, alike) in [

@@ -1,11 +1,10 @@
-//! The certificate that the front makes for itself: a CA of its own, and under it a certificate for the names and
-//! addresses that the board is reached by.
+//! The front's own certificates: a CA, and under it a certificate for the names and addresses of the terminal.
 //!
-//! Tills and browsers are given the CA once (`pos-front certificate --pem`), and compare its fingerprint with what the
-//! terminal shows; the certificate below it is renewed without anybody noticing. Keys are in the state folder, mode
-//! 0600. The CA can sign nothing but certificates of servers, and no CA.
+//! A person installs the CA once on tills and browsers (`pos-front certificate --pem`). The person compares its
+//! fingerprint with the one that the terminal shows. The certificate under the CA is renewed without any action. Keys
+//! are in the state folder, mode 0600. The CA can sign only server certificates and no further CA.
 //!
-//! A board without a clock begins in 1970: no certificate is made for a time before this program was written.
+//! A board without a clock starts in 1970: no certificate is made for a time before this program was written.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -26,10 +25,10 @@ use time::OffsetDateTime;
 use crate::control::unix_s;
 use crate::state::{StateError, StateFolder};
 
-/// In the state folder.
+/// The file of the CA in the state folder.
 const CA_FILE: &str = "ca.json";
 
-/// What a certificate is for: where it is kept, and its common name.
+/// A certificate's purpose: its file and its common name.
 #[derive(Clone, Debug)]
 pub(crate) struct Purpose {
     file: &'static str,
@@ -37,57 +36,57 @@ pub(crate) struct Purpose {
 }
 
 impl Purpose {
-    /// The page and paired tills.
+    /// Returns the purpose of the page and of paired tills.
     pub(crate) fn page() -> Self {
         Self { file: "certificate.json", common_name: "pos-front".to_owned() }
     }
 
-    /// Tills that speak nexo; some look for a common name of their maker's.
+    /// Returns the purpose of tills that speak nexo. Some of them require a common name that their maker defines.
     pub(crate) fn nexo(common_name: Option<&str>) -> Self {
         Self { file: "nexo-certificate.json", common_name: common_name.unwrap_or("pos-front").to_owned() }
     }
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// A CA that is trusted by hand is not to be trusted anew each year.
+/// The lifetime of the CA. People trust a CA by hand, so they must not have to repeat it each year.
 const CA_LASTS: Duration = Duration::from_secs(20 * 365 * 24 * 3600);
-/// Some systems take no certificate of more than 825 days, whoever has signed it.
+/// The lifetime of a certificate. Some systems reject certificates of more than 825 days, regardless of the signer.
 const LASTS: Duration = Duration::from_secs(398 * 24 * 3600);
-/// It is renewed when a third of its time is left.
+/// The remaining time at which a certificate is renewed: a third of its lifetime.
 const RENEWED_BEFORE: Duration = Duration::from_secs(133 * 24 * 3600);
-/// 2026-01-01: no clock that is earlier can be right.
+/// 2026-01-01: a clock with an earlier time is wrong.
 const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
-/// TLS sessions that are remembered for a second connection: a shop's pages and tills.
+/// The number of TLS sessions that are remembered for a second connection, for the pages and tills of a shop.
 const TLS_SESSIONS: usize = 32;
 
-/// Why there is no certificate.
+/// The reason why there is no certificate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CertificateError {
-    /// It cannot be kept.
+    /// The certificate cannot be stored.
     #[error(transparent)]
     State(#[from] StateError),
-    /// It cannot be made.
+    /// The certificate cannot be made.
     #[error("no certificate can be made: {0}; names in front.toml must be names of hosts or addresses")]
     NotMade(#[from] rcgen::Error),
-    /// What is kept cannot be served.
+    /// The stored certificate cannot be served.
     #[error("the certificate cannot be served: {0}; remove ca.json and certificate.json from the state folder")]
     Unusable(String),
 }
 
-/// As it is kept.
+/// A certificate as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
-    /// PEM.
+    /// The certificate in PEM form.
     certificate: String,
-    /// PEM.
+    /// The key in PEM form.
     key: String,
-    /// Seconds since 1970.
+    /// The end of validity, in seconds since 1970.
     ends: u64,
-    /// What it is for; empty of a CA.
+    /// The names and addresses of the certificate; empty for a CA.
     names: Vec<String>,
-    /// Which CA has signed it, by its fingerprint.
+    /// The fingerprint of the CA that signed it.
     signed_by: String,
-    /// Empty in what an earlier program kept: it was `pos-front` then.
+    /// The common name; empty in a file of an earlier version, which used `pos-front`.
     #[serde(default)]
     common_name: String,
 }
@@ -99,7 +98,7 @@ pub(crate) struct HostCertificate {
     own: Kept,
 }
 
-/// The names and addresses that the board is reached by: those that are configured, its own, and the local ones.
+/// Returns the names and addresses of the terminal: the configured ones, its own, and the local ones.
 pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<String> {
     let mut names: Vec<String> = configured.to_vec();
     let own = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
@@ -118,7 +117,7 @@ pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<S
     names
 }
 
-/// The addresses by which this board would go out: nothing is sent by asking the system for them.
+/// Returns the addresses from which this board would send. Asking the system for them sends no data.
 fn outward() -> Vec<IpAddr> {
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let way = |(from, to): (&str, &str)| {
@@ -130,7 +129,7 @@ fn outward() -> Vec<IpAddr> {
 }
 
 impl HostCertificate {
-    /// What is kept, and what is missing or has to be renewed is made.
+    /// Reads the stored certificates; makes what is missing or has to be renewed.
     pub(crate) fn open(
         state: &StateFolder,
         purpose: &Purpose,
@@ -159,7 +158,7 @@ impl HostCertificate {
                 && called == purpose.common_name
                 && own.ends > second + RENEWED_BEFORE.as_secs()
         };
-        // One that cannot be read is made anew: nobody but the CA is known to tills.
+        // An unreadable certificate is replaced, because tills know only the CA.
         let own = match state.read::<Kept>(purpose.file).ok().flatten().filter(good) {
             Some(own) => own,
             None => {
@@ -172,32 +171,32 @@ impl HostCertificate {
         Ok(Self { ca, own })
     }
 
-    /// The CA in PEM form, for tills and browsers.
+    /// Returns the CA in PEM form, for tills and browsers.
     pub(crate) fn ca_pem(&self) -> &str {
         &self.ca.certificate
     }
 
-    /// SHA-256 of the CA, as browsers show it.
+    /// Returns the SHA-256 fingerprint of the CA, as browsers show it.
     pub(crate) fn ca_fingerprint(&self) -> Result<String, CertificateError> {
         self.ca.fingerprint()
     }
 
-    /// SHA-256 of the certificate itself.
+    /// Returns the SHA-256 fingerprint of the certificate itself.
     pub(crate) fn fingerprint(&self) -> Result<String, CertificateError> {
         self.own.fingerprint()
     }
 
-    /// What it is for.
+    /// Returns the names and addresses of the certificate.
     pub(crate) fn names(&self) -> &[String] {
         &self.own.names
     }
 
-    /// Until when it is good.
+    /// Returns the end of validity.
     pub(crate) fn ends(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.own.ends)
     }
 
-    /// TLS 1.2 and 1.3 with it, for HTTP/1.1.
+    /// Returns the TLS configuration: TLS 1.2 and 1.3, for HTTP/1.1.
     pub(crate) fn tls(&self) -> Result<Arc<ServerConfig>, CertificateError> {
         let unusable = |error: String| CertificateError::Unusable(error);
         let chain = [self.own.der()?, self.ca.der()?].to_vec();
@@ -209,7 +208,7 @@ impl HostCertificate {
         let mut config = config.with_single_cert(chain, key).map_err(|error| unusable(error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         config.session_storage = ServerSessionMemoryCache::new(TLS_SESSIONS);
-        // What is sent early could be sent again by somebody else.
+        // An attacker could repeat early data.
         config.max_early_data_size = 0;
         Ok(Arc::new(config))
     }
@@ -236,7 +235,7 @@ fn new_ca(now: SystemTime) -> Result<Kept, CertificateError> {
     Ok(Kept { certificate, key, ends, names: vec![], signed_by: String::new(), common_name: String::new() })
 }
 
-/// What a CA is called and may do; how long, and with which key, is for the caller to say.
+/// Returns the name and the rights of a CA. The caller sets the lifetime and the key.
 fn ca_params() -> Result<CertificateParams, CertificateError> {
     let mut params = CertificateParams::new(vec![])?;
     params.distinguished_name = name("pos-front CA of this terminal");
@@ -266,7 +265,7 @@ fn name(text: &str) -> DistinguishedName {
     name
 }
 
-/// From the day before, for clocks that are behind; in seconds since 1970 until when.
+/// Sets the validity, beginning one day earlier for clocks that are slow. Returns its end in seconds since 1970.
 fn lasts(params: &mut CertificateParams, now: SystemTime, lasts: Duration) -> u64 {
     let ends = now + lasts - DAY;
     (params.not_before, params.not_after) = (OffsetDateTime::from(now - DAY), OffsetDateTime::from(ends));
@@ -298,7 +297,7 @@ mod tests {
         assert_ne!(print(&again), print(&other), "other names");
         assert_ne!(print(&other), print(&later), "a third of its time is left");
         assert_eq!(first.ca_fingerprint().unwrap(), later.ca_fingerprint().unwrap(), "tills know the same CA");
-        // A file that a bad card has spoilt is made anew.
+        // A file that a faulty SD card has damaged is made again.
         std::fs::write(folder.path().join(Purpose::page().file), "{").unwrap();
         assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
     }

@@ -1,7 +1,7 @@
-//! The file `/etc/pos-agent/front.toml`: what may be written in it, and everything that is wrong with it, at once.
+//! The configuration file `/etc/pos-agent/front.toml`: its keys, and the report of all its faults together.
 //!
-//! Every fault names the file, the key and the remedy. Nothing but what stands here is accepted; secrets are in files
-//! of their own, which only the front's user can open.
+//! Each fault names the file, the key and the remedy. Unknown keys are faults. Secrets are in separate files that only
+//! the front's user can open.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,67 +24,67 @@ pub(crate) mod nexo;
 mod section;
 pub(crate) mod zvt;
 
-/// Each listens to the agent once, and the agent lets one user listen sixteen times.
+/// The largest number of webhooks. Each webhook holds one stream of events, and the agent allows one user 24 streams.
 const MOST_WEBHOOKS: usize = 4;
-/// Sockets to listen on, of each kind.
+/// The largest number of sockets to listen on, per kind.
 const MOST_ADDRESSES: usize = 8;
 
 /// The whole file.
 #[derive(Clone, Debug)]
 pub(crate) struct FrontConfig {
-    /// Addresses that are served with TLS.
+    /// The addresses that are served with TLS.
     pub(crate) https: Vec<SocketAddr>,
-    /// Addresses that are served without it: of this board alone.
+    /// The addresses that are served without TLS: only addresses of this board.
     pub(crate) http: Vec<SocketAddr>,
-    /// Names and addresses that the board is reached by, beside those that it knows itself.
+    /// The names and addresses of the terminal, in addition to those that the front finds itself.
     pub(crate) names: Vec<String>,
     /// The folder of the front's own files.
     pub(crate) state: PathBuf,
-    /// Where `pos-front pair` and `status` reach the running front.
+    /// The socket through which `pos-front pair` and `status` reach the running front.
     pub(crate) control: PathBuf,
     /// The agent's socket.
     pub(crate) agent: PathBuf,
     /// The page.
     pub(crate) page: PageConfig,
-    /// Origins whose pages may use this interface, with a paired till's token.
+    /// The origins whose pages may use this interface with a paired till's token.
     pub(crate) origins: Vec<String>,
-    /// Tills that may be paired.
+    /// The tills that may be paired.
     pub(crate) tills: Vec<String>,
-    /// Who hears of events.
+    /// The receivers of events.
     pub(crate) webhooks: Vec<WebhookConfig>,
-    /// Tills that speak ZVT.
+    /// The tills that speak ZVT.
     pub(crate) zvt: Vec<ZvtConfig>,
-    /// Tills that speak nexo, and their port.
+    /// The tills that speak nexo, and their port.
     pub(crate) nexo: NexoConfig,
 }
 
-/// The page.
+/// The configuration of the page.
 #[derive(Clone, Debug)]
 pub(crate) struct PageConfig {
-    /// Whether it is served.
+    /// True when the page is served.
     pub(crate) on: bool,
-    /// The till that it stands for.
+    /// The till in whose name the page acts.
     pub(crate) till: String,
-    /// Who may use it where no operator is signed in.
+    /// The callers who may use the page without a signed-in operator.
     pub(crate) without_sign_in: WithoutSignIn,
 }
 
-/// Who may use the page where no operator is signed in; what moves money the agent asks an operator for all the same,
-/// where its configuration requires one.
+/// The callers who may use the page without a signed-in operator. Where the agent's configuration requires an operator,
+/// the agent still asks for one before money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WithoutSignIn {
-    /// Nobody.
+    /// No one.
     Nobody,
-    /// Programs of this board, as the browser on its screen.
+    /// Programs of this board, such as the browser on its screen.
     Board,
-    /// Whoever reaches the board.
+    /// Every device that reaches the board.
     Network,
 }
 
 impl WithoutSignIn {
     const WORDS: [(&str, Self); 3] = [("nobody", Self::Nobody), ("board", Self::Board), ("network", Self::Network)];
 
-    /// As it is written.
+    /// Returns the word in the file.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
@@ -94,25 +94,25 @@ impl WithoutSignIn {
     }
 }
 
-/// One who hears of events.
+/// A receiver of events.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookConfig {
-    /// Names its position in the state folder.
+    /// The name; it also names the file with the position in the state folder.
     pub(crate) name: String,
     pub(crate) url: String,
-    /// The key of the signature.
+    /// The file with the key of the signature.
     pub(crate) secret_file: PathBuf,
-    /// The only CA that its certificate may be of; the system's without it.
+    /// The only accepted CA of the receiver's certificate. If absent, the system's CAs are accepted.
     pub(crate) ca_file: Option<PathBuf>,
-    /// Only of these tills; of all that the agent gives the front without it.
+    /// The tills whose events are sent. If absent, all tills that the agent gives the front.
     pub(crate) tills: Option<BTreeSet<String>>,
-    /// Only these steps; each that changes a sale without it.
+    /// The steps that are sent. If absent, every step that changes a transaction.
     pub(crate) steps: Option<BTreeSet<String>>,
-    /// How long one event is tried.
+    /// The time after which an event is given up.
     pub(crate) give_up: Duration,
 }
 
-/// One thing that is wrong.
+/// One fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     key: String,
@@ -128,24 +128,24 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a file gives no configuration.
+/// The reason why a file gives no configuration.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot be read: {cause}; give the right path with --config, or let this user read it", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// What is written in it cannot be used.
+    /// The content of the file cannot be used.
     #[error("{}", lines(file, faults))]
     Faulty {
         /// The file.
         file: PathBuf,
-        /// Never empty.
+        /// The faults; never empty.
         faults: Vec<Fault>,
     },
 }
@@ -154,7 +154,7 @@ fn lines(file: &Path, faults: &[Fault]) -> String {
     faults.iter().map(|fault| format!("{}: {fault}", file.display())).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the file and checks all of it.
+/// Reads the file and checks it completely.
 pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
     let unreadable = |cause| ConfigError::Unreadable { file: path.to_owned(), cause };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
@@ -171,7 +171,7 @@ pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
     }
 }
 
-/// The configuration of a text, and what is wrong with it; a configuration that comes with faults is not to be used.
+/// Returns the configuration of a text and its faults. A configuration with faults must not be used.
 fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
     let mut table = match text.parse::<Table>() {
         Ok(table) => table,
@@ -192,12 +192,12 @@ fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
 }
 
 impl FrontConfig {
-    /// Where it is reached by TLS and without, which its certificates name.
+    /// Returns all addresses, with and without TLS. The certificate contains them.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.https.iter().chain(&self.http).chain(&self.nexo.listen).copied().collect()
     }
 
-    /// Every till that it speaks for.
+    /// Returns every till in whose name the front acts.
     pub(crate) fn own_tills(&self) -> Vec<String> {
         let page = Some(&self.page.till).filter(|_| self.page.on);
         let zvt = self.zvt.iter().map(|till| &till.till);
@@ -224,7 +224,7 @@ impl FrontConfig {
         Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt, nexo }
     }
 
-    /// What is wrong although each value by itself is readable.
+    /// Finds faults that a single readable value does not show.
     fn judge(&self, faults: &mut Vec<Fault>) {
         let mut say = |key: &str, wrong: String, remedy: &str| {
             faults.push(Fault { key: key.to_owned(), wrong, remedy: remedy.to_owned() });
@@ -314,7 +314,7 @@ impl WebhookConfig {
         self.ca().map(|_| ())
     }
 
-    /// The key of the signature: the bytes behind `whsec_`.
+    /// Returns the key of the signature: the bytes after `whsec_`.
     pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
         let remedy =
@@ -326,7 +326,7 @@ impl WebhookConfig {
         crate::webhooks::signing_key(&text).ok_or_else(|| (wrong("is not whsec_ and 24 to 64 bytes in base64"), remedy))
     }
 
-    /// Its CA in PEM form.
+    /// Returns the CA in PEM form.
     pub(crate) fn ca(&self) -> Result<Option<Vec<u8>>, (String, &'static str)> {
         let Some(file) = &self.ca_file else { return Ok(None) };
         let remedy = "name a file with the CA's certificate in PEM form";
@@ -339,12 +339,12 @@ impl WebhookConfig {
     }
 }
 
-/// A till's name, as the agent's configuration has them.
+/// Checks a till's name by the rules of the agent's configuration.
 pub(crate) fn is_till(name: &str) -> bool {
     (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
-/// What may stand in `Host` without its port, in lower case: a name or an address.
+/// Checks a name or an address without its port, as it may be in `Host`, in lower case.
 fn is_host_name(name: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())

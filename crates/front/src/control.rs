@@ -1,7 +1,7 @@
-//! The way to a running front for whoever stands at the terminal: `pos-front pair` and `pos-front status`.
+//! The control socket of a running front, for people at the terminal: `pos-front pair` and `pos-front status`.
 //!
-//! A Unix socket in a folder that only the front's user and root can enter, with HTTP and JSON on it. Who may open it
-//! may do all that stands here.
+//! It is a Unix socket with HTTP and JSON, in a folder that only the front's user and root can enter. Every user who
+//! can open it may use all of its commands.
 
 use std::fs;
 use std::io;
@@ -36,21 +36,21 @@ use crate::problem::{Answer, Problem, json_answer};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 64 * 1024;
-/// Lines of a trace that wait for whoever reads them.
+/// The number of trace lines that wait for their reader.
 const TRACED: usize = 64;
 
-/// A point in time as people and programs read it.
+/// Formats a time for people and programs, RFC 3339.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let time = OffsetDateTime::from(time).replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     time.format(&Rfc3339).unwrap_or_default()
 }
 
-/// The same in seconds since 1970.
+/// Returns a time in seconds since 1970.
 pub(crate) fn unix_s(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Opens the socket; one that an earlier front left behind is replaced.
+/// Opens the socket; replaces one that an earlier front left.
 pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -67,7 +67,7 @@ pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Answers whoever may open the socket, for ever.
+/// Answers every user who can open the socket, without end.
 pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -84,7 +84,7 @@ pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
                 .serve_connection(TokioIo::new(stream), answered);
-            // Whoever breaks it off wants no answer.
+            // A caller that closes the connection needs no answer.
             let _ = connection.await;
         });
     }
@@ -104,7 +104,7 @@ async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
     carried_out(front, request).await.unwrap_or_else(Answer::from)
 }
 
-/// What tills with a protocol of their own say and are told, from now on.
+/// Streams all messages to and from tills with their own protocol, beginning with the next one.
 fn trace(front: &Front) -> Answer {
     let (sender, stream) = mpsc::channel(TRACED);
     for till in &front.tills {
@@ -171,28 +171,28 @@ impl From<PairError> for Problem {
     }
 }
 
-/// Why a running front gave no answer.
+/// The reason why a running front gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
-    /// It is not there, or this user may not ask it.
+    /// The front is not reachable, or this user may not connect.
     #[error("{path}: {cause}; is pos-front running (systemctl status pos-front)?")]
     Unreachable {
-        /// Its socket.
+        /// The path of the socket.
         path: String,
-        /// The system's words.
+        /// The error of the system.
         cause: String,
     },
-    /// This user may not ask it.
+    /// This user may not connect.
     #[error("this user may not use {path}: {cause}; {way_in}")]
     Closed {
-        /// Its socket.
+        /// The path of the socket.
         path: String,
-        /// The system's words.
+        /// The error of the system.
         cause: io::Error,
-        /// What to do.
+        /// The remedy.
         way_in: String,
     },
-    /// It says no.
+    /// The front refused the request.
     #[error("{0}")]
     Refused(String),
 }
@@ -213,7 +213,7 @@ async fn connected(path: &Path) -> Result<UnixStream, ControlError> {
     })
 }
 
-/// Writes what the running front streams, until it ends.
+/// Writes the stream of the running front, until it ends.
 pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8])) -> Result<(), ControlError> {
     let unreachable = |cause: String| ControlError::unreachable(path, cause);
     let stream = connected(path).await?;
@@ -230,7 +230,7 @@ pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8
     Ok(())
 }
 
-/// Asks the running front.
+/// Sends a request to the running front.
 pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value) -> Result<Value, ControlError> {
     let unreachable = |cause: String| ControlError::unreachable(path, cause);
     let asked = async {

@@ -1,16 +1,17 @@
-//! One request and its answer: who may ask what, and which room answers it.
+//! One request and its answer: the permission check, and the module that answers.
 //!
-//! | path | who | room |
+//! | path | caller | module |
 //! |---|---|---|
-//! | `/`, `/assets/…`; `/favicon.ico`, which is empty | anybody | `page`; here |
-//! | `/front/settings`, `/front/health`, `/front/certificate.pem` | anybody | here |
-//! | `/front/session` | anybody; the agent judges the PIN | `session` |
-//! | `/front/pair`, `/front/pair/{request}` | anybody, while it is open; a person at the terminal decides | `pairing` |
-//! | `/front/pairing` | anyone who may use the page: tills may ask to be paired now | here |
-//! | `/front/events` | anyone who may use the page | here |
-//! | `/v1/…` | anyone who may use the page, and paired tills | `passage` |
+//! | `/`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
+//! | `/front/settings`, `/front/health`, `/front/certificate.pem` | everyone | here |
+//! | `/front/session` | everyone; the agent checks the PIN | `session` |
+//! | `/front/pair`, `/front/pair/{request}` | everyone, while open; a person at the terminal decides | `pairing` |
+//! | `/front/pairing` | users of the page: opens pairing for tills | here |
+//! | `/front/events` | users of the page | here |
+//! | `/v1/…` | users of the page, and paired tills | `passage` |
 //!
-//! The page may be used by an operator who is signed in, and without one by whom `[page] without-sign-in` names.
+//! A signed-in operator may use the page. `[page] without-sign-in` names the callers who may use it without an
+//! operator.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -44,18 +45,18 @@ use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
 use crate::webhooks::Webhook;
 
-/// The page loads nothing from elsewhere, runs nothing that stands in it, and stands in no other page.
+/// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-/// Wrong tokens of one address; a till has the right one, and a person who types it may err.
+/// The limit for wrong tokens of one address. A till has the right token, and a person who types it may make mistakes.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
-/// Sign-ins of one address: each costs the agent a second on a slow board. The agent counts wrong PINs too, by the
-/// place that they come from.
+/// The limit for sign-ins of one address: each takes the agent a second on a slow board. The agent also counts wrong
+/// PINs, by their sign-in source.
 const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
-/// A comment this often shows the page that the front lives.
+/// The interval of comments that show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Everything that answers.
+/// The state that all answers need.
 pub(crate) struct Front {
     pub(crate) config: FrontConfig,
     pub(crate) agent: Arc<Agent>,
@@ -63,21 +64,21 @@ pub(crate) struct Front {
     pub(crate) webhooks: Vec<Arc<Webhook>>,
     pub(crate) guard: Guard,
     pub(crate) page: Page,
-    /// None without TLS.
+    /// The certificate; `None` without TLS.
     pub(crate) certificate: Option<watch::Receiver<Arc<HostCertificate>>>,
     pub(crate) wrong_tokens: Mutex<Attempts>,
     pub(crate) sign_ins: Mutex<Attempts>,
     pub(crate) sessions: KnownSessions,
-    /// As the agent said them last: the page begins while the agent is away.
+    /// The last settings from the agent, so that the page can start while the agent is down.
     pub(crate) settings: Mutex<Option<Value>>,
-    /// Tills that speak ZVT or nexo.
+    /// The tills that speak ZVT or nexo.
     pub(crate) tills: Vec<Arc<SeenTill>>,
-    /// Where it listens, as a person would type it.
+    /// The addresses of the front, as a person would type them.
     pub(crate) urls: Vec<String>,
     pub(crate) now: fn() -> SystemTime,
 }
 
-/// The counters of a new front: wrong tokens, and sign-ins.
+/// Creates the counters of a new front: wrong tokens and sign-ins.
 pub(crate) fn counters() -> (Mutex<Attempts>, Mutex<Attempts>) {
     let of = |(most, period)| Mutex::new(Attempts::new(most, period));
     (of(WRONG_TOKENS), of(SIGN_INS))
@@ -96,7 +97,7 @@ struct PairCode {
 }
 
 impl Front {
-    /// Answers a request, whatever it is.
+    /// Answers a request of any kind.
     pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
         let asker = self.guard.judge(&request, way);
         let listed = match &asker {
@@ -119,8 +120,8 @@ impl Front {
         with_usual_headers(answer)
     }
 
-    /// A request in the place of whoever sends it. A session that the front does not know is a stranger's until the
-    /// agent has said that it is good.
+    /// Answers a request in its caller's connection slot. A session that the front does not know counts as an
+    /// unidentified caller until the agent confirms it.
     async fn counted(
         &self,
         request: Request<Incoming>,
@@ -147,7 +148,7 @@ impl Front {
         }
         let mut now = lasting(&owner);
         let is_page = self.config.page.on && matches!(token, Token::None) && !asker.is_listed();
-        // What the front answers by itself no other question of the request shows to be over.
+        // For the front's own answers, no later question to the agent would show that the session has ended.
         let unjudged = owner.is_stranger() || path.starts_with("/front/");
         if is_page
             && unjudged
@@ -165,7 +166,7 @@ impl Front {
         Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
     }
 
-    /// Whose a request is, as far as its head shows it.
+    /// Returns the owner of a request, as far as its head shows it.
     fn owner<B>(&self, request: &Request<B>, token: &Token, asker: &Asker, way: Way) -> Owner {
         let stranger = Owner::Stranger(way.whence());
         match token {
@@ -222,14 +223,14 @@ impl Front {
                     }
                 }
             }
-            // Browsers ask for it by themselves.
+            // Browsers ask for it automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
             path if self.config.page.on => self.for_page(request, way, asker, path).await,
             _ => Err(Problem::not_found()),
         }
     }
 
-    /// What only the page asks.
+    /// Answers requests that only the page makes.
     async fn for_page(
         &self,
         request: Request<Incoming>,
@@ -270,7 +271,8 @@ impl Front {
         }
     }
 
-    /// Who asks for what only some may ask; whether a session is good the agent says with whatever it is asked.
+    /// Identifies the caller of a protected request. The agent checks the session with each request that is passed on
+    /// to it.
     fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
@@ -284,7 +286,7 @@ impl Front {
         page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
     }
 
-    /// Whether the page may be used from there without an operator.
+    /// Checks whether the page may be used from there without an operator.
     fn may_do_without(&self, way: Way) -> bool {
         match self.config.page.without_sign_in {
             WithoutSignIn::Nobody => false,
@@ -293,7 +295,7 @@ impl Front {
         }
     }
 
-    /// A token that is no till's: only those are counted, and a right one always passes.
+    /// Refuses a token that belongs to no till. Only wrong tokens are counted; a right token always passes.
     fn wrong_token(&self, way: Way) -> Problem {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,7 +306,7 @@ impl Front {
         Problem::unauthorized("unauthorized", "this is no token of a paired till; pair it again: POST /front/pair")
     }
 
-    /// Asks the agent whether a session is good.
+    /// Asks the agent whether a session is valid.
     async fn session_is_good(&self, session: &HeaderValue, path: &str) -> Result<(), Problem> {
         let question = Question::get("/v1/sessions/current").with_session(Some(session));
         match self.agent.ask_json(question).await?.0 {
@@ -341,13 +343,13 @@ impl Front {
         match &answer {
             Ok(answer) if answer.status() == StatusCode::OK => sign_ins.forget(address),
             Ok(_) => {}
-            // Nobody has judged the PIN.
+            // No one has checked the PIN.
             Err(_) => sign_ins.take_back(address),
         }
         answer
     }
 
-    /// What the page has to know before anything else.
+    /// Returns the settings that the page needs first.
     async fn settings_answer(&self) -> Result<Answer, Problem> {
         let asked = self.agent.ask_json(Question::get("/v1/status")).await;
         let kept = || self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -375,14 +377,15 @@ impl Front {
         let standing = self.agent.standing();
         let word = if standing.up == Some(true) { "up" } else { "down" };
         let mut said = json!({ "agent": word, "since": rfc3339(standing.since) });
-        // Who uses the terminal sees how its webhooks go; strangers hear whether it works.
+        // Callers of this board and paired tills see the state of the webhooks. Other callers see only the state of the
+        // agent.
         if way.is_local() || matches!(token, Token::Of(_)) {
             said["webhooks"] = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
         }
         json_answer(StatusCode::OK, &said)
     }
 
-    /// For whoever stands at the terminal.
+    /// Returns the status for a person at the terminal.
     pub(crate) fn status(&self) -> Value {
         let standing = self.agent.standing();
         let state = match standing.up {
@@ -404,7 +407,7 @@ impl Front {
         Ok(answer)
     }
 
-    /// Tills that wait to be paired, with their codes, each time something changes.
+    /// Streams the tills that wait to be paired, with their codes, at each change.
     fn events(&self) -> Answer {
         let (sender, stream) = mpsc::channel(1);
         let mut changes = self.pairings.changes();
@@ -431,25 +434,25 @@ impl Front {
     }
 }
 
-/// Tills that wait to be paired, and how long others may ask yet.
+/// Returns the tills that wait to be paired, and the time left for further requests.
 fn told(pairings: &Pairings) -> Value {
     let now = Instant::now();
     json!({ "waiting": pairings.waiting(now), "openForS": pairings.open_for(now).map(|left| left.as_secs()) })
 }
 
-/// What is answered only for a caller that is known.
+/// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
     path.starts_with("/v1/") || matches!(path, "/front/events" | "/front/pairing" | "/front/qr")
 }
 
-/// What a request shows of a till's token.
+/// The till's token in a request.
 enum Token {
     None,
     Wrong,
     Of(String),
 }
 
-/// The page, when it needs no session or has one that the agent will judge.
+/// Returns the page as the caller, when it needs no session or has one that the agent will check.
 fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
     if agent.up != Some(true) {
         return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
@@ -461,7 +464,7 @@ fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standi
     Err(Problem::unauthorized("sign-in", detail))
 }
 
-/// The settings in the agent's status.
+/// Extracts the settings from the agent's status.
 fn of_status(status: &Value, operators: bool) -> Value {
     let currency = status["currency"].as_str().unwrap_or_default();
     json!({
@@ -476,14 +479,14 @@ fn of_status(status: &Value, operators: bool) -> Value {
     })
 }
 
-/// The fields of a body.
+/// Reads the fields of a body.
 async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
     let body = passage::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))
 }
 
-/// What a browser asks before it lets a listed page ask.
+/// Answers a browser's preflight request for a listed page.
 fn allowed_to_ask() -> Answer {
     let mut answer = empty_answer(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();
@@ -509,7 +512,7 @@ fn with_usual_headers(mut answer: Answer) -> Answer {
 mod tests {
     use super::*;
 
-    /// The page has no table of currencies: how many decimals one has the agent says.
+    /// The page has no table of currencies: the agent tells it the decimals.
     #[test]
     fn the_decimals_of_the_currency_are_the_agents() {
         for decimals in [0, 2, 3] {

@@ -1,13 +1,13 @@
-//! What a request must look like before anything is done with it: for this host, from no foreign page, in JSON.
+//! Checks of a request before it is handled: it must be for this host, from no foreign page, and in JSON.
 //!
-//! | what a browser is made to do | what stops it |
+//! | attack through a browser | protection |
 //! |---|---|
 //! | a page of another origin calls this one | `Origin`, and `Sec-Fetch-Site` where there is no `Origin` |
 //! | a page renames itself to this address (DNS rebinding) | `Host`: a name of the configuration, or the address that was reached |
-//! | a form or a link sends what changes something | `Origin` is needed, and `Content-Type: application/json` |
-//! | a proxy is spoken to | only a path is taken, no address with a scheme |
+//! | a form or a link sends a request that changes data | `Origin` is needed, and `Content-Type: application/json` |
+//! | a request is meant for a proxy | only a path is accepted, no address with a scheme |
 //!
-//! Who asks, and with which right, is told apart here too; whether a session is good the agent knows.
+//! The caller and its rights are also identified here. Only the agent knows whether a session is valid.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,7 +21,7 @@ use pos_till_api::ProblemType;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Where a connection comes from and what it reached.
+/// The two ends of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) peer: SocketAddr,
@@ -30,38 +30,39 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// The address that the connection is counted for.
+    /// Returns the source for which the connection is counted.
     pub(crate) fn whence(&self) -> Whence {
         Whence::of(self.peer.ip(), self.reached.ip())
     }
 
-    /// The place that the agent counts a PIN for; none on this board, where nobody from the network can try one.
+    /// Returns the sign-in source under which the agent counts a PIN. It is `None` on this board, where no one on the
+    /// network can try a PIN.
     pub(crate) fn place(&self) -> Option<HeaderValue> {
         (!self.is_local()).then(|| HeaderValue::from_str(&self.whence().to_string()).ok()).flatten()
     }
 
-    /// Whether the other end is a program of this board.
+    /// Checks whether the other end is a program of this board.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.ip().to_canonical().is_loopback()
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// A till that was paired.
+    /// A paired till.
     Till(String),
-    /// The page, with the session of the operator who is signed in.
+    /// The page, with the session of the signed-in operator.
     Page {
-        /// As it stood in the cookie.
+        /// The session as in the cookie.
         session: Option<HeaderValue>,
     },
 }
 
-/// Which page a browser sends the request for.
+/// The page from which a browser sends the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// None says so: no browser, or a browser that asks and changes nothing.
+    /// No page is named: the caller is not a browser, or the browser's request changes nothing.
     Unsaid,
     /// The front's own page.
     Own,
@@ -70,7 +71,7 @@ pub(crate) enum Asker {
 }
 
 impl Asker {
-    /// Whether it is a page of another origin that may ask with a token.
+    /// Checks whether this is a page of another origin that may use a token.
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self, Self::Listed(_))
     }
@@ -84,12 +85,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// `names` without ports, `origins` as browsers write them, both in lower case.
+    /// Creates the guard. `names` have no ports and `origins` are in the form of browsers; both are in lower case.
     pub(crate) fn new(names: Vec<String>, origins: Vec<String>) -> Self {
         Self { names, origins }
     }
 
-    /// Judges a request by its target and its headers.
+    /// Checks a request by its target and its headers.
     pub(crate) fn judge<B>(&self, request: &Request<B>, way: Way) -> Result<Asker, Problem> {
         let (uri, headers) = (request.uri(), request.headers());
         if uri.scheme().is_some() || uri.authority().is_some() || !uri.path().starts_with('/') {
@@ -109,7 +110,7 @@ impl Guard {
         Ok(asker)
     }
 
-    /// The one `Host`, when it is this one.
+    /// Returns the `Host` when there is exactly one and it is this host.
     fn host(&self, headers: &HeaderMap, way: Way) -> Result<String, Problem> {
         let strange = || {
             Problem::new(
@@ -140,7 +141,7 @@ impl Guard {
         let Some(given) = headers.get(ORIGIN) else {
             return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
                 None | Some(b"same-origin" | b"none") => Ok(Asker::Unsaid),
-                // A link to the page from elsewhere: its files are no secret.
+                // A link to the page from elsewhere is permitted: the files of the page are not secret.
                 Some(_) if !is_interface(path) => Ok(Asker::Unsaid),
                 Some(_) => Err(foreign()),
             };
@@ -157,17 +158,18 @@ impl Guard {
     }
 }
 
-/// What answers with facts of the terminal.
+/// Checks whether a path answers with data of the terminal.
 fn is_interface(path: &str) -> bool {
     path.starts_with("/v1/") || path.starts_with("/front/")
 }
 
-/// Pairing begins without a token, and a till is no browser. It gives nothing to whoever does not know the code.
+/// Checks whether a path is for pairing. Pairing begins without a token, and a till is not a browser. A caller that
+/// does not know the code gets nothing.
 fn is_pairing(path: &str) -> bool {
     path == "/front/pair" || path.starts_with("/front/pair/")
 }
 
-/// A header that stands there once.
+/// Returns a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {
@@ -176,14 +178,14 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// The token of a till; `Some(None)` when something else stands in its place.
+/// Returns the token of a till; `Some(None)` when the header contains something else.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<Option<&str>> {
     headers.get(AUTHORIZATION)?;
     let given = only(headers, &AUTHORIZATION).and_then(|value| value.split_at_checked(7));
     Some(given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer ")).map(|(_, token)| token))
 }
 
-/// The session of a request's cookie.
+/// Returns the session in the cookie of a request.
 pub(crate) fn cookie(headers: &HeaderMap) -> Option<HeaderValue> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     session::in_cookies(cookies)
@@ -208,7 +210,7 @@ mod tests {
         Way { peer: peer.parse().unwrap(), reached, tls }
     }
 
-    /// `Name: value` lines behind `METHOD target`.
+    /// Judges a request that is written as `Name: value` lines after `METHOD target`.
     fn judged(text: &str, way: Way) -> Result<Asker, StatusCode> {
         let mut lines = text.split('\n');
         let (method, target) = lines.next().unwrap().split_once(' ').unwrap();

@@ -1,11 +1,11 @@
-//! Connections: accepted on each address, with TLS or without, each with its place and its deadlines.
+//! Connections: accepted on each address, with TLS or without, each with its slot and its deadlines.
 //!
-//! | what is waited for | how long |
+//! | wait | time limit |
 //! |---|---|
 //! | the TLS handshake | `HANDSHAKE` |
-//! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` |
-//! | the body of a request | 10 s, of a stranger 3 s (`passage`) |
-//! | an answer to be taken | `WRITE_DEADLINE` |
+//! | a request's head, counted from the connection or from the last answer | `HEADER_DEADLINE` |
+//! | the body of a request | 10 s, of an unidentified caller 3 s (`passage`) |
+//! | the other end to read an answer | `WRITE_DEADLINE` |
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -33,22 +33,22 @@ use crate::places::{Place, Places};
 use crate::problem::Answer;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Also closes idle connections.
+/// The time limit for a request's head; it also closes idle connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// The head of one request, and what is read ahead of it.
+/// The size of the read buffer in bytes: the head of one request, and the data read ahead of it.
 const READ_BUFFER: usize = 16 * 1024;
-/// Lines of a head: browsers send some twenty.
+/// The largest number of lines in a head; browsers send about twenty.
 const MOST_HEADERS: usize = 64;
-/// How long answers under way may take after the shutdown was asked for.
+/// The time left for answers in progress after the shutdown was requested.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
-/// After the system refused a connection: too many files are open.
+/// The pause after the system refused a connection because too many files are open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
-/// Who answers the requests of a listener.
+/// The service that answers the requests of a listener.
 #[derive(Clone)]
 pub(crate) enum Served {
-    /// The page, paired tills, pairing.
+    /// The page, paired tills, and pairing.
     Front(Arc<Front>),
     /// Tills that speak nexo.
     Nexo(Arc<Nexo>),
@@ -62,7 +62,7 @@ impl Served {
         }
     }
 
-    /// Whether a connection from there is taken at all.
+    /// Checks whether a connection from there is accepted.
     fn may_connect(&self, peer: SocketAddr) -> bool {
         match self {
             Self::Front(_) => true,
@@ -71,16 +71,16 @@ impl Served {
     }
 }
 
-/// Where a till's connection may come from: this board, where nothing else is said.
+/// Checks the source of a till's connection. An empty list permits only this board.
 pub(crate) fn may_connect(peer: SocketAddr, from: &[IpAddr]) -> bool {
     let ip = peer.ip().to_canonical();
     if from.is_empty() { ip.is_loopback() } else { from.iter().any(|known| known.to_canonical() == ip) }
 }
 
-/// An address that is listened on.
+/// An address that the front listens on.
 pub(crate) struct Listening {
     pub(crate) listener: TcpListener,
-    /// Changes when the certificate is renewed; `None` without TLS.
+    /// The TLS configuration, which changes when the certificate is renewed; `None` without TLS.
     pub(crate) tls: Option<watch::Receiver<Arc<ServerConfig>>>,
 }
 
@@ -98,13 +98,13 @@ impl Listening {
         Ok(Self { listener, tls })
     }
 
-    /// As a person would type it.
+    /// Returns the address as a person would type it.
     pub(crate) fn url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         self.listener.local_addr().map_or_else(|_| scheme.to_owned(), |address| format!("{scheme}://{address}"))
     }
 
-    /// Serves until the shutdown, and then what is under way.
+    /// Serves until the shutdown, then finishes the requests in progress.
     pub(crate) async fn serve(self, served: Served, places: Arc<Places>, mut stopped: watch::Receiver<bool>) {
         let mut tasks = JoinSet::new();
         loop {
@@ -118,15 +118,15 @@ impl Listening {
                         tracing::warn!(%peer, "a connection from an address that is not in from of [nexo] was closed");
                         continue;
                     }
-                    // A connection that has no address has ended already.
+                    // A connection without an address has already ended.
                     let Ok(reached) = stream.local_addr() else { continue };
                     let way = Way { peer, reached, tls: self.tls.is_some() };
                     let Some(place) = places.enter(way.whence()) else { continue };
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
                     let connection = Connection { served: served.clone(), place, stopped: stopped.clone() };
                     tasks.spawn(connection.serve(stream, way, tls));
-                    // What is connected is heard before the next one comes, and has said who it is before it could have
-                    // to leave.
+                    // A new connection is served before the next one is accepted. So it can identify itself before it
+                    // could lose its slot.
                     tokio::task::yield_now().await;
                 }
                 Some(_) = tasks.join_next() => {}
@@ -137,9 +137,9 @@ impl Listening {
     }
 }
 
-/// Returns when the shutdown was asked for.
+/// Returns when the shutdown was requested.
 async fn told(stopped: &mut watch::Receiver<bool>) {
-    // An error means that the other end is gone, which is a shutdown too.
+    // An error means that the sender is gone, which is a shutdown too.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
@@ -151,7 +151,7 @@ struct Connection {
 
 impl Connection {
     async fn serve(self, stream: TcpStream, way: Way, tls: Option<Arc<ServerConfig>>) {
-        // An answer goes out as it is written; without it an event waits for the one before to be acknowledged.
+        // An answer is sent immediately. Otherwise an event would wait until the previous one is acknowledged.
         let _ = stream.set_nodelay(true);
         let stream = TimedWriter::new(stream, WRITE_DEADLINE);
         let ended = match tls {

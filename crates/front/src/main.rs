@@ -1,4 +1,4 @@
-//! `pos-front`: what of a payment terminal faces the shop's network.
+//! `pos-front`: the part of a payment terminal that faces the shop's network.
 //!
 //! ```text
 //!  browsers, tills ── HTTPS ──▶ listen ─▶ guard ─▶ front ─┬▶ page          the cashier's page, part of the program
@@ -10,28 +10,29 @@
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
-//! It is a process of its own, with a user of its own. It shares two crates with the agent: the routes of the agent's
-//! interface (`pos-till-api`), and how a daemon reads its secret files (`pos-daemon`). No parser, TLS server or cookie
-//! that faces a network is where the gateway's token, the reader or the journal are. To the agent it is one program
-//! among others, with the tills and rights that the agent's configuration gives its user. It keeps nothing of money: it
-//! may be killed at any time. The certificate, paired tills and how far webhooks have come are its state.
+//! The front is a separate process with a separate user. It shares two crates with the agent: the routes of the agent's
+//! interface (`pos-till-api`), and the reading of secret files (`pos-daemon`). So no parser, TLS server or cookie that
+//! faces a network is in the process with the gateway's token, the reader and the journal. For the agent, the front is
+//! one program among others. Its tills and rights are those that the agent's configuration gives its user. The front
+//! keeps no data about money and may be killed at any time. Its state is the certificate, the paired tills and the
+//! positions of the webhooks.
 //!
-//! | file | what it is |
+//! | file | content |
 //! |---|---|
 //! | `arguments` | the command line |
-//! | `run` | the rooms put together |
-//! | `config` | `front.toml`, and all that is wrong with it |
-//! | `listen`, `places`, `writing` | connections: accepted, counted, given up |
-//! | `guard`, `attempts` | what a request must look like; how often somebody may guess |
-//! | `front`, `problem` | who may ask what; answers and refusals |
-//! | `passage`, `agent` | what is passed on to the agent; the way there |
-//! | `page`, `session`, `qr` | the page; the operator who is signed in at it; an address as a picture |
+//! | `run` | the start of all parts |
+//! | `config` | `front.toml`, and all its faults |
+//! | `listen`, `places`, `writing` | connections: accepted, counted, closed |
+//! | `guard`, `attempts` | checks of a request; limits for guessing |
+//! | `front`, `problem` | permission checks; answers and refusals |
+//! | `passage`, `agent` | requests that are passed on to the agent; the connection to it |
+//! | `page`, `session`, `qr` | the page; its signed-in operator; an address as an image |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
 //! | `webhooks` | events to the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
-//! | `asking`, `seen` | what a till's protocol asks of the agent; what a technician is shown of such a till |
-//! | `control` | how the verbs below reach the running front |
-//! | `notify` | what systemd is told |
+//! | `asking`, `seen` | requests of a till's protocol to the agent; the technician's view of such a till |
+//! | `control` | the connection of the verbs to the running front |
+//! | `notify` | messages to systemd |
 
 mod agent;
 mod arguments;
@@ -76,15 +77,15 @@ use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
 use crate::state::StateFolder;
 
-/// Why a verb stopped, and its exit code (sysexits.h).
+/// The reason why a verb stopped, and its exit code (sysexits.h).
 enum Stop {
-    /// 78
+    /// Exit code 78.
     Config(String),
-    /// 69
+    /// Exit code 69.
     Unreachable(String),
-    /// 65
+    /// Exit code 65.
     Refused(String),
-    /// 74
+    /// Exit code 74.
     Failed(String),
 }
 
@@ -112,17 +113,17 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are asked for; whether somebody still reads changes nothing.
+            // Help and version were requested. It makes no difference whether the output is still read.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };
-    // Before a key is read: no core dump holds it, and no other program of this user reads it.
+    // This comes before the first key is read: no core dump contains a key, and no other program of this user reads it.
     let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     if let Err(error) = kept {
         complain(&format!("others may look into this program's memory: {error}"));
     }
-    // Fails only where a provider was chosen already, which nothing else here does.
+    // This fails only when a provider was already chosen, which happens nowhere else here.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let stop = match arguments.verb.run() {
         Ok(()) => return ExitCode::SUCCESS,
@@ -269,7 +270,7 @@ fn check(at: &Where) -> Result<(), Stop> {
     for webhook in &config.webhooks {
         say(&format!("  webhook   {}", webhook.name));
     }
-    // What the agent names is known to a front that runs.
+    // Only a running front knows which tills the agent names.
     let running = asked(&config, Method::GET, "/status", &json!({})).unwrap_or_default();
     for till in running["agent"]["notNamed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         say(&format!("  WRONG     {}", agent::NotNamed(till)));
@@ -294,7 +295,7 @@ fn begin_log(level: Option<String>) -> Result<(), Stop> {
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(false);
     let log = tracing_subscriber::registry().with(filter);
-    // The journal has times of its own.
+    // systemd's journal adds the time.
     let begun = if journal { log.with(lines.without_time()).try_init() } else { log.with(lines).try_init() };
     begun.map_err(|error| Stop::Failed(error.to_string()))
 }
@@ -303,7 +304,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Lines on standard output; what came from outside commands no terminal. Whether somebody still reads changes nothing.
+/// Writes lines on standard output. Text from outside cannot control the user's console. It makes no difference whether
+/// the output is still read.
 fn say(lines: &str) {
     for line in lines.lines() {
         let _ = writeln!(io::stdout(), "{}", cleaned(line));
@@ -316,7 +318,7 @@ fn complain(lines: &str) {
     }
 }
 
-/// Control characters, and those that change the direction of what follows, are replaced visibly.
+/// Replaces control characters, and characters that change the direction of text, by a visible sign.
 fn cleaned(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()

@@ -1,8 +1,8 @@
-//! Tills that speak nexo: `POST /nexo/` over TLS, and the way from a session to the agent and back. What is done about
-//! a message is `pos_protocols::nexo::session`.
+//! Tills that speak nexo: `POST /nexo/` over TLS, and the exchange between a session and the agent.
+//! `pos_protocols::nexo::session` decides how a message is handled.
 //!
-//! A till is known by its SaleID, and by the key that it shares with the terminal. A message that is not sealed is
-//! taken from this board alone, unless the configuration says otherwise, and never from a browser's page.
+//! A till is identified by its SaleID and by the key that it shares with the terminal. An unsealed message is accepted
+//! only from this board, unless the configuration permits more. It is never accepted from a browser's page.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -39,15 +39,15 @@ use crate::places::{Lasting, Owner, Place};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 
-/// Messages of a till that wait for its session.
+/// The number of a till's messages that wait for its session.
 const MOST_WAITING: usize = 16;
-/// What names a notification about a message that no session has seen.
+/// The number in a notification about a message that no session has seen.
 const NO_NUMBER: &str = "0";
 
 /// All tills that speak nexo, and their port.
 pub(crate) struct Nexo {
     config: NexoConfig,
-    /// By their SaleIDs.
+    /// The tills by their SaleIDs.
     tills: HashMap<String, NexoTill>,
     now: fn() -> SystemTime,
 }
@@ -60,7 +60,7 @@ struct NexoTill {
     exchanges: AtomicU32,
 }
 
-/// The session of a till, to be run.
+/// The session of a till, ready to run.
 pub(crate) struct Serving {
     session: Session,
     seen: Arc<SeenTill>,
@@ -68,13 +68,13 @@ pub(crate) struct Serving {
     now: fn() -> SystemTime,
 }
 
-/// What a session hears of its port.
+/// An event from the port for a session.
 enum Event {
     Asked { exchange: Exchange, request: Box<Asked>, received: Bytes, answer: oneshot::Sender<Option<Message>> },
     Gone(Exchange),
 }
 
-/// A message that waits for its answer. Whoever drops it before has hung up.
+/// A message that waits for its answer. When it is dropped without an answer, the till has closed the connection.
 struct Waiting<'a> {
     exchange: Exchange,
     events: &'a mpsc::Sender<Event>,
@@ -84,35 +84,35 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if !self.answered {
-            // Where there is no room the session answers somebody who is not there.
+            // When the queue is full, the session answers a till that is no longer connected.
             let _ = self.events.try_send(Event::Gone(self.exchange));
         }
     }
 }
 
-/// Why a message is not taken.
+/// The reason why a message is refused.
 #[derive(Debug, thiserror::Error)]
 enum NotTaken {
-    /// It cannot be read.
+    /// The message cannot be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
-    /// It is sealed, and something is wrong with that: what, nobody is told.
+    /// The message is sealed and the seal is wrong. The answer does not tell the cause.
     #[error(transparent)]
     Sealed(#[from] BlobError),
-    /// Anybody on the network could have written it.
+    /// The message is not sealed, so every device on the network could have written it.
     #[error(
         "messages that are not sealed are taken from the board alone; seal them with this terminal's key (NexoBlob)"
     )]
     NotSealed,
-    /// Nobody is known by this name.
+    /// No till has this name.
     #[error("MessageHeader.SaleID: no till of this terminal has it; see [[nexo.till]] in front.toml")]
     NoTill,
-    /// It answers nothing.
+    /// The message is a response, but no request was sent.
     #[error("a till sends SaleToPOIRequest, and no response")]
     Response,
 }
 
-/// How a message came: the key that sealed it, when one did.
+/// A received message, with the key that sealed it, if any.
 struct Arrived<'a> {
     message: Message,
     till: &'a NexoTill,
@@ -120,7 +120,7 @@ struct Arrived<'a> {
 }
 
 impl Nexo {
-    /// The port, and the sessions of its tills.
+    /// Creates the port and the sessions of its tills.
     pub(crate) fn new(config: &NexoConfig, now: fn() -> SystemTime) -> (Self, Vec<Serving>) {
         let (mut tills, mut serving) = (HashMap::new(), Vec::new());
         for till in &config.tills {
@@ -132,33 +132,34 @@ impl Nexo {
                 heard,
                 now,
             });
-            // `judge` has read it before.
+            // `judge` has already read the key.
             let key = till.key().ok().flatten();
             tills.insert(till.sale_id.clone(), NexoTill { key, seen, events, exchanges: AtomicU32::new(0) });
         }
         (Self { config: config.clone(), tills, now }, serving)
     }
 
-    /// What a technician is shown of each.
+    /// Returns the technician's view of each till.
     pub(crate) fn seen(&self) -> Vec<Arc<SeenTill>> {
         let mut seen: Vec<_> = self.tills.values().map(|till| Arc::clone(&till.seen)).collect();
         seen.sort_by(|one, other| one.till.cmp(&other.till));
         seen
     }
 
-    /// Whether a connection from there is taken.
+    /// Checks whether a connection from there is accepted.
     pub(crate) fn may_connect(&self, peer: SocketAddr) -> bool {
         let on_board = self.config.listen.is_some_and(|listen| listen.ip().is_loopback());
-        // On a network without a list each till has a key: the configuration is refused otherwise.
+        // On a network without a list, each till has a key; otherwise the configuration is refused.
         (self.config.from.is_empty() && !on_board) || may_connect(peer, &self.config.from)
     }
 
-    /// Answers a request, whatever it is.
+    /// Answers a request of any kind.
     pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
         self.taken(request, way, place).await.unwrap_or_else(Answer::from)
     }
 
-    /// Until its message is read, a request is counted for whose the connection was before, or for a stranger.
+    /// Handles a request. Until its message is read, it counts for the known owner of the connection, or for an
+    /// unidentified caller.
     async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
         let reader = place.known().unwrap_or_else(|| Owner::NexoUnread(place.whence()));
         let reading = place.begin(reader, Lasting::Answer)?;
@@ -177,7 +178,7 @@ impl Nexo {
         Ok(under_way.until_sent(self.answered(arrived, received, way).await?))
     }
 
-    /// The answer of the till's session.
+    /// Returns the answer of the till's session.
     async fn answered(&self, arrived: Arrived<'_>, received: Bytes, way: Way) -> Result<Answer, Problem> {
         let Arrived { message, till, key } = arrived;
         till.seen.came(way.peer.to_string());
@@ -202,20 +203,20 @@ impl Nexo {
             (Some(message), None) => Ok(json(StatusCode::OK, message.write())),
             (Some(message), Some(key)) => {
                 let mut nonce = [0; 16];
-                // A nonce that comes twice would show what two messages have in common.
+                // A repeated nonce would show what two messages have in common.
                 SystemRandom::new().fill(&mut nonce).map_err(|_| gone())?;
                 Ok(json(StatusCode::OK, message.seal_as_answer(key, nonce)))
             }
         }
     }
 
-    /// Reads a message: whose it is, and whether it may come as it came.
+    /// Reads a message. Identifies its till and checks whether the message may come in this form.
     fn read(&self, received: &[u8], way: Way) -> Result<Arrived<'_>, NotTaken> {
         let till_of = |sale_id: Option<&String>| sale_id.and_then(|sale_id| self.tills.get(sale_id));
         match Envelope::read(received)? {
             Envelope::Sealed(sealed) => {
                 let till = till_of(sealed.header.sale_id.as_ref());
-                // A till that is not known, and one without a key, are as wrong as a wrong key.
+                // An unknown till and a till without a key give the same error as a wrong key.
                 let (till, key) = till.and_then(|till| Some((till, till.key.as_ref()?))).ok_or(BlobError)?;
                 let Opened { message, .. } = sealed.open(std::slice::from_ref(key))?;
                 Ok(Arrived { message: message?, till, key: Some(key) })
@@ -228,8 +229,8 @@ impl Nexo {
         }
     }
 
-    /// Tells the technician what nobody on the network is told: which till a message says that it is of, where it came
-    /// from, and what to compare. The name is ours: only a SaleID of the configuration has one.
+    /// Logs for the technician what no device on the network learns: the till that a message names, its source, and
+    /// what to compare. The logged name is the configured one; only a configured SaleID has one.
     fn log(&self, received: &[u8], why: &NotTaken, way: Way) {
         let header = header_of(received);
         let till = header.and_then(|header| self.tills.get(header.sale_id.as_ref()?));
@@ -252,7 +253,7 @@ impl Nexo {
         }
     }
 
-    /// The answer to what is not taken, as the protocol has it.
+    /// Returns the protocol's answer to a refused message.
     fn rejected(&self, received: &[u8], why: &NotTaken) -> Answer {
         let unix_s = unix_s((self.now)());
         let header = header_of(received);
@@ -267,7 +268,7 @@ impl Nexo {
     }
 }
 
-/// Whether it can be a till's request: no page of a browser sends one.
+/// Checks whether the request can be a till's: no page of a browser sends one.
 fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
     if !matches!(request.uri().path(), "/nexo" | "/nexo/") {
         return Err(Problem::not_found());
@@ -310,7 +311,7 @@ fn settings(till: &NexoTillConfig, config: &NexoConfig) -> Settings {
 }
 
 impl Serving {
-    /// Serves, until the shutdown.
+    /// Serves until the shutdown.
     pub(crate) async fn run(mut self, agent: Arc<Agent>, mut stopped: watch::Receiver<bool>) {
         let start = Instant::now();
         let mut answers: HashMap<Exchange, oneshot::Sender<Option<Message>>> = HashMap::new();
@@ -338,7 +339,7 @@ impl Serving {
                         questions.remove(&ticket);
                         self.session.said(ticket, said, self.time(start))
                     }
-                    // It was given up.
+                    // The request was given up.
                     Err(_) => Vec::new(),
                 },
                 () = until(deadline.map(|at| start + at)) => self.session.tick(self.time(start)),
@@ -359,7 +360,7 @@ impl Serving {
                     }
                     Action::Answer { exchange, message } => {
                         if let Some(answer) = answers.remove(&exchange) {
-                            // A till that has hung up asks again.
+                            // A till that has closed the connection asks again.
                             let _ = answer.send(message.map(|message| *message));
                         }
                     }

@@ -1,11 +1,10 @@
-//! What the service tells systemd: READY=1, WATCHDOG=1, STOPPING=1 (sd_notify(3)). Started by hand there is nobody to
-//! tell.
+//! Messages to systemd: READY=1, WATCHDOG=1, STOPPING=1 (sd_notify(3)). Without systemd there is no receiver.
 
 use std::env;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
-/// One message; that it cannot be sent is no reason to stop.
+/// Sends one message. A failure does not stop the front.
 pub(crate) fn tell(message: &str) {
     let Some(path) = env::var_os("NOTIFY_SOCKET") else { return };
     let told = UnixDatagram::unbound().and_then(|socket| {
@@ -17,7 +16,7 @@ pub(crate) fn tell(message: &str) {
     }
 }
 
-/// How often to say `WATCHDOG=1`: half of `WatchdogSec=`.
+/// Returns how often to send `WATCHDOG=1`: half of `WatchdogSec=`.
 pub(crate) fn watchdog_interval() -> Option<Duration> {
     let usec: u64 = env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
     (usec > 0).then(|| Duration::from_micros(usec) / 2)

@@ -1,8 +1,8 @@
 //! The cashier's page: the files of `page/`, which are part of the program.
 //!
-//! `GET /` is `index.html`, `GET /assets/NAME` any other file, in whichever folder of `page/` it lies. The version is a
-//! digest of all of them: `index.html` says it where `@VERSION@` stands, and the settings say it too, so that a page of
-//! an earlier program notices.
+//! `GET /` is `index.html`. `GET /assets/NAME` is any other file, from any folder below `page/`. The version is a
+//! digest of all files. `index.html` has it in place of `@VERSION@`, and the settings have it too. So a page of an
+//! earlier program detects the change.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,12 +13,12 @@ use ring::digest::{Context, SHA256, digest};
 
 use crate::problem::{Answer, empty_answer, whole};
 
-/// The files by their names below `page/`; written by `build.rs`.
+/// The files by their names below `page/`; `build.rs` writes them.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
-/// Characters of a version.
+/// The number of characters in a version.
 const VERSION: usize = 16;
 
-/// What is served.
+/// The files that are served.
 #[derive(Debug)]
 pub(crate) struct Page {
     files: BTreeMap<String, PageFile>,
@@ -58,17 +58,17 @@ impl Page {
         Self { files: files.iter().map(file).collect(), version, languages }
     }
 
-    /// A digest of all files.
+    /// Returns the digest of all files.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// The languages of the page's words.
+    /// Returns the languages of the page.
     pub(crate) fn languages(&self) -> &[String] {
         &self.languages
     }
 
-    /// The file of a path, when there is one.
+    /// Returns the file of a path, if there is one.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Answer> {
         let file = self.files.get(path)?;
         let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).is_some_and(|tags| {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(page.files.keys().collect::<Vec<_>>(), ["/", "/assets/app.js", "/assets/de.ftl", "/assets/en.ftl"]);
     }
 
-    /// The page's scripts, without its tests.
+    /// Returns the page's scripts, without its tests.
     fn scripts() -> Vec<String> {
         let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/page"));
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -146,7 +146,7 @@ mod tests {
         scripts.map(|script| std::fs::read_to_string(script).unwrap()).collect()
     }
 
-    /// What stands in quotes behind each `before`.
+    /// Returns the quoted texts after each `before`.
     fn quoted_behind<'a>(script: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
         script.split(before).skip(1).filter_map(|rest| {
             let quote = rest.chars().next().filter(|first| "\"`".contains(*first))?;
@@ -154,14 +154,14 @@ mod tests {
         })
     }
 
-    /// A path with a value in the place of each `${…}`.
+    /// Replaces each `${…}` of a path by a value.
     fn with_values(path: &str) -> String {
         let mut pieces = path.split("${");
         let first = pieces.next().unwrap_or_default().to_owned();
         pieces.fold(first, |path, piece| path + "x" + piece.split_once('}').map_or("", |(_, rest)| rest))
     }
 
-    /// A path of another making is none; a state of another word would wait for ever.
+    /// An unknown path finds no route; a page that compares with an unknown state would wait without end.
     #[test]
     fn the_page_asks_and_hears_in_the_words_of_the_interface() {
         let (mut paths, mut words) = (0, 0);
@@ -174,7 +174,7 @@ mod tests {
                 }
             }
             for sign in ["=== ", "!== "] {
-                // A sale's: a sound has a state too.
+                // Only the states of transactions are checked: a sound has a state too.
                 let of_sales = ["sale.state", "sale?.state", "one.state"].map(|state| format!("{state} {sign}"));
                 for word in of_sales.iter().flat_map(|before| quoted_behind(&script, before)) {
                     let state: State = serde_json::from_value(word.into()).unwrap();
@@ -190,7 +190,7 @@ mod tests {
             for list in ["const PASSING = [", "const KNOWN_500 = ["] {
                 let Some((_, list)) = script.split_once(list) else { continue };
                 for word in list.split(']').next().unwrap().split(", ").map(|word| word.trim_matches('"')) {
-                    // The one that the front alone says.
+                    // The front alone uses the word `agent-down`.
                     assert!(word == "agent-down" || ProblemType::of_code(word).is_some(), "{word}");
                     words += 1;
                 }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
-    /// On a slow line each page costs what it weighs.
+    /// On a slow connection, the time to load a page depends on its size.
     #[test]
     fn the_page_weighs_less_than_150_kb_in_each_language() {
         for language in Page::embedded().languages() {

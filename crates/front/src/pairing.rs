@@ -1,4 +1,4 @@
-//! Pairing: how a till in the network comes to its token.
+//! Pairing: the way in which a till in the network gets its token.
 //!
 //! ```text
 //!  till                          front                          a person at the terminal
@@ -9,11 +9,11 @@
 //!       {"code"} as typed    ──▶ the token, once
 //! ```
 //!
-//! The code proves that whoever typed it at the till stands before the terminal; the approval says for which till the
-//! token is. Nobody asks while nobody has opened it. A wrong code is counted, on the disk, before it is answered: five
-//! end the request, ten keep their address out for a quarter of an hour, and a hundred everybody. An address has one
-//! request, and 64 wait: so it takes as many addresses to keep a till out. Of a token only the digest is kept. A till
-//! that is paired again has the new token alone.
+//! The code proves that the person at the till can read the terminal; the approval decides for which till the token is.
+//! A till can ask only while pairing is open. A wrong code is counted on the disk before it is answered. Five wrong
+//! codes end the request, ten lock their address out for a quarter of an hour, and a hundred lock everyone out. An
+//! address has one request and 64 requests can wait, so an attacker needs that many addresses to lock a till out. Only
+//! the digest of a token is kept. When a till is paired again, only the new token is valid.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -32,36 +32,36 @@ use crate::attempts::Whence;
 use crate::guard::Way;
 use crate::state::{StateError, StateFolder};
 
-/// In the state folder.
+/// The file of the paired tills in the state folder.
 const FILE: &str = "tills.json";
-/// Wrong codes, in the state folder.
+/// The file of the wrong codes in the state folder.
 const WRONG_FILE: &str = "wrong-codes.json";
-/// How long a till may ask for a token after somebody has opened it.
+/// The time in which a till may ask for a token after pairing was opened.
 const OPEN_FOR: Duration = Duration::from_secs(300);
-/// How long a request waits to be approved and collected.
+/// The time in which a request must be approved and its token collected.
 const GOOD_FOR: Duration = Duration::from_secs(300);
-/// Requests that wait at a time.
+/// The largest number of waiting requests.
 const WAITING: usize = 64;
-/// Wrong codes for one request.
+/// The largest number of wrong codes for one request.
 const WRONG_OF_REQUEST: u32 = 5;
-/// Wrong codes of one address within [`PAUSE`], and of all: a guess then has one chance in a hundred thousand, or in
-/// ten thousand for many together, and what was guessed still has to be approved.
+/// The largest number of wrong codes within [`PAUSE`], of one address and of all. A guess then has a chance of one in a
+/// hundred thousand, or one in ten thousand for many addresses together. A guessed request also needs an approval.
 const WRONG_OF_ADDRESS: u32 = 10;
 const WRONG_OF_ALL: u32 = 100;
 const PAUSE: Duration = Duration::from_secs(900);
-/// Longest name that a till may give itself.
+/// The greatest length of the name that a till gives itself.
 const LONGEST_NAME: usize = 40;
 
-/// A till that is paired.
+/// A paired till.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Paired {
-    /// Its name, as the agent knows it.
+    /// The till's name, as the agent knows it.
     pub(crate) till: String,
-    /// What it called itself.
+    /// The name that the till gave itself.
     pub(crate) name: String,
-    /// Since when, RFC 3339.
+    /// The time of the pairing, RFC 3339.
     pub(crate) since: String,
-    /// SHA-256 of its token, in hexadecimal digits.
+    /// The SHA-256 digest of the till's token, hexadecimal.
     digest: String,
 }
 
@@ -73,45 +73,45 @@ struct PairRequest {
     from: IpAddr,
     whence: Whence,
     code: String,
-    /// The till that it was approved as.
+    /// The till as which it was approved.
     approved: Option<String>,
     wrong: u32,
     since: Instant,
 }
 
-/// Why a till is not given a token.
+/// The reason why a till gets no token.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PairError {
-    /// The name is no text of that length.
+    /// The name is not a text of the permitted length.
     #[error("name: 1 to {LONGEST_NAME} characters of text")]
     Name,
-    /// Nobody at the terminal has opened it.
+    /// Pairing is not open.
     #[error("nobody pairs a till now; open it at the terminal: pos-front pair open, or the page")]
     Closed,
-    /// Too many wrong codes.
+    /// There were too many wrong codes.
     #[error("too many wrong codes were sent: nothing is paired for now")]
     Paused {
-        /// How long yet.
+        /// The time left.
         left: Duration,
     },
-    /// It has ended, was refused, or never was.
+    /// The request has ended, was refused, or never existed.
     #[error("there is no such request any more; begin again")]
     NoRequest,
-    /// Not the code that the terminal shows.
+    /// The code is not the one that the terminal shows.
     #[error("this is not the code that the terminal shows")]
     WrongCode {
-        /// How many more may be tried.
+        /// The number of tries left.
         left: u32,
     },
-    /// A till that the configuration does not list.
+    /// The configuration does not list this till.
     #[error("{till} is none of the tills that may be paired; add it to tills in front.toml, or name one of: {known}")]
     UnknownTill {
         /// The till.
         till: String,
-        /// Those that may.
+        /// The tills that may be paired.
         known: String,
     },
-    /// It was not written down.
+    /// The change could not be stored.
     #[error("{0}")]
     State(String),
 }
@@ -122,12 +122,12 @@ impl From<StateError> for PairError {
     }
 }
 
-/// What a till hears that has sent the right code.
+/// The answer to a till that has sent the right code.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Collected {
-    /// Nobody has approved it yet.
+    /// The request is not approved yet.
     Waiting,
-    /// Its till and its token, this once.
+    /// The till's name and its token, which is given only once.
     Token { till: String, token: String },
 }
 
@@ -135,7 +135,7 @@ pub(crate) enum Collected {
 #[derive(Debug)]
 pub(crate) struct Pairings {
     state: StateFolder,
-    /// Tills that may be paired.
+    /// The tills that may be paired.
     allowed: Vec<String>,
     inner: Mutex<Inner>,
     changed: watch::Sender<u64>,
@@ -147,11 +147,11 @@ struct Inner {
     waiting: Vec<PairRequest>,
     opened: Option<Instant>,
     wrong: WrongCodes,
-    /// When the first of them came, or the front began with those before.
+    /// The time of the first of these wrong codes; after a restart, the start of the front.
     wrong_since: Option<Instant>,
 }
 
-/// Wrong codes by the addresses that they came from, as they are kept.
+/// The wrong codes by their source address, as they are stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct WrongCodes(BTreeMap<Whence, u32>);
 
@@ -171,25 +171,25 @@ impl Pairings {
         Ok(Self { state, allowed, inner: Mutex::new(inner), changed: watch::channel(0).0 })
     }
 
-    /// Hears of each change of what waits.
+    /// Returns a receiver of the changes to the waiting requests.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// Somebody at the terminal lets tills ask, for a while.
+    /// Opens pairing for a limited time, on behalf of a person at the terminal.
     pub(crate) fn open(&self, now: Instant) -> Duration {
         self.inner(now).opened = Some(now);
         self.tell();
         OPEN_FOR
     }
 
-    /// How long tills may ask yet.
+    /// Returns how long tills may still ask.
     pub(crate) fn open_for(&self, now: Instant) -> Option<Duration> {
         let until = self.inner(now).opened? + OPEN_FOR;
         Some(until.saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
 
-    /// A till asks for a token; the request is for it alone to know. An address has one request.
+    /// Adds a till's request for a token and returns its secret id. An address has one request.
     pub(crate) fn ask(&self, name: &str, way: Way, now: Instant) -> Result<(String, Duration), PairError> {
         let name = name.trim();
         if !(1..=LONGEST_NAME).contains(&name.chars().count()) || name.chars().any(char::is_control) {
@@ -203,7 +203,7 @@ impl Pairings {
         inner.paused(whence, now)?;
         inner.waiting.retain(|request| request.whence != whence);
         if inner.waiting.len() >= WAITING {
-            // The first that nobody has approved makes room.
+            // The oldest request without an approval is removed.
             let first = inner.waiting.iter().position(|request| request.approved.is_none()).unwrap_or_default();
             inner.waiting.remove(first);
         }
@@ -221,7 +221,7 @@ impl Pairings {
         Ok((id, GOOD_FOR))
     }
 
-    /// The till sends the code that a person has read from the terminal.
+    /// Checks the code that a person has read from the terminal and typed at the till.
     pub(crate) fn collect(
         &self,
         (id, code): (&str, &str),
@@ -260,7 +260,7 @@ impl Pairings {
         Ok(Collected::Token { till, token })
     }
 
-    /// A person at the terminal says that the till with this code is `till`; without a name, what it called itself.
+    /// Approves the request with this code as `till`. Without a name, the till's own name is used.
     pub(crate) fn approve(&self, code: &str, till: Option<&str>, now: Instant) -> Result<String, PairError> {
         let mut inner = self.inner(now);
         let request = inner.waiting.iter_mut().find(|it| it.code == code).ok_or(PairError::NoRequest)?;
@@ -274,7 +274,7 @@ impl Pairings {
         Ok(till)
     }
 
-    /// A person at the terminal does not want it.
+    /// Refuses the request with this code, on behalf of a person at the terminal.
     pub(crate) fn refuse(&self, code: &str, now: Instant) -> Result<(), PairError> {
         let mut inner = self.inner(now);
         let position = inner.waiting.iter().position(|it| it.code == code).ok_or(PairError::NoRequest)?;
@@ -284,7 +284,7 @@ impl Pairings {
         Ok(())
     }
 
-    /// The token of a till is good no more.
+    /// Revokes the token of a till.
     pub(crate) fn revoke(&self, till: &str, now: Instant) -> Result<(), PairError> {
         let mut inner = self.inner(now);
         let left: Vec<Paired> = inner.paired.iter().filter(|it| it.till != till).cloned().collect();
@@ -298,7 +298,8 @@ impl Pairings {
         Ok(())
     }
 
-    /// The till of a token; every one is compared, in constant time. A till that the configuration has dropped is none.
+    /// Returns the till of a token. Every stored token is compared, in constant time. A till that was removed from the
+    /// configuration is not found.
     pub(crate) fn whose(&self, token: &str, now: Instant) -> Option<String> {
         let (digest, inner) = (digest_of(token), self.inner(now));
         let mut whose = None;
@@ -310,7 +311,7 @@ impl Pairings {
         whose.filter(|till| self.allowed.contains(till))
     }
 
-    /// What waits, with the codes: for whoever stands at the terminal alone.
+    /// Returns the waiting requests with their codes: only for a person at the terminal.
     pub(crate) fn waiting(&self, now: Instant) -> Value {
         let inner = self.inner(now);
         let shown = |it: &PairRequest| {
@@ -320,7 +321,7 @@ impl Pairings {
         Value::Array(inner.waiting.iter().map(shown).collect())
     }
 
-    /// The tills that are paired.
+    /// Returns the paired tills.
     pub(crate) fn paired(&self, now: Instant) -> Value {
         let shown = |it: &Paired| json!({ "till": it.till, "name": it.name, "since": it.since });
         Value::Array(self.inner(now).paired.iter().map(shown).collect())
@@ -330,9 +331,9 @@ impl Pairings {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// What has waited too long is gone.
+    /// Locks the state and removes requests that have waited too long.
     fn inner(&self, now: Instant) -> MutexGuard<'_, Inner> {
-        // Each change is one assignment: what a panic left behind is whole.
+        // Each change is one assignment, so the data is complete even after a panic.
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.waiting.retain(|request| now.duration_since(request.since) < GOOD_FOR);
         inner
@@ -366,7 +367,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Six digits, each code as likely as any other one: numbers above the last whole million are drawn again.
+/// Returns six digits, all codes equally likely: numbers above the last whole million are drawn again.
 fn code() -> String {
     loop {
         let number = u32::from_be_bytes(random());
@@ -382,7 +383,7 @@ mod tests {
 
     const AT: &str = "2026-01-01T00:00:00Z";
 
-    /// Opened a moment ago.
+    /// Creates pairings that were opened a moment ago.
     fn pairings(folder: &tempfile::TempDir) -> Pairings {
         let state = StateFolder::open(folder.path()).unwrap();
         let allowed = vec!["kasse-2".to_owned(), "kasse-3".to_owned()];
@@ -400,7 +401,7 @@ mod tests {
         Way { peer: address(n), reached: address(250), tls: true }
     }
 
-    /// A code that is sent from this host.
+    /// Sends a code from this host.
     fn sent(pairings: &Pairings, (id, code): (&str, &str), from: u8, now: Instant) -> Result<Collected, PairError> {
         pairings.collect((id, code), host(from).whence(), now, AT)
     }
@@ -420,7 +421,8 @@ mod tests {
         assert_eq!(pairings.whose(&token, now).as_deref(), Some("kasse-2"));
         let kept = std::fs::read_to_string(folder.path().join(FILE)).unwrap();
         assert!(!kept.contains(&token), "only its digest");
-        // After a restart it is as good; when the configuration drops the till, or a person revokes it, no more.
+        // The token stays valid after a restart. It is invalid after the configuration drops the till or a person
+        // revokes it.
         let again = self::pairings(&folder);
         assert_eq!(again.whose(&token, now).as_deref(), Some("kasse-2"));
         let dropped = Pairings::restored(StateFolder::open(folder.path()).unwrap(), vec![], now).unwrap();
@@ -444,7 +446,7 @@ mod tests {
         assert_eq!(pairings.waiting(now), serde_json::json!([]));
     }
 
-    /// So many wrong codes from a host.
+    /// Sends this many wrong codes from a host.
     fn guess(pairings: &Pairings, from: u8, times: u32, now: Instant) {
         for _ in 0..times.div_ceil(WRONG_OF_REQUEST) {
             let (id, _) = pairings.ask("x", host(from), now).unwrap();
@@ -472,7 +474,7 @@ mod tests {
         assert!(again.ask("x", host(1), began + PAUSE).is_ok());
     }
 
-    /// Whatever five addresses do, an honest till is paired beside them; a hundred wrong codes stop everybody.
+    /// An honest till is paired regardless of what five addresses do; a hundred wrong codes stop everyone.
     #[tokio::test(start_paused = true)]
     async fn five_addresses_keep_no_till_out() {
         let folder = tempfile::tempdir().unwrap();
@@ -504,7 +506,7 @@ mod tests {
         let (id, _) = pairings.ask("x", host(1), last).unwrap();
         assert_eq!(pairings.open_for(last), Some(Duration::from_secs(1)));
         assert_eq!(pairings.ask("x", host(2), now + OPEN_FOR), Err(PairError::Closed));
-        // Who has asked in time is not cut off.
+        // A till that asked in time can still finish.
         let code = shown_code(&pairings, now + OPEN_FOR);
         assert_eq!(sent(&pairings, (&id, &code), 1, now + OPEN_FOR), Ok(Collected::Waiting));
     }

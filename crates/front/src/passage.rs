@@ -1,8 +1,9 @@
-//! What of the agent's interface is passed on: what `pos_till_api::routes` marks so, and nothing beside it.
+//! The requests that are passed on to the agent: only those that `pos_till_api::routes` marks.
 //!
-//! A path is compared piece by piece with the table; what stands in the place of `{…}` is decoded, judged and encoded
-//! anew, so that no byte of a request reaches the agent in a form that the two could read differently. Parameters are
-//! those of the table. A till that is paired is confined to its own: it hears, sees and names no other.
+//! A path is compared with the table piece by piece. A value in place of `{…}` is decoded, checked and encoded again.
+//! So no byte of a request reaches the agent in a form that the front and the agent could read differently. The
+//! parameters are those of the table. A paired till is confined to its own transactions: it receives, sees and names no
+//! other till.
 
 use std::time::Duration;
 
@@ -29,31 +30,31 @@ use crate::guard::{Caller, Way};
 use crate::places::{Lasting, UnderWay};
 use crate::problem::{Answer, Body, BodyError, Problem, whole};
 
-/// As the agent's: a sale's request is below 200 bytes.
+/// The largest body in bytes, as at the agent. The request for a transaction has less than 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
-/// From a request's head to the end of its body.
+/// The time from a request's head to the end of its body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
-/// The same of a stranger, whose name, code or PIN is in one packet.
+/// The same time for an unidentified caller, whose name, code or PIN fits into one packet.
 pub(crate) const STRANGERS_BODY: Duration = Duration::from_secs(3);
-/// Bytes of a stranger's body.
+/// The largest body of an unidentified caller, in bytes.
 const STRANGERS_MOST: usize = 4 * 1024;
-/// The longest value of a parameter; a cursor or a list of numbers carried on.
+/// The longest value of a parameter in bytes: a cursor, or a continued list of numbers.
 const LONGEST_VALUE: usize = 8 * 1024;
-/// As long as a reference may be.
+/// The longest piece of a path in bytes: a reference.
 const LONGEST_PIECE: usize = 64;
 
 /// The parameter of a wait.
 const WAIT: &str = "wait-s";
 
-/// A supervisor's word for one command.
+/// The header with a supervisor's approval for one command.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
 
-/// Everything that is passed on. The manual ("The front") has the same table.
+/// Returns all routes that are passed on. The manual ("The front") has the same table.
 fn passed_on_routes() -> impl Iterator<Item = &'static ApiRoute> {
     ROUTES.iter().filter(|route| route.passed_for != PassedFor::Nobody)
 }
 
-/// The row of a request and its path as the agent gets it.
+/// Returns the route of a request, and the path for the agent.
 fn find(method: &Method, path: &str) -> Result<(&'static ApiRoute, String), Problem> {
     let mut other_method = false;
     for row in passed_on_routes() {
@@ -70,7 +71,7 @@ fn find(method: &Method, path: &str) -> Result<(&'static ApiRoute, String), Prob
     Err(Problem::not_found())
 }
 
-/// The path encoded anew, when it is the pattern's.
+/// Returns the path encoded again, if it matches the pattern.
 fn fits(pattern: &str, path: &str) -> Option<String> {
     let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
     let mut pieces = Vec::new();
@@ -84,7 +85,7 @@ fn fits(pattern: &str, path: &str) -> Option<String> {
     }
 }
 
-/// A piece of a path as it is meant: printable ASCII, and no name of a folder.
+/// Decodes a piece of a path. It must be printable ASCII and not the name of a folder.
 fn decoded(piece: &str) -> Option<String> {
     let mut bytes = piece.bytes();
     let mut decoded = Vec::new();
@@ -102,7 +103,7 @@ fn decoded(piece: &str) -> Option<String> {
     String::from_utf8(decoded).ok().filter(|_| fits)
 }
 
-/// The query encoded anew, with the till that the caller stands for.
+/// Returns the query encoded again, with the till in whose name the caller acts.
 fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Result<String, Problem> {
     let mut query = Serializer::new(String::new());
     let (mut names, mut till) = (Vec::new(), None);
@@ -134,12 +135,12 @@ fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Resul
     Ok(query.finish())
 }
 
-/// The body of a stranger's request, all of it.
+/// Reads the whole body of an unidentified caller's request.
 pub(crate) async fn strangers_body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
     body_of(request, headers, (STRANGERS_MOST, STRANGERS_BODY)).await
 }
 
-/// The body of a request, of so many bytes at most, within this time.
+/// Reads the body of a request, at most this many bytes, within this time.
 pub(crate) async fn body_of(
     request: Incoming,
     headers: &HeaderMap,
@@ -158,14 +159,14 @@ pub(crate) async fn body_of(
     }
 }
 
-/// All of a body, in memory that is wiped when nobody reads it any more: there may be a PIN in it. The buffers of the
-/// connections, through which it came and goes, are the libraries' own.
+/// Reads the whole body into memory that is wiped after use, because it may contain a PIN. The buffers of the
+/// connections belong to the libraries.
 async fn wiped(mut body: impl hyper::body::Body<Data = Bytes, Error = BodyError> + Unpin) -> Result<Bytes, BodyError> {
     let mut whole = Zeroizing::new(Vec::new());
     while let Some(frame) = body.frame().await {
         let data = frame?.into_data().unwrap_or_default();
         if whole.capacity() < whole.len() + data.len() {
-            // A vector that grows by itself leaves what it held behind.
+            // A vector that grows automatically leaves its earlier content in memory.
             let mut larger = Zeroizing::new(Vec::with_capacity(2 * (whole.len() + data.len())));
             larger.extend_from_slice(&whole);
             whole = larger;
@@ -175,9 +176,9 @@ async fn wiped(mut body: impl hyper::body::Body<Data = Bytes, Error = BodyError>
     Ok(Bytes::from_owner(whole))
 }
 
-/// A till that is paired refers to its own transactions alone.
+/// Checks that a paired till refers only to its own transactions.
 fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
-    // What is not an object the agent refuses.
+    // The agent refuses a body that is not an object.
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else { return Ok(()) };
     if fields.get("till").is_some_and(|till| till.as_str() != Some(own)) {
         return Err(Problem::forbidden(format!(
@@ -190,7 +191,7 @@ fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
     }
 }
 
-/// How long a request of this method, path and query stays.
+/// Returns the kind of slot for a request with this method, path and query.
 pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasting {
     let Ok((row, _)) = find(method, path) else { return Lasting::Answer };
     let is_wait = || form_urlencoded::parse(query.unwrap_or_default().as_bytes()).any(|(name, _)| name == WAIT);
@@ -203,7 +204,7 @@ pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasti
     }
 }
 
-/// Passes a request on, and its answer back.
+/// Passes a request on and returns its answer.
 pub(crate) async fn pass(
     agent: &Agent,
     request: Request<Incoming>,
@@ -258,7 +259,7 @@ pub(crate) async fn pass(
     }
 }
 
-/// Waits, until another wait has this one's place: then how things stand is the answer.
+/// Waits for the answer until another wait needs the slot. Then the answer is the present state.
 async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<Rest>, AgentError> {
     let target = without_wait(&question.target);
     let now = Question { target, headers: question.headers.clone(), ..Question::get("") };
@@ -274,14 +275,14 @@ async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result
     Ok(Rest::of(head, place))
 }
 
-/// The same question, which is answered at once. The query was written here.
+/// Returns the same request without its wait. The front itself wrote the query.
 fn without_wait(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != WAIT);
     format!("{path}?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
-/// The headers that the agent gets.
+/// Returns the headers for the agent.
 fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for name in [ACCEPT, LAST_EVENT_ID, SUPERVISOR] {
@@ -290,14 +291,14 @@ fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
         }
     }
     if let Caller::Page { session } = caller {
-        // Whichever till it names, a person stands at it.
+        // The page acts for a person, regardless of the till that the request names.
         headers.insert(PAGE, HeaderValue::from_static("1"));
         headers.extend(session.as_ref().map(|session| (SESSION, session.clone())));
     }
     headers
 }
 
-/// The answer, of whose headers only those are kept that the page and tills read.
+/// Returns the answer with only those headers that the page and tills read.
 pub(crate) fn handed_back(answer: Response<Body>) -> Answer {
     let (head, body) = answer.into_parts();
     let mut answer = Response::new(body);
@@ -310,7 +311,7 @@ pub(crate) fn handed_back(answer: Response<Body>) -> Answer {
     answer
 }
 
-/// The terminal's status without other tills' sales.
+/// Returns the terminal's status without the transactions of other tills.
 fn own_status(body: &[u8], own: &str) -> Value {
     let mut status: Value = serde_json::from_slice(body).unwrap_or_default();
     let of_another = |it: &Value| it.get("till").is_some_and(|till| till.as_str() != Some(own));
@@ -318,7 +319,7 @@ fn own_status(body: &[u8], own: &str) -> Value {
         if fields.get("current").is_some_and(of_another) {
             fields.remove("current");
         }
-        // Those are the front's.
+        // These are the tills of the front.
         fields.remove("tills");
         for list in ["unconfirmed", "attention"] {
             if let Some(list) = fields.get_mut(list).and_then(Value::as_array_mut) {
@@ -329,7 +330,7 @@ fn own_status(body: &[u8], own: &str) -> Value {
     status
 }
 
-/// A refusal without another till's name and reference: that the terminal is busy is all that a till learns.
+/// Returns a refusal without the name and reference of another till. A till learns only that the terminal is busy.
 pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
     let Ok(Value::Object(mut problem)) = serde_json::from_slice(&body) else { return body };
     let of_another = problem.get("till").is_some_and(|till| till.as_str() != Some(own));
@@ -362,8 +363,8 @@ async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) 
     Ok(event_stream(stream))
 }
 
-/// Each event as it comes, those of other tills left out; ends when the agent falls silent, so that whoever listens
-/// knows at once.
+/// Forwards each event except those of other tills. Ends when the agent falls silent, so that the listener learns it
+/// immediately.
 async fn forward(mut events: Events, only: Option<String>, listener: mpsc::Sender<Bytes>) {
     loop {
         let next = tokio::select! {
@@ -378,7 +379,7 @@ async fn forward(mut events: Events, only: Option<String>, listener: mpsc::Sende
     }
 }
 
-/// Server-sent events from a channel.
+/// Streams server-sent events from a channel.
 pub(crate) fn event_stream(events: mpsc::Receiver<Bytes>) -> Answer {
     let mut answer = Response::new(BodyExt::boxed_unsync(crate::writing::Stream(events)));
     let headers = answer.headers_mut();
@@ -418,16 +419,16 @@ mod tests {
     use super::*;
     use crate::places::Owner;
 
-    /// What the secret is made of: nothing else in this process's memory is so many of it in a row.
+    /// The byte of the secret: no other data in this process repeats it so often.
     const SECRET: u8 = 0xA7;
-    /// It stands in the program itself, whose pages are not looked at.
+    /// The secret is in the program's own read-only data, which is not searched.
     static SECRETS: [u8; 1024] = [SECRET; 1024];
 
     /// A body in pieces, which breaks off at its end or does not.
     struct Pieces {
         left: VecDeque<&'static [u8]>,
         breaks_off: bool,
-        /// Taken between the pieces, so that no buffer grows where it is.
+        /// Buffers that are allocated between the pieces, so that no buffer can grow in place.
         between: Vec<Vec<u8>>,
     }
 
@@ -444,8 +445,8 @@ mod tests {
         }
     }
 
-    /// How often the secret stands in this process's memory, as a thief of a memory image would look. Of what was given
-    /// back the allocator overwrites the first bytes alone.
+    /// Counts the copies of the secret in this process's memory, as an attacker with a memory image would. The
+    /// allocator overwrites only the first bytes of freed memory.
     fn found_in_memory() -> usize {
         let memory = File::open("/proc/self/mem").unwrap();
         let mut window = Zeroizing::new(vec![0; 4096]);
@@ -460,7 +461,7 @@ mod tests {
             }
             let (from, to) = range.split_once('-').unwrap();
             let [from, to] = [from, to].map(|address| u64::from_str_radix(address, 16).unwrap());
-            // A page that is gone meanwhile holds nothing.
+            // A page that was unmapped in the meantime contains nothing.
             for page in (from..to).step_by(4096) {
                 if memory.read_exact_at(&mut window, page).is_err() {
                     continue;
@@ -472,7 +473,7 @@ mod tests {
         found
     }
 
-    /// There may be a PIN in it: neither what was read nor what the buffer was before it grew stays behind.
+    /// A body may contain a PIN: neither the data nor an earlier buffer stays in memory.
     #[tokio::test]
     async fn a_body_is_gone_from_memory_when_nobody_reads_it_any_more() {
         for (pieces, breaks_off) in [(1, false), (2, false), (37, false), (1, true), (37, true)] {
@@ -513,7 +514,8 @@ mod tests {
         assert_eq!(format!("{:?}", lasting(&Method::GET, "/v1/nothing", None)), "Answer");
     }
 
-    /// An agent that takes as long as it may: for what it asks beside, and then for the route's own question.
+    /// Serves an agent that is as slow as it may be: for its additional questions, and then for the route's own
+    /// question.
     async fn slow_agent(listener: UnixListener, deadline: AnswerDeadline) {
         let beside = AnswerDeadline::AtOnce.agent() * 2;
         let takes = beside + deadline.agent();
@@ -527,7 +529,7 @@ mod tests {
         }
     }
 
-    /// What the front answers to this request, of a person at the page.
+    /// Returns the front's answer to this request of a person at the page.
     async fn told(agent: Arc<Agent>, method: &str, target: &str) -> (StatusCode, Bytes) {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let address = "127.0.0.1:8650".parse().unwrap();
@@ -553,7 +555,7 @@ mod tests {
         (status, answer.into_body().collect().await.unwrap().to_bytes())
     }
 
-    /// Nobody is told `no-answer` while the agent still takes its time: a close of day has more than two minutes.
+    /// The page never gets `no-answer` while the agent is within its time: a close of day has more than two minutes.
     #[tokio::test(start_paused = true)]
     async fn each_answer_reaches_the_page_however_long_the_agent_may_take_for_it() {
         for row in passed_on_routes() {
@@ -630,8 +632,8 @@ mod tests {
         assert!(find(&Method::PUT, "/v1/sales").is_err() && find(&Method::POST, "/v1/latest").is_err());
     }
 
-    /// What the agent describes and the front does not pass on: what is for technicians and programs of the board, and
-    /// what `session` asks by itself.
+    /// The routes that the agent describes and the front does not pass on: for technicians and programs of the
+    /// terminal, and those that `session` asks itself.
     const KEPT: &[&str] = &[
         "/v1/log-level",
         "/v1/metrics",
@@ -722,7 +724,7 @@ mod tests {
         ] {
             assert!(confined("a", wrong.as_bytes()).is_err(), "{wrong}");
         }
-        // A member that is named twice the agent refuses; both read the last one.
+        // The agent refuses a member that is named twice. Front and agent both use the last value.
         assert!(confined("a", br#"{"till":"b","till":"a"}"#).is_ok());
     }
 

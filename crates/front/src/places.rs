@@ -1,16 +1,17 @@
-//! Places: how many connections the front holds, who has to leave when there is none, and how much one caller may ask
-//! at a time.
+//! Connection slots: the number of connections of the front, which connection is closed when no slot is free, and the
+//! limits of one caller.
 //!
-//! | who | connections | requests | cancels | lists | waits | streams of events |
+//! | caller | connections | requests | cancels | lists | waits | streams of events |
 //! |---|---|---|---|---|---|---|
-//! | a stranger, by address | of 48 in all | 8 | | | | |
+//! | an unidentified caller, by address | of 48 in all | 8 | | | | |
 //! | a paired till, or one that speaks nexo | 20 | 4, nexo 16 | 2 | 2 | 4 | 2 |
 //! | an operator's session, or a page that needs none, by address | 32 | 8 | 2 | 2 | 4 | 6 |
 //!
-//! A connection is a stranger's until a request on it shows whose it is: a right token, a right key, or a session that
-//! the agent knows. When strangers have all their places, the address with the most of them gives the oldest one to the
-//! newest: whoever holds connections open and says nothing takes no place from anybody else. A fifth wait takes the
-//! place of the first, which is answered with how things stand. Everything else that is too much is refused at once.
+//! A connection belongs to an unidentified caller until a request on it identifies the caller. The request does so by a
+//! right token, a right key, or a session that the agent knows. When unidentified callers have all their slots, the
+//! address with the most slots gives its oldest one to the newest connection. So a caller that opens many silent
+//! connections takes no slot from others. A fifth wait takes the slot of the first wait, which is answered with the
+//! present state. All other excess requests are refused immediately.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -25,14 +26,14 @@ use crate::attempts::Whence;
 use crate::problem::{Answer, Body, BodyError, Problem};
 use crate::session::SessionDigest;
 
-/// Connections of which nobody knows yet whose they are; one costs some 40 KiB with TLS.
+/// The number of connections of unidentified callers; one takes about 40 KiB with TLS.
 const STRANGERS: usize = 48;
-/// Connections of the page and of tills.
+/// The number of connections of the page and of tills.
 const KNOWN: usize = 64;
-/// Waits of all callers: as many as the agent has places for them.
+/// The number of waits of all callers: the number of slots for waits at the agent.
 pub(crate) const WAITS: usize = 12;
 
-/// What one caller may have at a time.
+/// The limits of one caller at a time.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     connections: usize,
@@ -43,21 +44,22 @@ struct Limits {
     streams: usize,
 }
 
-/// Nobody waits and listens who has not said who it is.
+/// The limits of an unidentified caller, who may neither wait nor listen.
 const STRANGER: Limits = Limits { connections: STRANGERS, requests: 8, cancels: 0, lists: 0, waits: 0, streams: 0 };
-/// One program, which may wait for some sales and look on twice.
+/// The limits of one program, which may wait for some transactions and open two streams.
 const TILL: Limits = Limits { connections: 20, requests: 4, cancels: 2, lists: 2, waits: 4, streams: 2 };
-/// Each payment is a request that lasts as long as the customer takes, and what asks about it or ends it comes beside.
+/// The limits of a nexo till. Each payment is a request that lasts until the customer is finished; requests about it or
+/// to end it come in addition.
 const NEXO: Limits = Limits { requests: 16, ..TILL };
-/// Five pages beside each other, as a browser opens them.
+/// The limits of a page: a browser may have five pages open.
 const PAGE: Limits = Limits { connections: 32, requests: 8, cancels: 2, lists: 2, waits: 4, streams: 6 };
 
-/// Who a request is counted for.
+/// The caller for whom a request is counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
-    /// Nobody knows who it is.
+    /// A caller who is not identified.
     Stranger(Whence),
-    /// Nobody knows who it is, at the port of tills that speak nexo: its message says it.
+    /// A caller who is not identified, at the port of tills that speak nexo. The message will identify it.
     NexoUnread(Whence),
     /// A till that has shown its token.
     Till(String),
@@ -79,26 +81,26 @@ impl Owner {
         }
     }
 
-    /// Whether nobody knows who it is.
+    /// Checks whether the caller is unidentified.
     pub(crate) fn is_stranger(&self) -> bool {
         matches!(self, Self::Stranger(_) | Self::NexoUnread(_))
     }
 }
 
-/// How long a request stays, and what is counted with it.
+/// The kind of a request's slot: how long the request lasts and with which others it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
-    /// Until it is answered.
+    /// A request that lasts until it is answered.
     Answer,
-    /// The same, of what ends a payment: no other request takes its place.
+    /// The same for a request that ends a payment; no other request takes its slot.
     Cancel,
-    /// As long as the journal is read.
+    /// A request that lasts as long as the journal is read.
     List,
-    /// Until a sale has ended, or another wait needs the place.
+    /// A wait: it lasts until a transaction has ended, or another wait needs the slot.
     Wait,
-    /// A wait that is being answered, because another one has its place.
+    /// A wait that is being answered because another wait has its slot.
     Leaving,
-    /// As long as both ends like: a stream of events.
+    /// A stream of events: it lasts until either side closes it.
     Stream,
 }
 
@@ -108,7 +110,7 @@ pub(crate) struct Places(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counts what happens, for the order in which connections fell idle; also names them.
+    /// A counter of events, for the order in which connections became idle. It also gives the ids of connections.
     moment: u64,
     connections: BTreeMap<u64, Connection>,
 }
@@ -116,16 +118,16 @@ struct Inner {
 #[derive(Debug)]
 struct Connection {
     whence: Whence,
-    /// The last one that was known on it.
+    /// The last identified caller on the connection.
     known: Option<Owner>,
     under_way: Option<(Owner, Lasting)>,
-    /// When it fell idle, or its request began.
+    /// The moment at which the connection became idle or its request began.
     since: u64,
     leave: Arc<Notify>,
     answer_now: Arc<Notify>,
 }
 
-/// A connection's place, which is free again when this is dropped.
+/// A connection's slot. It is free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -135,12 +137,13 @@ pub(crate) struct Place {
     answer_now: Arc<Notify>,
 }
 
-/// A request under way; it has ended when this is dropped.
+/// A request in progress. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct UnderWay(Arc<Place>);
 
 impl Places {
-    /// A place for a new connection; `None` when all those of strangers are at work for somebody who is known.
+    /// Returns a slot for a new connection; `None` when every slot of unidentified callers works for an identified
+    /// caller.
     pub(crate) fn enter(self: &Arc<Self>, whence: Whence) -> Option<Arc<Place>> {
         let mut inner = self.inner();
         if !inner.room_for_a_stranger() {
@@ -156,7 +159,7 @@ impl Places {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Each change is one assignment: what a panic left behind is whole.
+        // Each change is one assignment, so the data is complete even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,8 +175,9 @@ impl Inner {
         leaving.inspect(|connection| connection.leave.notify_one()).is_some()
     }
 
-    /// When strangers have all their places, the address with the most of them gives one up: an idle one, or else the
-    /// one whose request began first. Whoever has said who it is keeps its place until it is answered.
+    /// Makes room for a connection of an unidentified caller. When no slot is free, the address with the most slots
+    /// gives one up: an idle one, otherwise the one whose request began first. A connection that has identified its
+    /// caller keeps its slot until its request is answered.
     fn room_for_a_stranger(&mut self) -> bool {
         let strangers = || self.connections.iter().filter(|(_, connection)| connection.known.is_none());
         if strangers().count() < STRANGERS {
@@ -193,8 +197,9 @@ impl Inner {
         self.leaves(leaving)
     }
 
-    /// Whether this connection can be its owner's from now on: the one that was idle for longest leaves for it, of the
-    /// owner when that has all its own, and else of whoever has the most.
+    /// Checks whether this connection can belong to its owner. When the owner has all its connections, the owner's
+    /// longest idle connection is closed. When all connections are taken, the longest idle one of the caller with the
+    /// most is closed.
     fn room_for(&mut self, id: u64, owner: &Owner) -> Result<bool, Problem> {
         if self.connections.get(&id).is_none_or(|it| it.known.as_ref() == Some(owner)) {
             return Ok(true);
@@ -224,8 +229,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// A wait of this owner may begin: its first one is answered now when it has all its own, and the first one of
-    /// whoever has the most when all are taken.
+    /// Makes room for a wait of this owner. When the owner has all its waits, its first wait is answered. When all
+    /// waits are taken, the first wait of the owner with the most is answered.
     fn room_to_wait(&mut self, owner: &Owner) {
         let mut of_owner = BTreeMap::<Owner, usize>::new();
         for (waits, lasting) in self.connections.values().filter_map(|connection| connection.under_way.as_ref()) {
@@ -252,23 +257,23 @@ impl Inner {
 }
 
 impl Place {
-    /// Returns when the connection has to leave for another one.
+    /// Returns when the connection has to leave for another connection.
     pub(crate) async fn left(&self) {
         self.leave.notified().await;
     }
 
-    /// Where the connection comes from.
+    /// Returns the source of the connection.
     pub(crate) fn whence(&self) -> Whence {
         self.whence
     }
 
-    /// Whose the connection was before, when that is known.
+    /// Returns the identified caller of the connection, if any.
     pub(crate) fn known(&self) -> Option<Owner> {
         let inner = self.places.inner();
         inner.connections.get(&self.id).and_then(|connection| connection.known.clone())
     }
 
-    /// A request of this owner has come; a connection has one at a time.
+    /// Begins a request of this owner. A connection has one request at a time.
     pub(crate) fn begin(self: &Arc<Self>, owner: Owner, lasting: Lasting) -> Result<UnderWay, Problem> {
         let mut inner = self.places.inner();
         let limits = owner.limits();
@@ -277,7 +282,7 @@ impl Place {
             Lasting::Cancel => ("cancels", limits.cancels),
             Lasting::List => ("lists and counts", limits.lists),
             Lasting::Stream => ("streams of events", limits.streams),
-            // As many again are being answered: so the connections of a till are never all at work for waits.
+            // The same number again may be about to be answered, so waits never occupy all connections of a till.
             Lasting::Wait | Lasting::Leaving => ("waits", 2 * limits.waits),
         };
         let wanted = Some((owner.clone(), lasting));
@@ -325,18 +330,18 @@ impl Drop for UnderWay {
 }
 
 impl UnderWay {
-    /// Returns when another wait has this one's place.
+    /// Returns when another wait has the slot of this wait.
     pub(crate) async fn answer_now(&self) {
         self.0.answer_now.notified().await;
     }
 
-    /// The request ends when its answer has gone out, or was given up.
+    /// Ends the request when its answer is sent or given up.
     pub(crate) fn until_sent(self, answer: Answer) -> Answer {
         answer.map(|body| http_body_util::BodyExt::boxed_unsync(Counted { body, _under_way: self }))
     }
 }
 
-/// The body of an answer that is counted.
+/// The body of a counted answer.
 struct Counted {
     body: Body,
     _under_way: UnderWay,
@@ -394,7 +399,7 @@ mod tests {
         assert!(places.inner().connections.is_empty());
     }
 
-    /// However fast one address connects, and whatever it sends slowly: it takes its own places alone.
+    /// An address that connects fast or sends slowly takes only its own slots.
     #[tokio::test(start_paused = true)]
     async fn the_address_with_the_most_places_gives_one_up_although_its_requests_are_under_way() {
         let places = Arc::new(Places::default());
@@ -427,7 +432,7 @@ mod tests {
         assert!(enter().begin(stranger(), Lasting::Answer).is_ok());
     }
 
-    /// Each kind of request has places of its own, at each owner: none is taken by any other one.
+    /// Each kind of request has its own slots for each owner; no other kind takes them.
     #[tokio::test(start_paused = true)]
     async fn each_kind_of_request_is_counted_by_itself() {
         let kinds = |it: Limits| {
@@ -462,14 +467,14 @@ mod tests {
         waits.push(wait(1));
         assert!(is_told(waits[0].answer_now()).await && !is_told(waits[1].answer_now()).await);
         assert!(!is_told(waits[4].answer_now()).await);
-        // Until they are answered, those that leave are bounded too.
+        // The number of waits that are about to be answered is limited too.
         let more: Vec<_> = (0..3).map(|_| wait(1)).collect();
         assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Wait).is_err());
         assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Answer).is_ok());
         drop(more);
         drop(waits.drain(..).rev().collect::<Vec<_>>());
         let waits: Vec<_> = (0..4).map(|_| wait(1)).collect();
-        // Of all waits too: whoever has the most gives one up.
+        // The total of waits is limited too: the owner with the most gives one up.
         let _others: Vec<_> = (2..2 + WAITS - 4).map(wait).collect();
         assert!(!is_told(waits[0].answer_now()).await);
         let _one_more = wait(99);

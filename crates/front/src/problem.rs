@@ -1,7 +1,7 @@
-//! What a caller hears when its request is not carried out, and the one type of all answers.
+//! The refusal of a request, and the common type of all answers.
 //!
-//! A problem details object (RFC 9457) as the agent's own are: `code` is for programs and never changes its meaning,
-//! `detail` is for people and says what to do.
+//! A refusal is a problem details object (RFC 9457), as at the agent. `code` is for programs and never changes its
+//! meaning; `detail` is for people and names the remedy.
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -11,14 +11,14 @@ use hyper::{Response, StatusCode};
 use pos_till_api::ProblemType;
 use serde_json::{Value, json};
 
-/// Why a body that is passed on broke off.
+/// The reason why a body that is passed on broke off.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 /// The body of an answer.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BodyError>;
 /// An answer.
 pub(crate) type Answer = Response<Body>;
 
-/// Most characters of a detail: it may repeat a word of the request.
+/// The largest number of characters in a detail, which may repeat a word of the request.
 const LONGEST_DETAIL: usize = 600;
 
 /// One refusal.
@@ -38,52 +38,52 @@ impl Problem {
         Self { status, code, title, detail: shown.collect(), retry_after_s: None }
     }
 
-    /// One that the agent has too.
+    /// Creates a refusal with a problem type of the agent.
     pub(crate) fn of(problem: ProblemType, detail: impl Into<String>) -> Self {
         let status = StatusCode::from_u16(problem.status()).expect("each problem has the status of an error");
         Self::new(status, problem.code(), problem.title(), detail)
     }
 
-    /// The request cannot be understood.
+    /// Creates the refusal of a request that cannot be understood.
     pub(crate) fn malformed(detail: impl Into<String>) -> Self {
         Self::of(ProblemType::Malformed, detail)
     }
 
-    /// Who asks may not ask this.
+    /// Creates the refusal of a request that the caller has no right to make.
     pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
         Self::of(ProblemType::Forbidden, detail)
     }
 
-    /// No such path, for this method or at all.
+    /// Creates the refusal of a path that does not exist, for this method or at all.
     pub(crate) fn not_found() -> Self {
         let detail = "no such path and method here; the manual (\"The front\") lists them";
         Self::of(ProblemType::NotFound, detail)
     }
 
-    /// The caller must say who it is.
+    /// Creates the refusal of a caller that must identify itself.
     pub(crate) fn unauthorized(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, code, "The front does not know who asks", detail)
     }
 
-    /// As much as one may have is taken, or tried too often.
+    /// Creates the refusal of a caller that has reached a limit, of slots or of attempts.
     pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Self { retry_after_s: Some(retry_after_s), ..Self::of(ProblemType::TooManyRequests, detail) }
     }
 
-    /// The agent is not there.
+    /// Creates the refusal for an agent that is not reachable.
     pub(crate) fn agent_down(detail: impl Into<String>) -> Self {
         let title = "The terminal's agent is not running";
         let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent-down", title, detail);
         Self { retry_after_s: Some(1), ..problem }
     }
 
-    /// Nobody knows whether the agent carried the request out.
+    /// Creates the refusal for a request that the agent may have carried out.
     pub(crate) fn no_answer() -> Self {
         let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
         Self::of(ProblemType::NoAnswer, detail)
     }
 
-    /// The object, with further members.
+    /// Returns the object with additional members.
     pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
         let mut object = json!({
             "type": format!("urn:pos-agent:problem:{}", self.code),
@@ -102,7 +102,7 @@ impl Problem {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.status == StatusCode::PAYLOAD_TOO_LARGE {
-            // The rest of the body is not read: nothing more can be asked over this connection.
+            // The rest of the body is not read, so the connection cannot be used again.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if let Some(seconds) = self.retry_after_s {
@@ -118,12 +118,12 @@ impl From<Problem> for Answer {
     }
 }
 
-/// A body that is there as a whole.
+/// Creates a body from complete data.
 pub(crate) fn whole(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// A JSON value as an answer.
+/// Creates an answer from a JSON value.
 pub(crate) fn json_answer(status: StatusCode, value: &Value) -> Answer {
     let mut answer = Response::new(whole(value.to_string()));
     *answer.status_mut() = status;
@@ -131,7 +131,7 @@ pub(crate) fn json_answer(status: StatusCode, value: &Value) -> Answer {
     answer
 }
 
-/// An answer without a body.
+/// Creates an answer without a body.
 pub(crate) fn empty_answer(status: StatusCode) -> Answer {
     let mut answer = Response::new(whole(Bytes::new()));
     *answer.status_mut() = status;

@@ -1,28 +1,29 @@
-//! An address as a QR code, for the page: a customer opens it on a device of its own, and nobody types it.
+//! Addresses as QR codes, for the page. Customers open them on their own devices, so no one has to type them.
 
 use std::fmt::Write as _;
 
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde_json::{Value, json};
 
-/// Longest text, in bytes: as long as the interface lets an address be (`redirect.url`).
+/// The longest text in bytes: the longest address that the interface permits (`redirect.url`).
 const LONGEST: usize = 2048;
 
-/// The code as `{"size", "path"}`: modules in a row, quiet zone included, and an SVG path of the dark ones in modules.
+/// Returns the code as `{"size", "path"}`. `size` is the number of modules in a row, quiet zone included. `path` is an
+/// SVG path of the dark modules, in units of modules.
 ///
 /// # Errors
-/// Nothing, or more than [`LONGEST`] bytes.
+/// When the text is empty or has more than [`LONGEST`] bytes.
 pub(crate) fn drawn(text: &str) -> Result<Value, String> {
     if text.is_empty() || text.len() > LONGEST {
         return Err(format!("text: must be 1 to {LONGEST} bytes"));
     }
     let code = QrCode::encode_text(text, QrCodeEcc::Low).map_err(|error| format!("text: {error}"))?;
-    // ISO/IEC 18004, 9.1: four modules of white on each side.
+    // ISO/IEC 18004, 9.1: four light modules on each side.
     const QUIET: i32 = 4;
     let mut path = String::new();
     for y in 0..code.size() {
         for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
-            // Dark modules beside each other are one stroke.
+            // Adjacent dark modules are one stroke.
             if x > 0 && code.get_module(x - 1, y) {
                 continue;
             }
@@ -37,7 +38,7 @@ pub(crate) fn drawn(text: &str) -> Result<Value, String> {
 mod tests {
     use super::*;
 
-    /// The drawn strokes are the modules of the code, and nothing else.
+    /// The strokes cover exactly the dark modules of the code.
     #[test]
     fn an_address_is_drawn_module_by_module() {
         for text in ["https://bank.example/3ds?id=1", &"x".repeat(LONGEST)] {

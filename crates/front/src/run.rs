@@ -1,4 +1,4 @@
-//! `pos-front run`: the rooms put together, until the service is told to stop.
+//! `pos-front run`: starts all parts of the front and serves until the service is stopped.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
 use crate::{control, notify, zvt};
 
-/// How often it is seen whether the certificate has to be renewed.
+/// The interval of the check whether the certificate has to be renewed.
 const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
 
-/// Why the service cannot begin: a sentence for a person.
+/// The reason why the service cannot begin: a sentence for a person.
 pub(crate) type RunError = String;
 
 /// Serves until SIGTERM or SIGINT.
@@ -106,7 +106,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     }
     tracing::info!("stopping");
     notify::tell("STOPPING=1");
-    // Whoever serves hears of it.
+    // All services receive the shutdown.
     let _ = stop.send(true);
     while served.join_next().await.is_some() {}
     let _ = std::fs::remove_file(&front.config.control);
@@ -139,7 +139,7 @@ fn front(
     let pairings = pairings.map_err(|error| error.to_string())?;
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
-    // `localhost` is for connections that come from this board alone, and the guard knows that by itself.
+    // `localhost` is only for connections from this board, and the guard already permits it there.
     let names = names.into_iter().filter(|name| name != "localhost").collect();
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
     let (wrong_tokens, sign_ins) = counters();
@@ -167,7 +167,7 @@ struct Certificates {
     tls: watch::Receiver<Arc<rustls::ServerConfig>>,
 }
 
-/// A certificate, which is renewed in time while the front runs.
+/// Creates a certificate that is renewed in time while the front runs.
 fn renewed(
     config: &FrontConfig,
     state: &StateFolder,
@@ -189,7 +189,7 @@ fn renewed(
             let opened = HostCertificate::open(&state, &purpose, &names, now());
             match opened.and_then(|certificate| Ok((certificate.tls()?, certificate))) {
                 Ok((tls, certificate)) => {
-                    // Nobody listens any more when this fails: the front is ending.
+                    // This fails only when all receivers are gone because the front is ending.
                     let _ = (tls_sender.send(tls), made_sender.send(Arc::new(certificate)));
                 }
                 Err(error) => {

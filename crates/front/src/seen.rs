@@ -1,5 +1,5 @@
-//! What a technician is shown of a till that speaks a protocol of tills: whether it is connected, its last command, and
-//! everything that is said, for whoever looks on.
+//! The technician's view of a till with its own protocol: its connection, its last command, and a trace of all
+//! messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -9,13 +9,13 @@ use tokio::sync::broadcast;
 
 use crate::control::rfc3339;
 
-/// Lines that wait for whoever looks on; who is slower misses some.
+/// The number of lines that wait for a reader of the trace; a slower reader misses some.
 const MOST_WAITING: usize = 64;
 
 /// One till.
 #[derive(Debug)]
 pub(crate) struct SeenTill {
-    /// Its name towards the agent.
+    /// The till's name towards the agent.
     pub(crate) till: String,
     protocol: &'static str,
     last: Mutex<Last>,
@@ -25,7 +25,7 @@ pub(crate) struct SeenTill {
 
 #[derive(Debug, Default)]
 struct Last {
-    /// Lines, or requests that wait for their answer.
+    /// The number of open lines, or of requests that wait for their answer.
     open: usize,
     from: Option<String>,
     command: Option<String>,
@@ -38,36 +38,36 @@ impl SeenTill {
         Self { till: till.to_owned(), protocol, last: Mutex::default(), trace, now }
     }
 
-    /// What is said from now on, a line each, without card data.
+    /// Returns the trace from this moment: one line per message, without card data.
     pub(crate) fn trace(&self) -> broadcast::Receiver<String> {
         self.trace.subscribe()
     }
 
-    /// Something is said; the line is made only when somebody looks on.
+    /// Adds a message to the trace. The line is made only when the trace is read.
     pub(crate) fn said(&self, direction: &str, line: impl FnOnce() -> String) {
         if self.trace.receiver_count() > 0 {
-            // Who looked on may have gone.
+            // The reader may have gone.
             let _ = self.trace.send(format!("{} {} {direction} {}\n", rfc3339((self.now)()), self.till, line()));
         }
     }
 
-    /// So many lines or requests are open.
+    /// Sets the number of open lines or requests.
     pub(crate) fn open(&self, open: usize) {
         self.last().open = open;
     }
 
-    /// It comes from there.
+    /// Sets the source of the till's connection.
     pub(crate) fn came(&self, from: String) {
         self.last().from = Some(from);
     }
 
-    /// Its last command.
+    /// Sets the till's last command.
     pub(crate) fn commanded(&self, command: Option<String>) {
         let mut last = self.last();
         (last.command, last.at) = (command, Some((self.now)()));
     }
 
-    /// How it stands, for `pos-front status`.
+    /// Returns the state of the till, for `pos-front status`.
     pub(crate) fn status(&self) -> Value {
         let last = self.last();
         json!({

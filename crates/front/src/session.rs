@@ -1,8 +1,8 @@
 //! The operator who is signed in at the page: a cookie in the browser, the header `Pos-Session` at the agent.
 //!
-//! The front keeps no session and judges none: of those that the agent knew it keeps digests, to count their requests
-//! apart from strangers'. The cookie cannot be read by scripts (`HttpOnly`), is not sent along by other sites' pages
-//! (`SameSite=Strict`), and on TLS never goes without it (`Secure`).
+//! The front keeps and checks no session. It keeps only digests of the sessions that the agent knew, to count their
+//! requests separately from those of unidentified callers. Scripts cannot read the cookie (`HttpOnly`), pages of other
+//! sites do not send it (`SameSite=Strict`), and with TLS it is sent only over TLS (`Secure`).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -17,16 +17,16 @@ use crate::agent::{Agent, PLACE, Question, Room};
 use crate::guard::Way;
 use crate::problem::{Answer, Problem, empty_answer, json_answer};
 
-/// The cookie's name.
+/// The name of the cookie.
 pub(crate) const COOKIE_NAME: &str = "pos_session";
-/// The agent's sessions have 64 characters.
+/// The greatest length of a session; the agent's sessions have 64 characters.
 const LONGEST: usize = 128;
 const PIN_PATIENCE: std::time::Duration = deadline_of("POST", "/v1/sessions").caller();
 
-/// Sessions that are remembered: more than operators who are signed in at a time.
+/// The number of remembered sessions: more than the operators who are signed in at a time.
 const REMEMBERED: usize = 64;
 
-/// What tells one session from another, and opens nothing.
+/// A digest that distinguishes sessions and gives no access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionDigest([u8; 32]);
 
@@ -38,7 +38,8 @@ impl SessionDigest {
     }
 }
 
-/// The sessions that the agent knew when it was asked last; whether one still is good it says with each request.
+/// The sessions that the agent knew at the last request. With each request, the agent decides whether the session is
+/// still valid.
 #[derive(Debug, Default)]
 pub(crate) struct KnownSessions(Mutex<VecDeque<SessionDigest>>);
 
@@ -47,7 +48,7 @@ impl KnownSessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&session)
     }
 
-    /// The agent knows it; the one that was learned first makes room.
+    /// Remembers a session that the agent knows; the one that was added first is removed when there is no room.
     pub(crate) fn learn(&self, session: SessionDigest) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|other| *other != session);
@@ -57,13 +58,13 @@ impl KnownSessions {
         known.push_back(session);
     }
 
-    /// The agent knows it no more.
+    /// Forgets a session that the agent no longer knows.
     pub(crate) fn forget(&self, session: SessionDigest) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != session);
     }
 }
 
-/// The session among the cookies of a request; none when there are two.
+/// Returns the session among the cookies of a request; `None` when there are two.
 pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
     let pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut ours = pairs.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value);
@@ -82,14 +83,14 @@ fn cookie(session: &str, tls: bool, ends: bool) -> HeaderValue {
     HeaderValue::from_str(&text).expect("a session was judged to be letters, digits and signs")
 }
 
-/// `POST /front/session`: signs an operator in; the page gets the cookie, and never sees the session itself.
+/// Handles `POST /front/session`: signs an operator in. The page gets the cookie and never sees the session itself.
 pub(crate) async fn sign_in(
     agent: &Agent,
     known: &KnownSessions,
     body: bytes::Bytes,
     way: Way,
 ) -> Result<Answer, Problem> {
-    // Whoever stands at the board waits for no stranger's PIN.
+    // A person at the terminal does not wait for the PINs of callers from the network.
     let room = if way.is_local() { Room::Page } else { Room::Pins };
     let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
     let mut question = Question { room, ..question };
@@ -110,7 +111,7 @@ pub(crate) async fn sign_in(
     }
 }
 
-/// A refusal of the agent, in its words.
+/// Returns a refusal of the agent in its words.
 pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     let retry_after = said.get("retryAfterS").and_then(Value::as_u64);
     let mut answer = json_answer(status, &said);
@@ -122,7 +123,8 @@ pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     answer
 }
 
-/// `GET /front/session`: who is signed in; without anybody, who could be, and `null` where nobody needs to.
+/// Handles `GET /front/session`: returns the signed-in operator. Without one it returns the operators who could sign
+/// in, or `null` when no sign-in is needed.
 pub(crate) async fn current(
     agent: &Agent,
     session: Option<&HeaderValue>,
@@ -148,7 +150,7 @@ pub(crate) async fn current(
     Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))
 }
 
-/// The operators by name and role; `None` where nobody signs in.
+/// Returns the operators by name and role; `None` when no one signs in.
 pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     let (status, said) = agent.ask_json(Question::get("/v1/operators")).await?;
     if status != StatusCode::OK {
@@ -157,7 +159,7 @@ pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     Ok(who_signs_in(&said))
 }
 
-/// The operators as the page shows them; `None` where nobody signs in.
+/// Returns the operators as the page shows them; `None` when no one signs in.
 fn who_signs_in(said: &Value) -> Option<Value> {
     let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
     let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);
@@ -166,11 +168,11 @@ fn who_signs_in(said: &Value) -> Option<Value> {
     Some(Value::Array(shown)).filter(|_| required || !list.is_empty())
 }
 
-/// `DELETE /front/session`: whoever asks has no cookie afterwards, whatever the agent says.
+/// Handles `DELETE /front/session`: the caller has no cookie afterwards, regardless of the agent's answer.
 pub(crate) async fn sign_out(agent: &Agent, session: Option<&HeaderValue>, tls: bool) -> Answer {
     if session.is_some() {
         let question = Question::get("/v1/sessions/current").with_session(session);
-        // A session that cannot be ended now ends by itself; the browser forgets it either way.
+        // A session that cannot be ended at this moment ends automatically later; the browser forgets it in any case.
         let _ = agent.ask_json(Question { method: Method::DELETE, ..question }).await;
     }
     let mut answer = empty_answer(StatusCode::NO_CONTENT);

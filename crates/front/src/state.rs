@@ -1,8 +1,8 @@
-//! The state folder: small files that only the front's user can open, each written so that a cut of power leaves the
-//! earlier one or the new one, whole.
+//! The state folder: small files that only the front's user can open. After a power cut, each file is complete: the
+//! earlier version or the new one.
 //!
-//! Nothing of money is kept here: the certificate, the digests of paired tills' tokens, and how far each webhook has
-//! come. A file that is lost is made anew, or its tills are paired again.
+//! No data about money is kept here: only the certificate, the digests of paired tills' tokens, and the position of
+//! each webhook. A lost certificate is made again; after a loss of tokens, the tills are paired again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,27 +12,27 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The largest file that is read: a webhook's message with the largest event, whose quotes are escaped.
+/// The largest file in bytes: a webhook's message with the largest event, whose quotes are escaped.
 const MOST_BYTES: u64 = 768 * 1024;
 
-/// Why a file of the state folder cannot be read or written.
+/// The reason why a file of the state folder cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
-    /// The system refused.
+    /// The system refused access.
     #[error("{}: {cause}; the folder must be this user's own, mode 0700, with room on its disk", file.display())]
     Refused {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// It holds something else than the front writes.
+    /// The file contains data that the front does not write.
     #[error("{}: is not what pos-front has written ({cause}); move it away, and it is made anew", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error in the data.
         #[source]
         cause: serde_json::Error,
     },
@@ -43,14 +43,14 @@ pub(crate) enum StateError {
 pub(crate) struct StateFolder(PathBuf);
 
 impl StateFolder {
-    /// Makes the folder unless it is there.
+    /// Opens the folder; makes it if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(|cause| StateError::Refused { file: path.to_owned(), cause })?;
         Ok(Self(path.to_owned()))
     }
 
-    /// What a file holds; `None` where there is none.
+    /// Returns the content of a file; `None` when there is no file.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StateError> {
         let file = self.0.join(name);
         let opened = match File::open(&file) {
@@ -63,7 +63,7 @@ impl StateFolder {
         serde_json::from_slice(&bytes).map(Some).map_err(|cause| StateError::Foreign { file, cause })
     }
 
-    /// Writes a file in the place of the one before; it is on the disk when this returns.
+    /// Replaces a file. The file is on the disk when this returns.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<(), StateError> {
         let file = self.0.join(name);
         let bytes = serde_json::to_vec(value).expect("state holds only text and numbers");
@@ -72,7 +72,7 @@ impl StateFolder {
 
     fn replace(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
         let new = file.with_extension("new");
-        // A file that an earlier cut left behind may have any mode.
+        // A file that remained after an earlier power cut may have any mode.
         let _ = fs::remove_file(&new);
         let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         opened.write_all(bytes)?;
@@ -94,7 +94,7 @@ mod tests {
         let path = folder.path().join("front");
         let state = StateFolder::open(&path).unwrap();
         assert_eq!(state.read::<String>("a.json").unwrap(), None);
-        // What a cut left behind in the middle of writing is not taken for the file.
+        // A file that a power cut left incomplete is not read as the real file.
         fs::write(path.join("a.new"), "hal").unwrap();
         for text in ["one", "two"] {
             state.write("a.json", &text).unwrap();

@@ -1,15 +1,14 @@
-//! Webhooks: the agent's events to the servers that the configuration names, signed as in Standard Webhooks 1.0.0
+//! Webhooks: the agent's events to the servers in the configuration, signed as in Standard Webhooks 1.0.0
 //! (standardwebhooks.com).
 //!
-//! Each webhook listens to the agent by itself, and takes the next event when the one before it was taken or given up:
-//! so events keep their order, and nothing is queued here. How far it has come is one id on disk; the agent is asked to
-//! go on after it (`Last-Event-ID`) when either side was away. A receiver that sees an id twice has seen the event: an
-//! answer that is lost is the one way to that. The message is on disk before it is sent: after a restart the same id
-//! has the same body, although the agent tells the event anew.
+//! Each webhook has its own stream of events. It takes the next event when the previous one was delivered or given up.
+//! So events keep their order, and no queue is needed. The position of a webhook is one id on disk. When either side
+//! was away, the agent is asked to continue after that id (`Last-Event-ID`). A receiver that gets an id twice has
+//! already seen the event; only a lost answer can cause this. The message is on disk before it is sent. So the same id
+//! has the same body after a restart, although the agent sends the event again.
 //!
-//! A receiver that does not take an event is tried again, after 1, 2, 4 … seconds up to five minutes, each time a
-//! little earlier or later, until `give-up-after-h`. It cannot lead anywhere else: no redirect is followed and no proxy
-//! asked.
+//! A delivery that fails is retried after 1, 2, 4 … seconds up to five minutes, each time a little earlier or later,
+//! until `give-up-after-h`. A message cannot go to another server: redirects are not followed and no proxy is used.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -32,28 +31,28 @@ use crate::control::{rfc3339, unix_s};
 use crate::pairing::random;
 use crate::state::StateFolder;
 
-/// What every secret begins with (Standard Webhooks, "Signature scheme").
+/// The prefix of every secret (Standard Webhooks, "Signature scheme").
 const SECRET_PREFIX: &str = "whsec_";
-/// Bytes of a secret (Standard Webhooks).
+/// The number of bytes in a secret (Standard Webhooks).
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-/// To connect, and for the whole answer (Standard Webhooks advises 15 to 30 s).
+/// The time limits of a connection and of the whole answer (Standard Webhooks advises 15 to 30 s).
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
-/// The word by which the agent says that events were missed.
+/// The word by which the agent reports that events were missed.
 const MISSED: &str = "reset";
-/// Between the first two attempts, and at most.
+/// The pause between the first two attempts, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// Until the agent is listened to again.
+/// The pause before the front opens the agent's events again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// The key in a text `whsec_…`.
+/// Returns the key in a text `whsec_…`.
 pub(crate) fn signing_key(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     let key = Zeroizing::new(STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?);
     Some(key).filter(|key| SECRET_BYTES.contains(&key.len()))
 }
 
-/// A new secret.
+/// Creates a new secret.
 pub(crate) fn new_secret() -> String {
     format!("{SECRET_PREFIX}{}", STANDARD.encode(random::<32>()))
 }
@@ -66,17 +65,17 @@ pub(crate) struct Webhook {
     standing: Mutex<HookStanding>,
 }
 
-/// How it goes.
+/// The state of a webhook.
 #[derive(Debug, Default)]
 struct HookStanding {
     delivered: u64,
     given_up: u64,
     delivered_at: Option<SystemTime>,
-    /// Since when the event at the head is not taken, how often it was tried, and why.
+    /// The start, the number of attempts and the last error of the present event, if its delivery fails.
     failing: Option<(SystemTime, u32, String)>,
 }
 
-/// What is sent, the same at each attempt.
+/// The message, which is the same at each attempt.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Message {
     id: String,
@@ -103,7 +102,7 @@ impl Webhook {
         Ok(Self { config: config.clone(), key, client, standing: Mutex::default() })
     }
 
-    /// How it goes, for people and programs; the URL may hold a secret and is left out.
+    /// Returns the state for people and programs. The URL is left out because it may contain a secret.
     pub(crate) fn shown(&self) -> Value {
         let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         let failing = standing.failing.as_ref();
@@ -123,10 +122,10 @@ impl Webhook {
         change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Hands on what the agent says, for ever.
+    /// Delivers the agent's events without end.
     pub(crate) async fn run(self: Arc<Self>, agent: Arc<Agent>, state: StateFolder, now: fn() -> SystemTime) {
         let file = format!("webhook-{}.json", self.config.name);
-        // A position that cannot be read is none: it goes on with what happens next.
+        // A position that cannot be read is ignored: the webhook continues with the next event.
         let mut after: Option<String> = state.read(&file).ok().flatten();
         loop {
             if let Ok(Heard::Events(mut events)) = agent.listen_for_itself(after.as_deref()).await {
@@ -148,7 +147,8 @@ impl Webhook {
         }
     }
 
-    /// Its tills' steps that change a sale, or those that it names; always that something was missed.
+    /// Checks whether the event is for this webhook: a step of its tills that changes a transaction, or one of its
+    /// configured steps. A report of missed events is always for it.
     fn wants(&self, event: &Event) -> bool {
         let Some(step) = &event.step else { return false };
         if step == MISSED {
@@ -156,7 +156,7 @@ impl Webhook {
         }
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
         if data["training"] == true {
-            // Nobody outside the shop may take it for a payment.
+            // A receiver outside the shop could take it for a payment.
             return false;
         }
         let its_till = match (&self.config.tills, till_of(event)) {
@@ -171,7 +171,7 @@ impl Webhook {
         its_till && its_step
     }
 
-    /// What is sent of an event: what was about to be sent of it before, when it was.
+    /// Returns the message of an event. If the event already has a message on disk, that message is used.
     fn message(&self, event: &Event, state: &StateFolder, now: SystemTime) -> Message {
         let (file, message) = (format!("webhook-{}-message.json", self.config.name), message(event, now));
         let kept: Option<Message> = state.read(&file).ok().flatten();
@@ -219,7 +219,7 @@ impl Webhook {
             .header("webhook-timestamp", seconds.to_string())
             .header("webhook-signature", signature(&self.key, &message.id, seconds, &message.body))
             .body(message.body.clone());
-        // Its words may name the URL, which may hold a secret.
+        // The text of the error may contain the URL, which may contain a secret.
         let answer = request.send().await.map_err(|error| cause(&error.without_url()))?;
         match answer.status() {
             status if status.is_success() => Ok(()),
@@ -246,19 +246,19 @@ fn message(event: &Event, now: SystemTime) -> Message {
     Message { id: format!("evt_{id}"), body }
 }
 
-/// `v1,` and the HMAC-SHA256 of id, timestamp and body (Standard Webhooks, "Signature scheme").
+/// Returns the signature: `v1,` and the HMAC-SHA256 of id, timestamp and body (Standard Webhooks, "Signature scheme").
 fn signature(key: &hmac::Key, id: &str, seconds: u64, body: &str) -> String {
     let signed = hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes());
     format!("v1,{}", STANDARD.encode(signed))
 }
 
-/// Before the next attempt: doubled each time, and by `random` a quarter shorter or longer.
+/// Returns the pause before the next attempt: doubled each time, and by `random` up to a quarter shorter or longer.
 fn pause(attempt: u32, random: u8) -> Duration {
     let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(20)).min(LONGEST_PAUSE);
     doubled * 3 / 4 + doubled * u32::from(random) / 512
 }
 
-/// The innermost words of an error: the outer ones only say that a request failed.
+/// Returns the innermost text of an error: the outer texts tell only that a request failed.
 fn cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => cause(source),
@@ -281,9 +281,9 @@ mod tests {
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// It hears of these tills and steps, and gives an event up at once.
+    /// Creates a webhook for these tills and steps that gives an event up immediately.
     fn webhook(url: &str, tills: Option<BTreeSet<String>>, steps: Option<BTreeSet<String>>) -> Webhook {
-        // Another test may have been first.
+        // Another test may have installed it first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("secret");
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// Each field that decides: of training nothing leaves the shop, whatever a webhook asks for.
+    /// Each field that decides. No event of training mode leaves the shop, regardless of the webhook's configuration.
     #[test]
     fn what_a_webhook_hears_row_by_row() {
         let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());

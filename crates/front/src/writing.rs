@@ -1,4 +1,4 @@
-//! A body that is written piece by piece.
+//! Bodies that are written piece by piece.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::problem::BodyError;
 
-/// A body whose pieces come by a channel.
+/// A body whose pieces come from a channel.
 pub(crate) struct Stream(pub(crate) mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Stream {

@@ -1,11 +1,11 @@
-//! Tills that speak ZVT: their lines, each with a listener or a serial line of its own, and the way from a session to
-//! the agent and back. What is done about a command is `pos_protocols::zvt::session`.
+//! Tills that speak ZVT: their lines, each with its own listener or serial line, and the exchange between a session and
+//! the agent. `pos_protocols::zvt::session` decides how a command is handled.
 //!
-//! | what is waited for | how long |
+//! | wait | time limit |
 //! |---|---|
 //! | the rest of an APDU | `WHOLE` |
-//! | an APDU to be taken | `TAKEN` |
-//! | between two APDUs to the same till | `GAP`: some take what arrives at once for one |
+//! | the till to read an APDU | `TAKEN` |
+//! | between two APDUs to the same till | `GAP`: some tills take APDUs that arrive together for one |
 
 mod serial;
 
@@ -35,23 +35,23 @@ use crate::listen::may_connect;
 use crate::seen::SeenTill;
 use crate::state::StateFolder;
 
-/// The rest of an APDU, from its first byte on: on Ethernet all of it is there at once.
+/// The time for the rest of an APDU, counted from its first byte. On Ethernet all of it is there immediately.
 const WHOLE: Duration = Duration::from_secs(5);
 const TAKEN: Duration = Duration::from_secs(5);
 const GAP: Duration = Duration::from_millis(20);
-/// After the system refused a connection, or the serial line is gone.
+/// The pause after the system refused a connection, or the serial line is gone.
 const AGAIN: Duration = Duration::from_secs(1);
-/// What is read at once.
+/// The number of bytes in one read.
 const CHUNK: usize = 4096;
-/// APDUs that wait to be taken by a till that does not read; more, and the line is closed.
+/// The number of APDUs that wait for a till that does not read. When there are more, the line is closed.
 const MOST_WAITING: usize = 64;
 
-/// A till's registration as it is kept.
+/// The registration of a till, as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
-    /// The data of `06 00`, in hexadecimal digits.
+    /// The data of `06 00`, hexadecimal.
     registration: Option<String>,
-    /// The till has answered a `04 FF`.
+    /// True when the till has answered a `04 FF`.
     #[serde(default)]
     answers_intermediate: bool,
 }
@@ -63,7 +63,7 @@ pub(crate) struct ZvtTill {
     pub(crate) seen: Arc<SeenTill>,
 }
 
-/// What happens on a line.
+/// An event on a line.
 enum Event {
     Opened(Line, mpsc::Sender<Apdu>, AbortHandle, String),
     Heard(Line, Apdu),
@@ -76,8 +76,8 @@ impl ZvtTill {
         Self { config, seen }
     }
 
-    /// Listens, until the shutdown. The listener is made before anything is served, so that a port that is taken is
-    /// said at once.
+    /// Serves the till until the shutdown. The listener is made before anything is served, so a port that is in use is
+    /// reported immediately.
     pub(crate) async fn run(
         self: Arc<Self>,
         listener: Option<TcpListener>,
@@ -184,12 +184,13 @@ impl ZvtTill {
 
     fn settings(&self) -> Settings {
         let mut random = [0; 6];
-        // Without randomness a reference would come twice: then the agent answers the sale of before, and none is new.
+        // Without randomness a reference would repeat. Then the agent returns the earlier transaction, and no new one
+        // begins.
         if SystemRandom::new().fill(&mut random).is_err() {
             tracing::error!("the system has no randomness");
         }
         Settings {
-            // `check` has read it before.
+            // `check` has already read the password.
             password: self.config.password().ok().flatten(),
             credit: self.config.credit,
             unacknowledged: self.config.unacknowledged,
@@ -202,12 +203,12 @@ impl ZvtTill {
     }
 }
 
-/// In letters alone: among digits some would look like a card number.
+/// Writes bytes in letters only: with digits, some references would look like a card number.
 fn in_letters(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
 }
 
-/// A listener for a till, when it comes over the network.
+/// Opens the listener of a till that connects over the network.
 pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, String> {
     let ZvtLine::Tcp { listen, .. } = &config.line else { return Ok(None) };
     let bound = TcpListener::bind(listen).await;
@@ -229,7 +230,7 @@ async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Ev
             tracing::warn!(%peer, "a connection from an address that is not in from of [[zvt]] was closed");
             continue;
         }
-        // Each APDU goes out by itself, at once.
+        // Each APDU is sent separately and immediately.
         let _ = stream.set_nodelay(true);
         count = count.wrapping_add(1);
         let (read, write) = stream.into_split();
@@ -250,7 +251,7 @@ async fn open(
     let lost = events.clone();
     let (ready, begin) = tokio::sync::oneshot::channel::<()>();
     let both = tokio::spawn(async move {
-        // What is heard comes behind what says that the line is open.
+        // Received APDUs are reported only after the event that the line is open.
         let _ = begin.await;
         tokio::select! {
             () = read_on(line, read, &lost, &has_lengths) => {}

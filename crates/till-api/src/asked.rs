@@ -1,11 +1,11 @@
-//! The terminal as a till's protocol sees it: what it may be asked ([`Ask`]), and what it answers ([`Said`]).
+//! The requests of a till's protocol to the terminal ([`Ask`]) and the terminal's answers ([`Said`]).
 //!
-//! It is the agent's interface for tills (`docs/src/till-http.md`) in types, without the way there: [`Ask::request`]
-//! says which request to make, [`Said::read`] what its answer means. Whoever runs a session carries one to the other:
-//! `pos-front` over the agent's socket, the deterministic world of the tests without any wire.
+//! The types describe the agent's interface for tills (`docs/src/till-http.md`) without its transport: [`Ask::request`]
+//! returns the request to make, and [`Said::read`] interprets its answer. The caller carries one to the other:
+//! `pos-front` over the agent's socket, the deterministic world of the tests without a connection.
 //!
-//! What this is not: rules. What a till may have, and what becomes of money, the agent alone decides. An answer that
-//! did not come is [`Said::NoAnswer`], and means that the request may have been carried out.
+//! The module holds no rules: the agent alone decides what a till may do and what happens to money. A missing answer is
+//! [`Said::NoAnswer`] and means that the request may have been carried out.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,90 +17,92 @@ use crate::problem::ProblemType;
 use crate::routes::encoded;
 use crate::view::{self, Close, Copy, Problem, Receipt, Sale, Status, Typed};
 
-/// Most sales of one list.
+/// The largest number of transactions in one list.
 const LIST_LIMIT: u16 = 100;
 
-/// What is asked of the terminal, in the name of one till.
+/// A request to the terminal in the name of one till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Begins a transaction, or hears what became of it when the reference is known.
+    /// Begins a transaction; returns its state when the reference is already known.
     Begin(Box<Begin>),
-    /// One transaction, as it stands or (with a wait) as it ends. The wait also ends when somebody has to act.
+    /// Shows one transaction: its present state or, with a wait, its outcome. The wait also ends when a person has to
+    /// act.
     Show {
         /// The till's reference.
         reference: String,
-        /// Seconds, at most [`LONGEST_WAIT_S`].
+        /// The wait in seconds, at most [`LONGEST_WAIT_S`].
         wait_s: u8,
     },
     /// The latest transaction of the till.
     Latest,
-    /// The till's transaction of this number, when it is there: a list of one, or of none or another one.
+    /// The till's transaction with this number, as a list. The list is empty or holds another transaction when the
+    /// number is not the till's.
     Number(u64),
-    /// The till's newest transactions: so many, or fewer.
+    /// The till's newest transactions: at most this many.
     Newest(u8),
-    /// The till's transactions whose reference has this in it, the newest first.
+    /// The till's transactions whose reference contains this text, newest first.
     Referenced {
         /// A part of the reference.
         part: String,
-        /// Only those that began since then, RFC 3339.
+        /// The earliest start time, RFC 3339.
         from: Option<String>,
-        /// Where an earlier list ended.
+        /// The cursor at which an earlier list ended.
         cursor: Option<String>,
     },
-    /// Stops a transaction.
+    /// Cancels a transaction.
     Cancel(String),
-    /// Judges the signature.
+    /// Accepts or rejects the signature.
     Sign {
         /// The till's reference.
         reference: String,
-        /// It is the card's.
+        /// True when the signature matches the card.
         accepted: bool,
     },
-    /// What the till takes of what was approved.
+    /// Confirms how much of the approved amount the till takes.
     Confirm {
         /// The till's reference.
         reference: String,
-        /// How much.
+        /// The amount that the till takes.
         taken: Taken,
     },
-    /// A receipt, to be read.
+    /// Reads a receipt.
     Receipt {
         /// The till's reference.
         reference: String,
-        /// Whose copy.
+        /// The copy: customer's or merchant's.
         copy: Copy,
-        /// Characters of a line.
+        /// Characters per line.
         width: Option<u8>,
-        /// It says that it is a duplicate.
+        /// True to mark the receipt as a duplicate.
         duplicate: bool,
     },
     /// Prints a receipt again, as a duplicate.
     PrintAgain {
         /// The till's reference.
         reference: String,
-        /// Whose copy.
+        /// The copy: customer's or merchant's.
         copy: Copy,
     },
-    /// Prints lines of the till's own; answered when they are on paper.
+    /// Prints the till's own lines. The answer comes when they are on paper.
     Print(Vec<PrintLine>),
-    /// Shows a text of the till's own on the reader.
+    /// Shows the till's own text on the reader.
     ShowText(String),
-    /// Lets an amount be typed at the reader.
+    /// Asks for an amount that is typed at the reader.
     TypeAmount {
-        /// ISO 4217.
+        /// The currency, ISO 4217.
         currency: String,
     },
-    /// How the terminal stands.
+    /// The status of the terminal.
     Status,
-    /// The latest close of day; refused with `no-such-close` before the first.
+    /// The latest close of day; refused with `no-such-close` before the first close.
     LastClose,
-    /// The next close as it would be by now.
+    /// The next close of day, as it would be at present.
     OpenPeriod,
     /// Closes the day.
     Close {
-        /// The till's reference for it.
+        /// The till's reference for the close.
         reference: String,
-        /// The terminal prints it.
+        /// True when the terminal prints the close.
         print: bool,
     },
 }
@@ -108,20 +110,20 @@ pub enum Ask {
 /// A request of the agent's interface, without `till` in its query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// `GET` or `POST`.
+    /// The method: `GET` or `POST`.
     pub method: &'static str,
-    /// Path.
+    /// The path.
     pub path: String,
-    /// Parameters of the query; the till is added by whoever sends it, where [`Self::names_till`].
+    /// The parameters of the query. Where [`Self::names_till`] is set, the sender adds the till.
     pub query: Vec<(&'static str, String)>,
-    /// A JSON object, of a `POST`.
+    /// The body of a `POST`: a JSON object.
     pub body: Option<Value>,
-    /// Whether the path has the parameter `till`.
+    /// True when the path has the parameter `till`.
     pub names_till: bool,
 }
 
 impl Ask {
-    /// The request that asks it.
+    /// Returns the request for this question.
     #[must_use]
     pub fn request(&self) -> Request {
         let one = |reference: &str, what: &str| format!("/v1/sales/{}{what}", encoded(reference));
@@ -188,52 +190,52 @@ impl Ask {
     }
 }
 
-/// What the terminal answers.
+/// The terminal's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
     /// A transaction.
     Sale(Box<Sale>),
-    /// A transaction that was to be stopped.
+    /// A transaction that was to be cancelled.
     Cancelled {
-        /// Nothing is charged.
+        /// True when nothing is charged.
         in_time: bool,
-        /// As it stands.
+        /// The state of the transaction.
         sale: Box<Sale>,
     },
-    /// Transactions, and where the list goes on.
+    /// A list of transactions and the cursor of the rest.
     Sales {
-        /// As they were asked for.
+        /// The transactions that were asked for.
         sales: Vec<Sale>,
         /// The cursor of the next list.
         next: Option<String>,
     },
     /// A receipt.
     Receipt(Box<Receipt>),
-    /// How the terminal stands.
+    /// The status of the terminal.
     Status(Box<Status>),
-    /// A close of day, made or as it would be.
+    /// A close of day: made, or as it would be.
     Close(Box<Close>),
-    /// What was typed at the reader.
+    /// The amount typed at the reader.
     Typed(Typed),
-    /// It is done, and there is nothing to tell.
+    /// The request was carried out; there is no further information.
     Done,
-    /// It was refused: nothing was done.
+    /// The request was refused and nothing was done.
     Refused(Problem),
-    /// There was no answer, or none that can be read.
+    /// No answer came, or the answer cannot be read.
     NoAnswer {
-        /// It may have been carried out all the same.
+        /// True when the request may have been carried out anyway.
         may_be_done: bool,
     },
 }
 
 impl Said {
-    /// What an answer to `asked` means.
+    /// Interprets the answer to `asked`.
     #[must_use]
     pub fn read(asked: &Ask, status: u16, body: &[u8]) -> Self {
         let may_be_done = asked.request().method == "POST";
         if !(200..300).contains(&status) {
             return match serde_json::from_slice::<Problem>(body) {
-                // The agent says so itself: ask for the reference again.
+                // The agent itself reports that it has no answer: ask for the reference again.
                 Ok(problem) if problem.is(ProblemType::NoAnswer) => Self::NoAnswer { may_be_done },
                 Ok(problem) => Self::Refused(problem),
                 Err(_) => Self::NoAnswer { may_be_done },

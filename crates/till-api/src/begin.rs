@@ -1,33 +1,33 @@
-//! What a till asks to be done with money, as it stands in a request.
+//! A till's request for a transaction.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A transaction that is to begin.
+/// A request to begin a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Begin {
-    /// The till's own name for it: the same one again is the same transaction.
+    /// The till's own reference. The same reference again means the same transaction.
     pub reference: String,
-    /// What kind.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// As `12.34`; of what refers to an earlier one, all that is left when it is absent.
+    /// The amount, as `12.34`. If absent in a transaction that refers to an earlier one, it is all that is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// ISO 4217; the terminal's when it is absent.
+    /// The currency, ISO 4217. If absent, the terminal's currency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// On top of the amount: as `1.50`, or `ask`.
+    /// The tip in addition to the amount: as `1.50`, or `ask`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// How the card comes; as the customer likes when it is absent.
+    /// The way the card is presented. If absent, the customer chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
-    /// An approval of less can be taken.
+    /// True when the till accepts an approval of a smaller amount.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
-    /// The till confirms what was approved; and what becomes of it when the till says nothing in time.
+    /// Set when the till confirms the approval. The value decides what happens when the till does not answer in time.
     #[serde(flatten, serialize_with = "confirms")]
     pub confirm: Option<OnSilence>,
     /// The earlier transaction's reference.
@@ -36,22 +36,22 @@ pub struct Begin {
     /// The stored card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
-    /// The till's cashier, by its word.
+    /// The name of the cashier, as given by the till.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// The till prints the receipts.
+    /// True when the till prints the receipts.
     #[serde(rename = "receipts", skip_serializing_if = "std::ops::Not::not", serialize_with = "prints")]
     pub till_prints: bool,
-    /// What comes back with the sale.
+    /// The till's data, returned with the transaction.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
-    /// For the gateway, by their flat names.
+    /// Parameters for the gateway, by their flat names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<String, String>,
 }
 
 impl Begin {
-    /// With nothing but what it is.
+    /// Creates a request with only the reference, the kind and the amount.
     #[must_use]
     pub fn new(reference: &str, kind: Kind, amount: Option<String>) -> Self {
         Self {
@@ -88,72 +88,72 @@ fn prints<S: serde::Serializer>(_: &bool, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str("till")
 }
 
-/// What kind of transaction.
+/// The kind of transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A card pays.
+    /// A payment by card.
     Sale,
-    /// An amount is reserved.
+    /// A reservation of an amount.
     PreAuthorisation,
-    /// What was reserved is taken.
+    /// A capture of a reserved amount.
     Capture,
-    /// More is reserved.
+    /// An increase of a reserved amount.
     Increment,
-    /// It is reserved anew.
+    /// A renewal of a reservation.
     Reauthorisation,
-    /// What was paid goes back.
+    /// A refund of a payment.
     Refund,
-    /// An earlier transaction is undone.
+    /// A reversal of an earlier transaction.
     Reversal,
-    /// Money goes to a card without an earlier payment.
+    /// A payout to a card without an earlier payment.
     Credit,
-    /// A stored card pays.
+    /// A payment by stored card.
     ByRegistration,
-    /// An amount is reserved on a stored card.
+    /// A reservation of an amount on a stored card.
     PreAuthorisationByRegistration,
-    /// A card is stored.
+    /// The storing of a card.
     StoreCard,
-    /// A stored card is deleted.
+    /// The deletion of a stored card.
     ForgetCard,
-    /// One that this program does not know.
+    /// A kind that this version does not know.
     #[serde(other, skip_serializing)]
     Other,
 }
 
-/// How the card comes, where that is not left to the customer.
+/// The way the card is presented, where the customer does not choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// Its number is typed at the reader.
+    /// The card number is typed at the reader.
     Manual,
-    /// It is inserted.
+    /// The card is inserted.
     Chip,
 }
 
-/// What becomes of an approval about which the till says nothing in time.
+/// The agent's action on an approval that the till does not confirm in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnSilence {
-    /// It is taken back.
+    /// The approval is reversed.
     Reverse,
-    /// It stands.
+    /// The approval is kept.
     Keep,
 }
 
-/// What a till takes of what was approved.
+/// The part of the approved amount that the till takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "taken", rename_all = "kebab-case")]
 pub enum Taken {
-    /// All of it.
+    /// The full amount.
     All,
-    /// None of it: it is taken back.
+    /// Nothing: the approval is reversed.
     Nothing,
-    /// Less: the rest is refunded.
+    /// A smaller amount: the rest is refunded.
     Part {
-        /// As `8.00`.
+        /// The amount, as `8.00`.
         amount: String,
     },
 }

@@ -1,8 +1,8 @@
-//! The one client of the interface: HTTP over the agent's Unix socket, and its stream of events.
+//! The only client of the interface: HTTP over the agent's Unix socket, and the stream of events.
 //!
-//! Each request has a connection of its own, which costs some fifty microseconds on a Unix socket and needs no mending
-//! after a restart of either side. The client never asks twice by itself: what a lost answer means depends on the
-//! question.
+//! Each request has its own connection. This costs about fifty microseconds on a Unix socket and needs no recovery
+//! after a restart of either side. The client never repeats a request automatically, because the meaning of a lost
+//! answer depends on the request.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,45 +18,45 @@ use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// One event holds one sale with everything that the gateway said of it.
+/// The largest event in bytes. One event holds one transaction with all of the gateway's data.
 const MOST_EVENT: usize = 256 * 1024;
 
-/// One question.
+/// One request.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Verb.
+    /// The HTTP method.
     pub method: Method,
-    /// Path and query, encoded.
+    /// The path and query, encoded.
     pub target: String,
-    /// Beside `Host` and `Content-Type`, which the client writes.
+    /// Headers in addition to `Host` and `Content-Type`, which the client writes.
     pub headers: HeaderMap,
-    /// JSON; empty where there is none.
+    /// The JSON body; empty when there is none.
     pub body: Bytes,
-    /// How long the head of the answer may take.
+    /// The longest time until the head of the answer.
     pub patience: Duration,
 }
 
 impl Question {
-    /// A question without a body; its answer may take so long.
+    /// Creates a request without a body. `patience` is the longest time until the head of the answer.
     #[must_use]
     pub fn get(target: impl Into<String>, patience: Duration) -> Self {
         Self { method: Method::GET, target: target.into(), headers: HeaderMap::new(), body: Bytes::new(), patience }
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is there: nothing was asked.
+    /// The agent is not reachable: the request was not sent.
     #[error("{0}")]
     Unreachable(io::Error),
-    /// The connection broke: it may have been asked.
+    /// The connection broke: the request may have been sent.
     #[error("{0}")]
     Broken(hyper::Error),
-    /// It was asked, and the deadline passed.
+    /// The request was sent and the deadline passed.
     #[error("it does not answer")]
     Silent,
-    /// The answer is larger than its reader allows.
+    /// The answer is larger than the caller allows (bytes).
     #[error("an answer of more than {0} bytes")]
     TooLong(usize),
     /// The target or a header cannot be written.
@@ -65,14 +65,14 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Whether the agent may have carried out what it was asked.
+    /// Checks whether the agent may have carried out the request.
     #[must_use]
     pub fn may_have_been_heard(&self) -> bool {
         !matches!(self, Self::Unreachable(_) | Self::Unwritable(_))
     }
 }
 
-/// The agent, behind its socket.
+/// A client of the agent's socket.
 #[derive(Clone, Debug)]
 pub struct Client {
     socket: PathBuf,
@@ -80,19 +80,19 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the agent at this socket; a connection may take `connect`.
+    /// Creates a client of the agent at this socket. `connect` is the time limit of a connection attempt.
     #[must_use]
     pub fn at(socket: PathBuf, connect: Duration) -> Self {
         Self { socket, connect }
     }
 
-    /// Where the agent listens.
+    /// Returns the path of the agent's socket.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Asks, and waits for the head of the answer.
+    /// Sends the request and waits for the head of the answer.
     ///
     /// # Errors
     /// When there is no head within the question's patience.
@@ -101,7 +101,7 @@ impl Client {
         let stream = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         let stream = stream.map_err(ClientError::Unreachable)?;
         let Question { method, target, headers, body, patience } = question;
-        // The agent takes no command in another form, be it empty.
+        // The agent requires `Content-Type: application/json` on every command, even on one without a body.
         let is_command = method != Method::GET;
         let request = Request::builder().method(method).uri(target).header(HOST, HeaderValue::from_static("localhost"));
         let request = match is_command {
@@ -111,16 +111,16 @@ impl Client {
         let mut request = request.body(Full::new(body)).map_err(ClientError::Unwritable)?;
         request.headers_mut().extend(headers);
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(ClientError::Broken)?;
-        // Ends when the answer was read, or is wanted no more.
+        // The task ends when the answer was read or is no longer needed.
         tokio::spawn(connection);
         let answered = timeout(patience, sender.send_request(request)).await;
         answered.map_err(|_| ClientError::Silent)?.map_err(ClientError::Broken)
     }
 
-    /// Asks, and reads the whole answer of at most `most` bytes within the question's patience.
+    /// Sends the request and reads the whole answer, at most `most` bytes, within the question's patience.
     ///
     /// # Errors
-    /// When it is not there by then, or larger.
+    /// When the answer is not complete by then, or is larger.
     pub async fn ask(&self, question: Question, most: usize) -> Result<(StatusCode, Bytes), ClientError> {
         let patience = question.patience;
         let whole = async {
@@ -130,7 +130,7 @@ impl Client {
         timeout(patience, whole).await.unwrap_or(Err(ClientError::Silent))
     }
 
-    /// Opens the stream of events. `more` are headers of the request.
+    /// Opens the stream of events. `more` are additional headers of the request.
     ///
     /// # Errors
     /// When there is no head within `patience`.
@@ -146,10 +146,10 @@ impl Client {
     }
 }
 
-/// The rest of an answer, of at most `most` bytes.
+/// Reads the rest of an answer, at most `most` bytes.
 ///
 /// # Errors
-/// When it is longer, or breaks off.
+/// When the rest is longer or breaks off.
 pub async fn whole(body: Incoming, most: usize) -> Result<Bytes, ClientError> {
     match Limited::new(body, most).collect().await {
         Ok(all) => Ok(all.to_bytes()),
@@ -159,30 +159,30 @@ pub async fn whole(body: Incoming, most: usize) -> Result<Bytes, ClientError> {
     }
 }
 
-/// What somebody hears who asks for the events.
+/// The answer to a request for the events.
 #[derive(Debug)]
 pub enum Listened {
-    /// The stream.
+    /// The stream of events.
     Events(Events),
-    /// Why there is none, in the agent's words.
+    /// The refusal, in the agent's words.
     Refused {
-        /// HTTP status.
+        /// The HTTP status.
         status: StatusCode,
-        /// A problem details object.
+        /// The problem details object.
         body: Bytes,
     },
 }
 
-/// One event, or a comment.
+/// One event or comment of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// As it came, with the empty line at its end.
+    /// The bytes as received, with the empty line at the end.
     pub raw: Bytes,
-    /// What `Last-Event-ID` would name.
+    /// The value that `Last-Event-ID` would name.
     pub id: Option<String>,
-    /// The step's word; `None` for a comment.
+    /// The word of the step; `None` for a comment.
     pub step: Option<String>,
-    /// What it says.
+    /// The data of the event.
     pub data: String,
 }
 
@@ -205,26 +205,26 @@ impl Event {
         Self { raw, ..event }
     }
 
-    /// Whether steps were missed: what stands now has to be asked.
+    /// Checks whether steps were missed. Then the caller asks for the present state.
     #[must_use]
     pub fn is_reset(&self) -> bool {
         self.step.as_deref() == Some("reset")
     }
 }
 
-/// A stream of events, one after the other.
+/// A stream of events.
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
-    /// What has arrived of the next event; it survives a caller that stops waiting.
+    /// The bytes of the next event that have arrived. They are kept when a caller stops waiting.
     waiting: BytesMut,
 }
 
 impl Events {
-    /// The next one, a comment too; `None` at the end. Dropping the future loses nothing.
+    /// Returns the next event or comment; `None` at the end. Dropping the future loses no data.
     ///
     /// # Errors
-    /// When the stream breaks, or an event has no end.
+    /// When the stream breaks or an event has no end.
     pub async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         loop {
             if let Some(event) = first(&mut self.waiting) {

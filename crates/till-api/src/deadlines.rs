@@ -1,50 +1,51 @@
-//! How long an answer may take. Each class has one number, the agent's; what others wait is made from it.
+//! Deadlines of the answers. Each class has one figure, the agent's deadline; the deadlines of all callers derive from
+//! it.
 //!
 //! ```text
-//!  agent ──────────────▶│ its own question: agent()
-//!  … beside it ─────────────▶│ who is signed in, and one thing more: BESIDE
+//!  agent ──────────────▶│ the route's own question: agent()
+//!  … and in addition ───────▶│ who is signed in, and one further question: BESIDE
 //!  front, command line ───────▶│ caller()
-//!  page, behind the front ──────▶│ page()
+//!  page, through the front ──────▶│ page()
 //! ```
 
 use std::time::Duration;
 
-/// Longest `wait-s`: some proxies and libraries give up at two minutes.
+/// The longest `wait-s` in seconds. Some proxies and libraries give up after two minutes.
 pub const LONGEST_WAIT_S: u8 = 120;
 
-/// How long a list waits in the agent for the one before it.
+/// The longest time for which a list waits in the agent for the previous list.
 pub const TURN: Duration = Duration::from_secs(8);
 
-/// What the agent asks beside a route's own question. It is who is signed in, and then one of these: the turn to read,
-/// a transaction before the command about it, a look after a wait.
+/// The time for the agent's questions in addition to a route's own question. These are who is signed in, and one of the
+/// following: the turn to read, a transaction before the command about it, the state of a transaction after a wait.
 const BESIDE: Duration = AnswerDeadline::AtOnce.agent().saturating_mul(2);
 
-/// The way of a request and its answer: one more of it for each program between.
+/// The time for a request and its answer on their way. Each program in between adds one.
 const WAY: Duration = Duration::from_secs(5);
 
-/// What the agent does for an answer, by the time that it takes.
+/// The class of an answer, by the time that the agent needs for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerDeadline {
-    /// One write of the journal, or a page of it; a slow SD card needs a second.
+    /// One write of the journal, or one page read from it. A slow SD card needs a second.
     AtOnce,
-    /// What the caller names with `wait-s`.
+    /// The time that the caller names with `wait-s`.
     Named,
-    /// An operator's PIN: all that may be waiting take this long on a slow board.
+    /// An operator's PIN. On a slow terminal, all waiting sign-ins together take this long.
     Pin,
-    /// Lines on paper, behind the receipts that wait.
+    /// Lines on paper, after the receipts that wait.
     Printing,
-    /// A journal of a hundred thousand transactions on a slow card.
+    /// Counting a journal of a hundred thousand transactions on a slow SD card.
     Counting,
-    /// The same, and another close before this one.
+    /// The same, after another close of day that is running.
     Closing,
-    /// What the gateway is asked: longer than the gateway's own two deadlines.
+    /// A question to the gateway: longer than the gateway's own two deadlines together.
     Gateway,
-    /// A person types at the reader: longer than any `card-timeout-s`, which ends the typing.
+    /// Input by a person at the reader: longer than any `card-timeout-s`, which ends the input.
     Typing,
 }
 
 impl AnswerDeadline {
-    /// Every class.
+    /// All classes.
     pub const ALL: [Self; 8] = [
         Self::AtOnce,
         Self::Named,
@@ -56,7 +57,7 @@ impl AnswerDeadline {
         Self::Typing,
     ];
 
-    /// How long the agent waits for the answer to the route's own question. After it the agent says `no-answer`.
+    /// Returns how long the agent waits for the answer to the route's own question. Then it answers `no-answer`.
     pub const fn agent(self) -> Duration {
         Duration::from_secs(match self {
             Self::AtOnce => 10,
@@ -69,13 +70,14 @@ impl AnswerDeadline {
         })
     }
 
-    /// How long a caller waits for an answer to begin: longer than the agent may take in all.
+    /// Returns how long a caller waits for the head of an answer: longer than the agent may need in total.
     pub const fn caller(self) -> Duration {
         self.agent().saturating_add(BESIDE).saturating_add(WAY)
     }
 
-    /// How long the cashier's page waits, which asks by the front. What is at once it asks again by its reference, so
-    /// it gives that up soon after the agent's own deadline: a line by radio may have swallowed the answer.
+    /// Returns how long the cashier's page waits for an answer through the front. Requests of the class `AtOnce` are
+    /// repeated under the same reference. The page gives up such a request soon after the agent's own deadline, because
+    /// a radio link may have lost the answer.
     pub const fn page(self) -> Duration {
         match self {
             Self::AtOnce => self.agent().saturating_add(WAY),
@@ -99,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Each of them is one of the two things that the agent may do beside a route's own question.
+    /// Both are questions that the agent may ask in addition to a route's own question.
     #[test]
     fn a_turn_to_read_takes_no_longer_than_a_plain_question() {
         assert!(TURN <= AnswerDeadline::AtOnce.agent());

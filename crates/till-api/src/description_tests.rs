@@ -1,4 +1,5 @@
-//! What is read and asked here is what the agent describes in `openapi.json`, which `pos-docs` makes of its types.
+//! Tests that this crate reads and sends what the agent describes in `openapi.json`, which `pos-docs` writes from its
+//! types.
 
 use schemars::{JsonSchema, schema_for};
 use serde_json::{Value, json};
@@ -15,12 +16,12 @@ fn description() -> Value {
     serde_json::from_str(DESCRIPTION).unwrap()
 }
 
-/// A schema of a document, behind its references.
+/// Resolves the references of a schema in a document.
 fn behind<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     loop {
         let target = match (&schema["$ref"], schema["anyOf"].as_array()) {
             (Value::String(target), _) => target.trim_start_matches('#'),
-            // A value or none.
+            // A value that may be null.
             (_, Some(forms)) => {
                 schema = forms.iter().find(|form| form["type"] != "null").unwrap();
                 continue;
@@ -31,7 +32,7 @@ fn behind<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     }
 }
 
-/// The words of a closed list, sorted, without the one for what is not known.
+/// Returns the words of a closed list, sorted, without the one for an unknown word.
 fn words(schema: &Value) -> Option<Vec<&str>> {
     let all = match (schema["enum"].as_array(), schema["oneOf"].as_array()) {
         (Some(words), _) => words.iter().filter_map(Value::as_str).collect(),
@@ -49,7 +50,7 @@ fn words(schema: &Value) -> Option<Vec<&str>> {
     Some(all)
 }
 
-/// The types of a value, without `null`.
+/// Returns the types of a value, without `null`.
 fn types(schema: &Value) -> Vec<&str> {
     if words(schema).is_some() {
         return vec!["string"];
@@ -62,14 +63,14 @@ fn types(schema: &Value) -> Vec<&str> {
     types.into_iter().filter(|name| *name != "null").collect()
 }
 
-/// One line for each difference between what is read and what is written.
+/// Collects one line for each difference between the schema that is read and the schema that is written.
 fn differences((ours, read): (&Value, &Value), (agents, written): (&Value, &Value), at: &str, found: &mut Vec<String>) {
     let (read, written) = (behind(ours, read), behind(agents, written));
     if types(read) != types(written) {
         found.push(format!("{at}: read as {:?}, written as {:?}", types(read), types(written)));
         return;
     }
-    // A word may be read as any text.
+    // A closed list may be read as any text.
     if let Some(words_read) = words(read).filter(|read| words(written).as_ref() != Some(read)) {
         found.push(format!("{at}: {words_read:?} is read, {:?} is written", words(written)));
     }
@@ -122,7 +123,7 @@ fn what_is_read_is_what_the_agent_writes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The members of what is sent, and those that the agent takes.
+/// Returns the members of the body that the agent takes.
 fn taken_by(path: &str) -> Value {
     let agents = description();
     behind(&agents, &agents["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]).clone()

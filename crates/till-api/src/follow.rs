@@ -1,21 +1,22 @@
-//! One transaction, followed from its begin to its end, without a wire and without a clock: what to ask next, and what
-//! an answer or a silence means for a till.
+//! One transaction, followed from its begin to its outcome, without a connection and without a clock. The module
+//! decides the next question, and what an answer or a missing answer means for the till.
 //!
 //! ```text
-//!  begin ──▶ Begin ──▶ how it stands ──▶ Watch ─▶ show ─┐
+//!  begin ──▶ Begin ──▶ the state ──────▶ Watch ─────▶ show ─┐
 //!              ▲│                ▲       Signature ─▶ sign ─┤
 //!    no answer ││                │       Word ─▶ confirm ───┤
 //!              └┴─ PAUSE         └──────────────────────────┘
-//!                                        Open, Over: it is followed no further
+//!                                        Open, Over: it is not followed further
 //! ```
 //!
-//! - The same question is asked again after no answer, a begin under the same reference: it never becomes a second
-//!   transaction.
-//! - A begin without an answer may have been carried out. From then on only a refusal that the agent gives after it has
-//!   looked for the reference says that there is no transaction; any other one is as no answer.
-//! - Nobody is told that nothing was begun while it may have been: [`Heard::Silent`] says which.
+//! - After no answer, the same question is asked again. A repeated begin has the same reference, so it never becomes a
+//!   second transaction.
+//! - A begin without an answer may have been carried out. From then on, only a refusal that the agent gives after it
+//!   has searched its journal for the reference proves that there is no transaction. Any other refusal counts as no
+//!   answer.
+//! - The till never hears "nothing was begun" while something may have been begun: [`Heard::Silent`] tells which.
 //!
-//! The cases of `follow-cases.json` are played by the tests of this file and of the cashier's page.
+//! The tests of this file and of the cashier's page play the cases of `follow-cases.json`.
 
 use std::time::Duration;
 
@@ -24,47 +25,47 @@ use crate::begin::{Begin, Taken};
 use crate::problem::ProblemType;
 use crate::view::{Problem, Sale, State};
 
-/// The same question is asked again so long after no answer.
+/// The pause before the same question is asked again after no answer.
 pub const PAUSE: Duration = Duration::from_secs(1);
-/// For so long it is asked again: the terminal may be restarted meanwhile.
+/// The longest time for which a question is repeated. The terminal may be restarted meanwhile.
 pub const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 
-/// Since when there is no answer.
+/// The time since the last answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence {
     since: Option<Duration>,
 }
 
 impl Silence {
-    /// There is no answer: when the same is asked again; `None` after [`LONGEST_SILENCE`].
+    /// Returns when to ask again after no answer; `None` after [`LONGEST_SILENCE`].
     pub fn goes_on(&mut self, now: Duration) -> Option<Duration> {
         let since = *self.since.get_or_insert(now);
         (now < since + LONGEST_SILENCE).then_some(now + PAUSE)
     }
 
-    /// There is an answer.
+    /// Ends the silence after an answer.
     pub fn ends(&mut self) {
         self.since = None;
     }
 }
 
-/// Whose turn it is in a transaction.
+/// The party that acts next in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// It goes on by itself.
+    /// The agent: the transaction continues automatically.
     Watch,
-    /// Somebody compares the signature.
+    /// The cashier, who compares the signature.
     Signature,
-    /// The till says how much it takes.
+    /// The till, which confirms how much it takes.
     Word,
-    /// Nobody knows yet how it ends; the agent goes on by itself, for days if need be.
+    /// The agent, for days if necessary: the outcome is not known yet.
     Open,
-    /// It has its outcome.
+    /// No one: the transaction has its outcome.
     Over,
 }
 
 impl State {
-    /// Whose turn it is. A word of a later agent goes on by itself.
+    /// Returns the party that acts next. A state of a later agent version counts as [`Turn::Watch`].
     #[must_use]
     pub fn turn(self) -> Turn {
         match self {
@@ -77,58 +78,58 @@ impl State {
     }
 }
 
-/// What a till hears about its transaction.
+/// The information for the till about its transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// It stands so.
+    /// The present state.
     Stands(Box<Sale>),
-    /// The reference, which was never asked for before, is another transaction's.
+    /// The reference belongs to another transaction, which existed before this follower asked for it.
     WasThere(Box<Sale>),
-    /// It was to be stopped, and stands so.
+    /// The transaction was to be cancelled and has this state.
     Stopped {
-        /// Nothing is charged.
+        /// True when nothing is charged.
         in_time: bool,
-        /// As it stands.
+        /// The present state.
         sale: Box<Sale>,
     },
-    /// This is to be asked then.
+    /// The next question and its time.
     Next {
-        /// When; in the past for at once.
+        /// The time; a time in the past means immediately.
         at: Duration,
-        /// What.
+        /// The question.
         ask: Ask,
     },
-    /// It was refused, and there is no transaction by it; or the till's word was.
+    /// The begin was refused and there is no transaction; or the till's confirmation was refused.
     Refused(Problem),
     /// There was no answer for too long.
     Silent {
-        /// The transaction may be there all the same.
+        /// True when the transaction may exist anyway.
         may_stand: bool,
     },
 }
 
-/// One transaction, as its till follows it.
+/// A till's view of one transaction.
 #[derive(Clone, Debug)]
 pub struct Follower {
     reference: String,
-    /// The question that is open, or due.
+    /// The question that is open or due.
     asked: Ask,
-    /// It stands at the terminal, or may.
+    /// True when the transaction exists at the terminal, or may exist.
     may_stand: bool,
     silence: Silence,
-    /// How long one look waits at the terminal, in seconds.
+    /// The wait of one question for the state, in seconds.
     wait_s: u8,
 }
 
 impl Follower {
-    /// Begins a transaction: [`Self::ask`] is asked first.
+    /// Begins a transaction: the first question is [`Self::ask`].
     #[must_use]
     pub fn begin(begin: Begin, wait_s: u8) -> Self {
         let reference = begin.reference.clone();
         Self::asking(reference, Ask::Begin(Box::new(begin)), false, wait_s)
     }
 
-    /// Follows one that stands at the terminal.
+    /// Follows a transaction that exists at the terminal.
     #[must_use]
     pub fn of(reference: String, wait_s: u8) -> Self {
         let show = Ask::Show { reference: reference.clone(), wait_s };
@@ -139,52 +140,52 @@ impl Follower {
         Self { reference, asked, may_stand, silence: Silence::default(), wait_s }
     }
 
-    /// The till's reference.
+    /// Returns the till's reference.
     #[must_use]
     pub fn reference(&self) -> &str {
         &self.reference
     }
 
-    /// Whether it stands at the terminal, or may.
+    /// Checks whether the transaction exists at the terminal, or may exist.
     #[must_use]
     pub fn may_stand(&self) -> bool {
         self.may_stand
     }
 
-    /// The question that is open, or due.
+    /// Returns the question that is open or due.
     #[must_use]
     pub fn ask(&self) -> Ask {
         self.asked.clone()
     }
 
-    /// Whether its begin is asked for: there may be no transaction yet.
+    /// Checks whether the begin is still asked: there may be no transaction yet.
     #[must_use]
     pub fn is_beginning(&self) -> bool {
         matches!(self.asked, Ask::Begin(_))
     }
 
-    /// Whether it is looked at, and nothing else is asked.
+    /// Checks whether the only question is the state of the transaction.
     #[must_use]
     pub fn is_looking(&self) -> bool {
         matches!(self.asked, Ask::Show { .. })
     }
 
-    /// Looks how it stands.
+    /// Asks for the present state.
     pub fn watch(&mut self) -> Ask {
         self.next(Ask::Show { reference: self.reference.clone(), wait_s: self.wait_s })
     }
 
-    /// Stops it, if there is still time.
+    /// Cancels the transaction, if there is still time.
     pub fn cancel(&mut self) -> Ask {
         self.next(Ask::Cancel(self.reference.clone()))
     }
 
-    /// Judges the signature.
+    /// Accepts or rejects the signature.
     pub fn sign(&mut self, accepted: bool) -> Ask {
         self.next(Ask::Sign { reference: self.reference.clone(), accepted })
     }
 
-    /// Says how much the till takes.
+    /// Confirms how much the till takes.
     pub fn confirm(&mut self, taken: Taken) -> Ask {
         self.next(Ask::Confirm { reference: self.reference.clone(), taken })
     }
@@ -194,7 +195,7 @@ impl Follower {
         ask
     }
 
-    /// The question is answered, or was not.
+    /// Handles the answer to the question, or the missing answer.
     pub fn said(&mut self, said: Said, now: Duration) -> Heard {
         match (&self.asked, said) {
             (_, Said::NoAnswer { may_be_done }) => {
@@ -214,15 +215,15 @@ impl Follower {
                 let last = if self.may_stand { Heard::Silent { may_stand: true } } else { Heard::Refused(problem) };
                 self.not_answered(now, last)
             }
-            // It was not heard, so the terminal would decide by itself.
+            // The confirmation did not arrive, and without it the terminal would decide on its own.
             (Ask::Confirm { .. }, Said::Refused(problem)) if problem.known().is_some_and(ProblemType::is_passing) => {
                 self.not_answered(now, Heard::Refused(problem))
             }
             (Ask::Begin(_) | Ask::Confirm { .. }, Said::Refused(problem)) => Heard::Refused(problem),
-            // What cannot be stopped or judged any more is looked at.
+            // The transaction can no longer be cancelled or signed, so its state is asked for.
             (Ask::Cancel(_), _) => Heard::Next { at: now, ask: self.watch() },
             (Ask::Sign { .. }, _) => Heard::Next { at: now + PAUSE, ask: self.watch() },
-            // It cannot be read, and stands nevertheless.
+            // The transaction exists although its answer cannot be read.
             _ => self.not_answered(now, Heard::Silent { may_stand: self.may_stand }),
         }
     }
@@ -239,7 +240,7 @@ impl Follower {
         }
     }
 
-    /// Whether a refusal of the begin leaves open what became of an earlier one.
+    /// Checks whether a refusal of the begin leaves the outcome of an earlier begin open.
     fn says_nothing(&self, problem: &Problem) -> bool {
         let known = problem.known();
         let is_fault = known.is_none() && problem.status >= 500;
@@ -284,7 +285,7 @@ mod tests {
         Said::Refused(serde_json::from_value(problem(code, None).1).unwrap())
     }
 
-    /// One line of a case: what it comes to.
+    /// Plays one line of a case and returns the word of its result.
     fn play(follower: &mut Follower, line: &Value, now: Duration) -> &'static str {
         match line["till"].as_str() {
             Some("stop") => drop(follower.cancel()),
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(listed("afterTheLook"), named(ProblemType::follows_the_look_for_the_reference));
     }
 
-    /// Asks again until the follower gives up; how often, and what it says then.
+    /// Repeats the question until the follower gives up. Returns the number of questions and the last result.
     fn until_it_gives_up(follower: &mut Follower, mut said: impl FnMut() -> Said) -> (u32, Heard) {
         let (mut now, mut asked) = (Duration::ZERO, 1);
         loop {
@@ -395,16 +396,16 @@ mod tests {
             let (asked, heard) = until_it_gives_up(&mut begun(), || Said::NoAnswer { may_be_done: may_stand });
             assert_eq!((asked, heard), (31, Heard::Silent { may_stand }));
         }
-        // One lost begin is enough, whatever is heard afterwards.
+        // One lost begin is enough, regardless of the later answers.
         let mut first = Some(Said::NoAnswer { may_be_done: true });
         let said = || first.take().unwrap_or_else(|| refusal("journal"));
         assert_eq!(until_it_gives_up(&mut begun(), said).1, Heard::Silent { may_stand: true });
-        // And what is refused for its way alone says so in the end.
+        // A refusal for a passing cause is the final result.
         let (_, heard) = until_it_gives_up(&mut begun(), || refusal("too-many-requests"));
         assert!(matches!(heard, Heard::Refused(problem) if problem.is(ProblemType::TooManyRequests)));
     }
 
-    /// A page behind a line by radio cannot tell, so this is no case for all.
+    /// A page on a radio link cannot tell, so this is not one of the shared cases.
     #[test]
     fn a_begin_that_reached_nobody_leaves_nothing_open() {
         let mut follower = begun();

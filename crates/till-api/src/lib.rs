@@ -1,28 +1,28 @@
-//! Is: the contract of the agent's interface for tills: what is asked and heard, why not, and how long that may take.
-//! Is not: a server, a rule of a sale, or a protocol of tills.
-//! Invariant: every caller waits longer than the agent may take; a word of a later agent breaks no caller.
+//! Is: the contract of the agent's interface for tills: requests, answers, refusals and deadlines.
+//! Is not: a server, a rule of a transaction, or a till protocol.
+//! Invariant: every caller waits longer than the agent may need; a word of a later agent version breaks no caller.
 //!
-//! The agent writes whole answers (`src/till` of the agent); a caller reads what it needs of them. Both are held to one
-//! description, `openapi.json`.
+//! The agent writes whole answers (`src/till` of the agent); a caller reads the part that it needs. Both are checked
+//! against one description, `openapi.json`.
 
-// What is asked, and what an answer to it means.
+// Requests, and the meaning of their answers.
 mod asked;
-// A transaction that is to begin.
+// Requests to begin a transaction.
 mod begin;
-// The one client: HTTP over the agent's Unix socket, and the stream of events.
+// The only client: HTTP over the agent's Unix socket, and the stream of events.
 #[cfg(feature = "client")]
 pub mod client;
-// How long the agent takes for an answer, and how long others wait for it.
+// Deadlines of the agent's answers and of all callers.
 pub mod deadlines;
-// One transaction, from its begin to its end.
+// One transaction, from its begin to its outcome.
 pub mod follow;
 // A till's own lines on the terminal's paper.
 mod print_line;
-// Why a request is not carried out.
+// Problem types: the reasons why a request is refused.
 pub mod problem;
-// Every method of every path.
+// All methods of all paths.
 pub mod routes;
-// What is heard.
+// Answers.
 mod view;
 
 #[cfg(test)]

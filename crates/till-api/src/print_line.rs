@@ -1,33 +1,33 @@
-//! Lines of a till's own for the terminal's printer.
+//! A till's own lines for the terminal's printer.
 
 use serde::Serialize;
 
-/// Most of them in one request.
+/// The largest number of lines in one request.
 pub const MOST_LINES: usize = 200;
 
 /// One line, as the agent's `LineToPrint`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrintLine {
-    /// What it says; empty: an empty line.
+    /// The text; an empty text is an empty line.
     pub text: String,
-    /// What stands at the right edge of the same line.
+    /// The text at the right edge of the same line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub value: String,
-    /// Where it stands.
+    /// The alignment.
     pub align: Align,
-    /// How it looks.
+    /// The style.
     pub style: Style,
-    /// The text as this code.
+    /// The kind of code in which the text is printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<PrintCode>,
 }
 
 impl PrintLine {
-    /// Most characters of a text that the agent takes.
+    /// The largest number of characters in a text that the agent takes.
     pub const LONGEST: usize = 256;
 
-    /// The same as lines that the agent takes: a longer text goes on in the next line, from a space on where it has
-    /// one. A code is one line, whatever it says.
+    /// Splits the line into lines that the agent takes. A longer text continues in the next line, at a space where
+    /// there is one. A code is always one line.
     #[must_use]
     pub fn in_parts(self) -> Vec<Self> {
         if self.code.is_some() {
@@ -44,14 +44,14 @@ impl PrintLine {
         lines
     }
 
-    /// As it is, at the left edge.
+    /// Creates a plain line at the left edge.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 }
 
-/// A text in pieces that are not too long; one piece where it is empty.
+/// Splits a text into pieces that are not too long. An empty text is one piece.
 fn parts(text: &str) -> Vec<String> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((longest, _)) = rest.char_indices().nth(PrintLine::LONGEST) {
@@ -67,7 +67,7 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// Where a line stands.
+/// The alignment of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Align {
@@ -80,11 +80,11 @@ pub enum Align {
     Right,
 }
 
-/// How a line looks.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
-    /// As it is.
+    /// Normal.
     #[default]
     Plain,
     /// Bold.
@@ -127,7 +127,7 @@ pub enum PrintCode {
 }
 
 impl PrintCode {
-    /// Each of them.
+    /// All kinds of code.
     pub const ALL: [Self; 10] = [
         Self::Ean8,
         Self::Ean13,
@@ -154,7 +154,7 @@ mod tests {
         let again: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(again.join(" "), words.trim_end());
         assert_eq!((lines.len(), lines.last().map(|line| line.value.as_str())), (3, Some("9,99")));
-        // Without a space it is cut, between characters.
+        // A text without a space is cut between characters.
         let lines = PrintLine::plain("ü".repeat(257)).in_parts();
         assert_eq!(lines.iter().map(|line| line.text.chars().count()).collect::<Vec<_>>(), [256, 1]);
         assert_eq!(PrintLine::default().in_parts(), [PrintLine::default()]);

@@ -1,47 +1,47 @@
-//! Why a request is not carried out, as data: the closed list of problem types (RFC 9457), each with its word, HTTP
+//! Reasons why a request is refused, as data: the closed list of problem types (RFC 9457). Each has its word, HTTP
 //! status and title.
 //!
-//! The list is the only one: the interface's answers, its description (OpenAPI), the manual's table, the command
-//! line's codes and exit codes, and what each protocol of tills makes of a refusal come from it. A word is never given
-//! another meaning; words may be added.
+//! There is no other list. It is the source of the interface's answers, of its description (OpenAPI) and of the
+//! manual's table. The command line's codes and exit codes, and each till protocol's view of a refusal, derive from it
+//! too. Words may be added; a word never changes its meaning.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! problems {
     ($($name:ident = $word:literal, $status:literal, $title:literal;)*) => {
-        /// One of a closed list.
+        /// A problem type of the closed list.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum ProblemType { $(#[doc = $title] #[serde(rename = $word)] $name,)* }
 
         impl ProblemType {
-            /// Every one, in the order of this page.
+            /// All problem types, in the order of this file.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Its word, for programs.
+            /// Returns the word for programs.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
 
-            /// The one with this word; `None` for a word of a later agent.
+            /// Returns the problem type of this word; `None` for a word of a later agent version.
             #[must_use]
             pub fn of_code(code: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|problem| problem.code() == code)
             }
 
-            /// The word as a URI, which RFC 9457 compares types by.
+            /// Returns the word as a URI. RFC 9457 compares types by their URIs.
             #[must_use]
             pub fn type_uri(self) -> &'static str {
                 match self { $(Self::$name => concat!("urn:pos-agent:problem:", $word),)* }
             }
 
-            /// The status of the answer.
+            /// Returns the HTTP status of the answer.
             #[must_use]
             pub fn status(self) -> u16 {
                 match self { $(Self::$name => $status,)* }
             }
 
-            /// What it is, for people: the same whenever it occurs.
+            /// Returns the title for people. It is always the same for one type.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
@@ -100,14 +100,15 @@ problems! {
 }
 
 impl ProblemType {
-    /// Whether it is about the way of the request, and not about what was asked: a moment later the same may be heard.
+    /// Checks whether the refusal has a passing cause, unrelated to the content of the request. The same request may
+    /// succeed a moment later.
     #[must_use]
     pub fn is_passing(self) -> bool {
         matches!(self, Self::NoAnswer | Self::NoPlace | Self::Timeout | Self::TooManyRequests)
     }
 
-    /// Whether a begin is refused so only after its reference was looked for: then no earlier request with this
-    /// reference was carried out either.
+    /// Checks whether the agent refuses a begin this way only after it has searched its journal for the reference. Such
+    /// a refusal proves that no earlier request with this reference was carried out.
     #[must_use]
     pub fn follows_the_look_for_the_reference(self) -> bool {
         matches!(

@@ -1,49 +1,49 @@
-//! Every method of every path of the interface, one line each. The agent's router has the same ones, and so has the
-//! description that it gives (OpenAPI); tests of the agent hold both against this table.
+//! All methods of all paths of the interface, one line each. Tests of the agent compare its router and its description
+//! (OpenAPI) with this table.
 
 use crate::deadlines::AnswerDeadline;
 use crate::deadlines::AnswerDeadline::{AtOnce, Closing, Counting, Gateway, Named, Pin, Printing, Typing};
 
-/// Whom the front passes a request on for.
+/// The callers for which the front passes a request on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassedFor {
-    /// Nobody: it is for technicians and programs of the board, or the front asks it by itself.
+    /// None: the route is for technicians and programs of the terminal, or the front itself asks it.
     Nobody,
-    /// Who may use the page: it is about all tills.
+    /// Users of the page: the route is about all tills.
     Page,
-    /// The page, and tills that are paired.
+    /// The page and paired tills.
     Tills,
 }
 
-/// Which place at the front a request takes while it is answered.
+/// The connection slot of the front that a request takes while it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutePlace {
-    /// A request's.
+    /// A slot for requests.
     Answer,
-    /// That of what ends a payment: no other request takes it.
+    /// A slot for requests that end a payment; no other request takes it.
     Cancel,
-    /// That of what reads the journal.
+    /// A slot for requests that read the journal.
     List,
-    /// A request's; a wait's, where it names a time with `wait-s`.
+    /// A slot for requests; a slot for waits when the request names a time with `wait-s`.
     MayWait,
-    /// A stream's: as long as both ends like.
+    /// A slot for streams: it is taken until either side closes the stream.
     Stream,
 }
 
 /// One method of one path.
 #[derive(Debug)]
 pub struct ApiRoute {
-    /// As HTTP writes it.
+    /// The HTTP method.
     pub method: &'static str,
-    /// With its parts in braces.
+    /// The path, with its variable parts in braces.
     pub path: &'static str,
-    /// The parameters behind the path. With `till` it is about a till's own; without, the terminal's.
+    /// The query parameters. With `till` the request is about a till's own data; without it, about the terminal's.
     pub parameters: &'static [&'static str],
-    /// How long an answer may take to begin.
+    /// The deadline for the head of the answer.
     pub deadline: AnswerDeadline,
-    /// The place at the front.
+    /// The connection slot of the front.
     pub place: RoutePlace,
-    /// Whom the front passes it on for.
+    /// The callers for which the front passes it on.
     pub passed_for: PassedFor,
 }
 
@@ -53,10 +53,10 @@ const fn route((method, path, parameters, deadline, place, passed_for): Row) -> 
     ApiRoute { method, path, parameters, deadline, place, passed_for }
 }
 
-/// The parameters that most have.
+/// The parameters of most routes.
 const TILL: &[&str] = &["till"];
 const SALE: &[&str] = &["till", "training"];
-/// Those of the list of transactions.
+/// The parameters of the list of transactions.
 const LIST: &[&str] = &[
     "till",
     "since",
@@ -74,7 +74,7 @@ const LIST: &[&str] = &[
     "training",
 ];
 
-/// All of them. What the front passes on stands first, in the order of the manual ("The front").
+/// All routes. The routes that the front passes on come first, in the order of the manual ("The front").
 pub const ROUTES: &[ApiRoute] = {
     use PassedFor::{Nobody, Page, Tills};
     use RoutePlace::{Answer, Cancel, List, MayWait, Stream};
@@ -112,7 +112,7 @@ pub const ROUTES: &[ApiRoute] = {
         route(("POST", "/v1/sessions", &[], Pin, Answer, Nobody)),
         route(("GET", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
         route(("DELETE", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
-        // These are for technicians and programs of the board.
+        // These are for technicians and programs of the terminal.
         route(("POST", "/v1/operators", &[], Pin, Answer, Nobody)),
         route(("DELETE", "/v1/operators/{name}", &[], AtOnce, Answer, Nobody)),
         route(("POST", "/v1/operators/{name}/pin", &[], Pin, Answer, Nobody)),
@@ -125,13 +125,13 @@ pub const ROUTES: &[ApiRoute] = {
     ]
 };
 
-/// The route of a request. A path may have its query behind it.
+/// Returns the route of a request. The target may include a query.
 pub fn find(method: &str, target: &str) -> Option<&'static ApiRoute> {
     let path = target.split_once('?').map_or(target, |(path, _)| path);
     ROUTES.iter().find(|route| route.method == method && route.is_of(path))
 }
 
-/// A value inside a path or a query: everything but unreserved characters is escaped (RFC 3986, 2.3).
+/// Encodes a value for a path or a query: escapes everything except unreserved characters (RFC 3986, 2.3).
 pub fn encoded(value: &str) -> String {
     let mut encoded = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -144,7 +144,7 @@ pub fn encoded(value: &str) -> String {
 }
 
 impl ApiRoute {
-    /// Whether a path is one of this route's.
+    /// Checks whether a path belongs to this route.
     fn is_of(&self, path: &str) -> bool {
         let (mut pattern, mut path) = (self.path.split('/'), path.split('/'));
         loop {
@@ -157,8 +157,8 @@ impl ApiRoute {
     }
 }
 
-/// The deadline of the route with this method and this path, braces and all. It is for constants: what no line of the
-/// table has is an error of the compiler.
+/// Returns the deadline of the route with this method and this path, braces included. It is for constants: a route that
+/// is not in the table is a compile error.
 pub const fn deadline_of(method: &str, path: &str) -> AnswerDeadline {
     let mut at = 0;
     while at < ROUTES.len() {
@@ -171,7 +171,7 @@ pub const fn deadline_of(method: &str, path: &str) -> AnswerDeadline {
     panic!("no route has this method and this path")
 }
 
-/// `==`, in a constant.
+/// Compares two strings in a constant.
 const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut at = 0;

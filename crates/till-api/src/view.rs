@@ -1,4 +1,4 @@
-//! What the terminal tells a till. Fields and words that this program does not know are passed over.
+//! The terminal's answers to a till. Unknown fields and words are ignored.
 
 use std::collections::BTreeMap;
 
@@ -12,49 +12,49 @@ use crate::problem::ProblemType;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Sale {
-    /// The till's name.
+    /// The name of the till.
     pub till: String,
     /// The till's reference.
     pub reference: String,
-    /// In the journal, which counts all tills' together.
+    /// The number in the journal, which counts the transactions of all tills together.
     pub number: u64,
-    /// The same on four digits.
+    /// The same number with four digits.
     #[serde(default)]
     pub receipt_number: u16,
-    /// What kind.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// The reference of the earlier transaction, or its payment id, or `number 17` when it is another till's.
+    /// The earlier transaction: its reference, its payment id, or `number 17` when it belongs to another till.
     pub of: Option<String>,
-    /// What can still be captured or refunded; told when one is asked for.
+    /// The amount that can still be captured or refunded. Present when one transaction is asked for.
     pub left: Option<String>,
-    /// What was asked for, as `12.34`.
+    /// The requested amount, as `12.34`.
     pub amount: String,
-    /// On top of it.
+    /// The tip in addition to the amount.
     pub tip: Option<String>,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     pub currency: String,
-    /// Where it stands.
+    /// The state.
     pub state: State,
-    /// How it ended; absent while it has not.
+    /// The outcome; absent until there is one.
     pub outcome: Option<Outcome>,
-    /// What was approved.
+    /// The approved amount.
     pub approved_amount: Option<String>,
-    /// What the till is to confirm.
+    /// The approval that the till has to confirm.
     pub to_confirm: Option<ToConfirm>,
-    /// One word of the agent's closed list.
+    /// The reason: one word of the agent's closed list.
     pub reason: Option<String>,
     /// One sentence for the cashier.
     #[serde(default)]
     pub text: String,
-    /// The last step that was announced, while it is under way.
+    /// The last announced step, while the transaction is in progress.
     pub step: Option<String>,
-    /// Seconds that are left of the present wait.
+    /// The seconds left of the present wait.
     pub left_s: Option<u64>,
-    /// UTC, RFC 3339.
+    /// The start, UTC, RFC 3339.
     pub started_at: String,
-    /// The same; absent while it has not ended.
+    /// The end, UTC, RFC 3339; absent until the transaction has ended.
     pub ended_at: Option<String>,
-    /// Whether the reference was known already.
+    /// True when the reference was already known.
     #[serde(default)]
     pub replayed: bool,
     /// The gateway's payment id.
@@ -63,88 +63,88 @@ pub struct Sale {
     pub code: Option<String>,
     /// The issuer's approval code.
     pub approval_code: Option<String>,
-    /// The card, as far as it may be shown.
+    /// The card data that may be shown.
     pub card: Option<Card>,
     /// The bank's own words.
     pub status_text: Option<String>,
-    /// Under which the gateway keeps the card.
+    /// The id under which the gateway keeps the card.
     pub registration: Option<String>,
     /// The till's own texts.
     #[serde(default)]
     pub till_data: BTreeMap<String, String>,
 }
 
-/// Where a transaction stands.
+/// The state of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// No card yet.
+    /// The terminal waits for a card.
     WaitingForCard,
-    /// The gateway is asked, or the card answered.
+    /// The card or the gateway is being asked.
     InProgress,
-    /// The signature is to be compared.
+    /// The cashier has to compare the signature.
     AwaitingSignature,
-    /// Approved by the bank; the till has to say that it takes it.
+    /// The bank has approved; the till has to confirm that it takes the approval.
     AwaitingTill,
-    /// Nobody knows; it is being taken back.
+    /// The outcome is unknown; the agent reverses the payment.
     Unconfirmed,
-    /// Nobody knows; it is being finished.
+    /// The outcome is unknown; the agent finishes the transaction.
     UnconfirmedFinishing,
-    /// It has an outcome.
+    /// The transaction has an outcome.
     Ended,
-    /// One that this program does not know: not ended.
+    /// A state that this version does not know: not ended.
     #[serde(other)]
     Other,
 }
 
-/// How a transaction ended.
+/// The outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// In full.
+    /// Approved in full.
     Approved,
-    /// In part.
+    /// Approved in part.
     PartiallyApproved,
-    /// By bank or card.
+    /// Declined by the bank or the card.
     Declined,
-    /// By customer or till, before anything was sent.
+    /// Cancelled by the customer or the till before anything was sent.
     Cancelled,
     /// No payment exists.
     NotSent,
-    /// It was taken back.
+    /// The payment was reversed.
     Reversed,
-    /// One that this program does not know.
+    /// An outcome that this version does not know.
     #[serde(other)]
     Other,
 }
 
-/// What a till is to confirm.
+/// An approval that the till has to confirm.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
-    /// What the bank approved, as `12.34`.
+    /// The amount that the bank approved, as `12.34`.
     pub amount: String,
-    /// What becomes of it otherwise.
+    /// The agent's action if the till does not confirm it.
     pub on_silence: OnSilence,
 }
 
-/// A card as a till may see it.
+/// The card data that a till may see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
     /// `pos.entryMode`: `ICC`, `NFC_ICC`, `NFC_MAGSTRIPE`, `MAGSTRIPE`, `MAGSTRIPE_AS_FALLBACK`, `MANUAL`.
     pub entry_mode: String,
-    /// Brand or application name.
+    /// The brand or application name.
     pub brand: Option<String>,
-    /// Last four digits.
+    /// The last four digits.
     pub last4: Option<String>,
-    /// Application identifier, hexadecimal.
+    /// The application identifier, hexadecimal.
     pub aid: Option<String>,
-    /// How the cardholder was verified: `online-pin`, `signature`, `none`, ….
+    /// The cardholder verification: `online-pin`, `signature`, `none`, ….
     pub verification: Option<String>,
 }
 
@@ -153,41 +153,41 @@ pub struct Card {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
-    /// HTTP status.
+    /// The HTTP status.
     pub status: u16,
     /// One word of a closed list.
     pub code: String,
-    /// For people.
+    /// The explanation for people.
     #[serde(default)]
     pub detail: String,
-    /// The till of the transaction that it is about.
+    /// The till of the transaction that the refusal is about.
     pub till: Option<String>,
-    /// Its reference.
+    /// The reference of that transaction.
     pub reference: Option<String>,
 }
 
 impl Problem {
-    /// Which one of the closed list; `None` for a word of a later agent.
+    /// Returns the problem type; `None` for a word of a later agent version.
     #[must_use]
     pub fn known(&self) -> Option<ProblemType> {
         ProblemType::of_code(&self.code)
     }
 
-    /// Whether it is this one.
+    /// Checks whether the refusal has this problem type.
     #[must_use]
     pub fn is(&self, problem: ProblemType) -> bool {
         self.code == problem.code()
     }
 }
 
-/// Whose copy of a receipt.
+/// The copy of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Copy {
     /// The customer's.
     Customer,
-    /// The shop's.
+    /// The merchant's.
     Merchant,
 }
 
@@ -205,14 +205,14 @@ impl Copy {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// Whose copy.
+    /// The copy.
     pub copy: Copy,
-    /// ISO 639-1.
+    /// The language, ISO 639-1.
     #[serde(default)]
     pub language: String,
-    /// Lines.
+    /// The receipt as lines of text.
     pub text: String,
-    /// Its parts from the top.
+    /// The parts of the receipt, from top to bottom.
     #[serde(default)]
     pub rows: Vec<Row>,
 }
@@ -222,9 +222,9 @@ pub struct Receipt {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    /// How it is shown.
+    /// The style of the part.
     pub is: RowIs,
-    /// What it says, of a pair the label.
+    /// The text; the label of a pair.
     #[serde(default)]
     pub text: String,
     /// The value of a pair.
@@ -232,16 +232,16 @@ pub struct Row {
     pub value: String,
 }
 
-/// How a part of a receipt is shown.
+/// The style of a part of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RowIs {
-    /// A line across.
+    /// A horizontal rule.
     Rule,
-    /// At the left.
+    /// Left-aligned text.
     Left,
-    /// In the middle.
+    /// Centred text.
     Centred,
     /// Bold.
     Bold,
@@ -255,7 +255,7 @@ pub enum RowIs {
     Status,
     /// Room for a signature.
     SignatureLine,
-    /// One that this program does not know: as text at the left.
+    /// A style that this version does not know: shown as text at the left.
     #[serde(other)]
     Other,
 }
@@ -264,40 +264,40 @@ pub enum RowIs {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Typed {
-    /// As `12.34`.
+    /// The amount, as `12.34`.
     pub amount: String,
 }
 
-/// How the terminal stands.
+/// The status of the terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// Of the program.
+    /// The agent's version.
     pub version: String,
-    /// Terminal id.
+    /// The terminal id.
     pub terminal_id: String,
     /// The shop's lines.
     #[serde(default)]
     pub merchant: Vec<String>,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     pub currency: Option<String>,
-    /// The same by its number, as 978.
+    /// The number of the currency, as 978.
     pub currency_number: Option<u16>,
-    /// Decimals of its minor unit.
+    /// The decimals of the currency's minor unit.
     pub currency_decimals: Option<u8>,
-    /// The tills that whoever asked speaks for; none when the agent does not tell.
+    /// The tills of the caller; empty when the agent does not name them.
     #[serde(default)]
     pub tills: Vec<String>,
     /// The longest waits.
     pub waits: Option<Waits>,
-    /// A sale with a card can be approved.
+    /// True when a payment by card can be approved.
     pub ready: bool,
-    /// One is at the reader.
+    /// True when a transaction is at the reader.
     pub busy: bool,
-    /// State of the reader: `ready`, or why it is not.
+    /// The state of the reader: `ready`, or the reason why it is not ready.
     pub reader: Reader,
-    /// State of the gateway.
+    /// The state of the gateway.
     pub gateway: Gateway,
     /// The printers.
     pub printers: Vec<Printer>,
@@ -310,13 +310,13 @@ pub struct Status {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reader {
-    /// A word of the agent's.
+    /// The state, as a word of the agent.
     pub state: String,
-    /// Who it is.
+    /// The model.
     pub model: Option<String>,
     /// Its serial number.
     pub serial: Option<String>,
-    /// The card of the last payment is still in it.
+    /// True when the card of the last payment is still in the reader.
     #[serde(default)]
     pub card_left: bool,
 }
@@ -325,7 +325,7 @@ pub struct Reader {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gateway {
-    /// A word of the agent's.
+    /// The state, as a word of the agent.
     pub state: String,
 }
 
@@ -333,7 +333,7 @@ pub struct Gateway {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Clock {
-    /// Local, RFC 3339; absent when none can be right.
+    /// The local time, RFC 3339; absent when the agent has no reliable time.
     pub time: Option<String>,
 }
 
@@ -341,7 +341,7 @@ pub struct Clock {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Printer {
-    /// A word of the agent's: `ready`, `paper-out`, ….
+    /// The state, as a word of the agent: `ready`, `paper-out`, ….
     pub state: String,
 }
 
@@ -350,11 +350,11 @@ pub struct Printer {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Waits {
-    /// For a card.
+    /// The wait for a card.
     pub card_s: u64,
-    /// For the gateway.
+    /// The wait for the gateway.
     pub answer_s: u64,
-    /// For the signature.
+    /// The wait for the signature.
     pub signature_s: u64,
 }
 
@@ -363,47 +363,47 @@ pub struct Waits {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Close {
-    /// Counted from 1.
+    /// The number of the close, counted from 1.
     pub number: u64,
-    /// The reference by which it was made, where it has one.
+    /// The reference of the close, if it has one.
     pub reference: Option<String>,
-    /// It was made before, under this reference.
+    /// True when the close already existed under this reference.
     #[serde(default)]
     pub replayed: bool,
-    /// What it covers, as far as a till sees it.
+    /// The period of the close, as far as a till sees it.
     pub period: Period,
-    /// The number of the first transaction that it counts; absent where it counts none.
+    /// The number of the first transaction in the close; absent when it has none.
     pub first_number: Option<u64>,
-    /// The number of the last one.
+    /// The number of the last transaction in the close.
     pub last_number: Option<u64>,
-    /// Taken and given, by currency.
+    /// The amounts taken and given, by currency.
     #[serde(default)]
     pub net: Vec<Turnover>,
-    /// Taken and given by the card's brand.
+    /// The amounts taken and given, by card brand.
     #[serde(default)]
     pub brands: Vec<Turnover>,
-    /// By kind and card scheme.
+    /// The sums by kind and card scheme.
     #[serde(default)]
     pub schemes: Vec<Sum>,
-    /// By kind.
+    /// The sums by kind.
     #[serde(default)]
     pub kinds: Vec<Sum>,
-    /// By till.
+    /// The amounts taken and given, by till.
     #[serde(default)]
     pub tills: Vec<Turnover>,
-    /// Each till's own sums; none in a close of an earlier agent.
+    /// The sums of each till; empty in a close of an earlier agent version.
     #[serde(default)]
     pub own: Vec<OwnSums>,
-    /// What it does not count yet.
+    /// The transactions that the close does not count yet.
     #[serde(default)]
     pub open: Vec<OpenItem>,
-    /// Why it is not printed although that was wanted.
+    /// The reason why the close was not printed although printing was requested.
     pub not_printed: Option<String>,
 }
 
 impl Close {
-    /// The same with the sums of one till alone. None where an earlier agent has made it, which kept no more than what
-    /// each till took and gave.
+    /// Returns the close with the sums of one till alone; `None` for a close of an earlier agent version. That version
+    /// kept only the amounts that each till took and gave.
     #[must_use]
     pub fn of_till(&self, till: &str) -> Option<Self> {
         let is_its = |turnover: &&Turnover| turnover.name.as_deref() == Some(till);
@@ -424,76 +424,76 @@ impl Close {
     }
 }
 
-/// What a close counts of one till, as the agent's `TillSums`.
+/// The sums of one till in a close, as the agent's `TillSums`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OwnSums {
     /// The till.
     pub till: String,
-    /// The number of its first transaction that is counted.
+    /// The number of the first counted transaction of the till.
     pub first_number: u64,
-    /// The number of the last one.
+    /// The number of the last counted transaction of the till.
     pub last_number: u64,
-    /// Taken and given by the card's brand.
+    /// The amounts taken and given, by card brand.
     pub brands: Vec<Turnover>,
-    /// By kind and card scheme.
+    /// The sums by kind and card scheme.
     pub schemes: Vec<Sum>,
 }
 
-/// Something that a close does not count yet.
+/// An item that a close does not count yet.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct OpenItem {
-    /// Why: `pre-authorisation`, `unconfirmed`, ….
+    /// The reason: `pre-authorisation`, `unconfirmed`, ….
     pub is: String,
-    /// Its number in the journal.
+    /// The number in the journal.
     pub number: u64,
-    /// Its till; absent where the caller may not see it.
+    /// The till; absent when the caller may not see it.
     pub till: Option<String>,
 }
 
-/// When a close begins and ends.
+/// The period of a close.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Period {
-    /// When the close before was made, RFC 3339 with offset.
+    /// The time of the previous close, RFC 3339 with offset.
     pub from: Option<String>,
-    /// When this one was made.
+    /// The time of this close, RFC 3339 with offset.
     pub to: String,
 }
 
-/// Taken and given in one currency.
+/// The amounts taken and given in one currency.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Turnover {
-    /// The brand; absent where all are together.
+    /// The brand or till; absent for the total.
     pub name: Option<String>,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     pub currency: String,
-    /// Transactions that moved money.
+    /// The number of transactions that moved money.
     pub count: u64,
-    /// As `12.34`.
+    /// The amount taken, as `12.34`.
     pub taken: String,
-    /// As `12.34`.
+    /// The amount given, as `12.34`.
     pub given: String,
-    /// With a minus when more was given.
+    /// The amount taken less the amount given; negative when more was given.
     pub net: String,
 }
 
-/// One line of a close.
+/// One sum of a close.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sum {
-    /// What kind.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// The card's brand; absent where all are together.
+    /// The card scheme; absent for the total.
     pub scheme: Option<String>,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     pub currency: String,
-    /// How many.
+    /// The number of transactions.
     pub count: u64,
-    /// As `12.34`.
+    /// The sum, as `12.34`.
     pub sum: String,
 }
 

@@ -1,8 +1,9 @@
-//! What the cashier reads of a transaction: how it stands, how it ended, and what happens at the reader.
+//! The cashier's texts about a transaction: its state, its outcome, and the steps at the reader.
 //!
-//! The rule for "unconfirmed", the same everywhere: what is undone when unknown (payments, reservations) is never kept,
-//! so the shop may begin a new one under a new reference at once. What is finished when unknown (captures, refunds,
-//! reversals, credits) is not to be repeated. Only what needs a person means wait and call.
+//! All texts about "unconfirmed" follow one rule. Payments and reservations with an unknown outcome are reversed and
+//! never kept, so the shop may immediately begin a new one under a new reference. Captures, refunds, reversals and
+//! credits with an unknown outcome are finished and must not be repeated. The cashier is asked to wait and call the
+//! technician only when a person is needed.
 
 use super::kind::messages;
 use super::{Message, Words};
@@ -13,59 +14,60 @@ use pos_terms::transaction::Kind;
 /// A step at the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReaderStep {
-    /// Before a card is asked for.
+    /// The choice of a tip, before a card is asked for.
     ChoosingTip,
-    /// Any way of presenting the card.
+    /// The request for a card, presented in any way.
     PresentCard,
-    /// The slot only.
+    /// The request for a card in the slot only.
     InsertCard,
-    /// The chip failed.
+    /// The request to swipe the card, because the chip failed.
     SwipeCard,
-    /// Several cards, or none that works.
+    /// The request to try again: several cards, or no card that works.
     TryAgain,
-    /// By hand.
+    /// The request to type the card number.
     TypeCard,
-    /// Of several applications.
+    /// The choice of one of several applications.
     ChoosingApplication,
-    /// The card must stay.
+    /// The reading of the card, which must stay in place.
     ReadingCard,
-    /// So many digits of a PIN; none yet, or nobody knows.
+    /// The entry of the PIN with this many digits; `None` when there is no digit yet or the number is unknown.
     PinEntry(Option<u8>),
-    /// The chip says so; so many tries are left.
+    /// A wrong PIN according to the chip, with this many tries left.
     PinWrong(Option<u8>),
-    /// It was typed.
+    /// The end of the PIN entry.
     PinDone,
-    /// The sale is over.
+    /// The request to remove the card after the transaction.
     RemoveCard,
 }
 
-/// Most stars for the digits of a PIN (ISO 9564-1: at most twelve).
+/// The largest number of stars for the digits of a PIN (ISO 9564-1: at most twelve).
 const MOST_DIGITS: u8 = 12;
-/// Characters of an address in a sentence.
+/// The largest number of characters of an address in a sentence.
 const LONGEST_ADDRESS: usize = 120;
 
 impl Words {
-    /// A card is waited for.
+    /// Returns the text for a transaction that waits for a card.
     #[must_use]
     pub fn waiting_for_card(&self, amount: Amount) -> String {
         self.say(Message::WaitingForCard, &[("amount", &self.amount(amount))])
     }
 
-    /// The signature is to be compared; what its till confirms after that is not called approved before.
+    /// Returns the text for a signature that has to be compared. When the till confirms afterwards, the text does not
+    /// call the transaction approved.
     #[must_use]
     pub fn compare_signature(&self, amount: Amount, till_confirms: bool) -> String {
         let message = if till_confirms { Message::CompareSignatureFirst } else { Message::CompareSignature };
         self.say(message, &[("amount", &self.amount(amount))])
     }
 
-    /// The till is to confirm that it takes it.
+    /// Returns the text for a transaction that the till has to confirm.
     #[must_use]
     pub fn till_confirms(&self, amount: Amount) -> String {
         self.say(Message::TillConfirms, &[("amount", &self.amount(amount))])
     }
 
-    /// Nobody knows what became of it: what is done about it, and what the shop may do. `trouble` is why the last try
-    /// did not settle it, `needs_person` why no other try will.
+    /// Returns the text for an unknown outcome: the agent's action, and the shop's options. `trouble` is the reason why
+    /// the last try gave no outcome. `needs_person` is the reason why no further try will.
     #[must_use]
     pub fn unconfirmed(
         &self,
@@ -89,7 +91,8 @@ impl Words {
         text
     }
 
-    /// The gateway decides when the customer has acted there. Of a long address only its host stands here.
+    /// Returns the text for a gateway that decides after the customer has acted at `url`. Of a long address the text
+    /// has only the host.
     #[must_use]
     pub fn customer_acts(&self, url: &str) -> String {
         let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
@@ -97,7 +100,7 @@ impl Words {
         self.say(Message::CustomerActs, &[("url", shown)])
     }
 
-    /// How it ended. `amount` is what was asked for, the tip included.
+    /// Returns the text for an outcome. `amount` is the requested amount, tip included.
     #[must_use]
     pub fn ended(&self, kind: Kind, outcome: &Outcome, amount: Amount) -> String {
         let (what, amount) = (self.called(kind), self.amount(amount));
@@ -117,13 +120,13 @@ impl Words {
         self.say(message, &[("what", &what), ("nothing", nothing), ("why", &self.cashier(why))])
     }
 
-    /// What a person must hear of at once.
+    /// Returns the text of an alarm.
     #[must_use]
     pub fn alarm(&self, why: &Cause) -> String {
         self.say(Message::Alarm, &[("why", &self.cashier(why))])
     }
 
-    /// What happens at the reader.
+    /// Returns the text of a step at the reader.
     #[must_use]
     pub fn step(&self, step: ReaderStep) -> String {
         let message = match step {
@@ -150,7 +153,7 @@ impl Words {
         self.label(message).to_owned()
     }
 
-    /// What it is called in front of an outcome; a payment needs no name.
+    /// Returns the name in front of an outcome; a payment needs no name.
     fn called(&self, kind: Kind) -> String {
         messages(kind).called.map_or_else(String::new, |called| format!("{} ", self.label(called)))
     }

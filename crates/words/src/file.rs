@@ -1,8 +1,8 @@
-//! One message file, read once: which messages it has, and how the arguments come into them.
+//! One message file, read once: its messages, and the way arguments are put into them.
 //!
-//! The form is that of Project Fluent, read by its own parser; of it text and `{ $argument }` are taken and nothing
-//! else, so that each language says the same in one piece. What it is not: grammar. A text that would need a plural is
-//! written as two messages.
+//! The format is a part of Project Fluent, read by Fluent's own parser: only text and `{ $argument }`, so that every
+//! language has each text in one piece. Grammar is not supported: a text that would need a plural is written as two
+//! messages.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ enum Piece {
     Argument(Box<str>),
 }
 
-/// Why a message file cannot be used.
+/// The reason why a message file cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MessageFileFault {
-    /// It is not Fluent.
+    /// The file is not Fluent.
     #[error("a message file is not in the form of Fluent: {0}")]
     NotFluent(String),
-    /// A message has more than text and arguments.
+    /// A message contains more than text and arguments.
     #[error("message {0}: only text and {{ $argument }} are taken")]
     NotPlain(String),
     /// Two messages have one name.
@@ -34,7 +34,7 @@ pub(super) enum MessageFileFault {
 }
 
 impl File {
-    /// Reads a file.
+    /// Reads a message file.
     ///
     /// # Errors
     /// The first [`MessageFileFault`].
@@ -74,7 +74,7 @@ impl File {
         }
     }
 
-    /// A message that is one piece of text.
+    /// Returns a message that is one piece of text.
     pub(super) fn text(&self, key: &str) -> &str {
         match self.pieces(key) {
             [Piece::Text(text)] => text,
@@ -82,7 +82,7 @@ impl File {
         }
     }
 
-    /// A message with its arguments.
+    /// Returns a message with its arguments.
     pub(super) fn say(&self, key: &str, arguments: &[(&str, &str)]) -> String {
         let mut said = String::new();
         for piece in self.pieces(key) {
@@ -114,7 +114,7 @@ impl Piece {
 
 #[cfg(test)]
 impl File {
-    /// Every key with the arguments in its message.
+    /// Returns every key with the arguments of its message.
     pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&str>> {
         self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(Piece::argument).collect())).collect()
     }

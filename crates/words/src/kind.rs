@@ -1,15 +1,15 @@
-//! What each kind of transaction is called, for customer and cashier: one row for each.
+//! The names of each kind of transaction, for customer and cashier: one row per kind.
 
 use super::Message;
 use pos_terms::transaction::Kind;
 
 /// The messages about one kind.
 pub(super) struct KindMessages {
-    /// The title of its receipt.
+    /// The title of the receipt.
     pub(super) title: Message,
-    /// Its name in front of an outcome; a payment needs none.
+    /// The name in front of an outcome; a payment needs no name.
     pub(super) called: Option<Message>,
-    /// What has not happened when it failed.
+    /// The statement about a failure, for example that nothing was charged.
     pub(super) nothing: Message,
 }
 

@@ -1,15 +1,16 @@
-//! Is: every sentence for people, in every language. A [`Reason`] and facts come in, text of one language goes out.
-//! Is not: a place that decides. The caller chooses the text and its reader.
-//! Invariant: what becomes of money never depends on words.
+//! Is: every sentence for people, in every language. The input is a [`Reason`] and facts, the output is a text of one
+//! language.
+//! Is not: a place for decisions. The caller chooses the text and its reader.
+//! Invariant: decisions about money never depend on words.
 //!
 //! | for | register |
 //! |---|---|
-//! | the cashier | a whole sentence: what happened, and what to do now |
-//! | the customer, on paper and on the reader | short, capitals as on receipts, nothing technical |
-//! | the technician | cause and remedy, with what was said from outside |
+//! | the cashier | a whole sentence: what happened, and what to do |
+//! | the customer, on paper and on the reader | short, capitals as on receipts, not technical |
+//! | the technician | cause and remedy, with the words from outside |
 //!
 //! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line
-//! in `languages!`. Each file has the same messages; a test sees to that, and to their lengths.
+//! in `languages!`. Each file has the same messages; a test checks this, and the lengths of the texts.
 
 mod cashier;
 pub mod clean;
@@ -35,23 +36,23 @@ use pos_terms::money::{Amount, Currency};
 
 macro_rules! languages {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $file:literal;)*) => {
-        /// The languages that there are.
+        /// The languages.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum Language {
             $($(#[$doc])* $name,)*
         }
 
         impl Language {
-            /// All of them.
+            /// All languages.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Two letters (ISO 639-1), as the configuration names it.
+            /// Returns the language code of two letters (ISO 639-1), as the configuration names it.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// The messages as they stand in the file, packed by the build (zlib, RFC 1950).
+            /// Returns the messages of the file, compressed by the build (zlib, RFC 1950).
             fn packed(self) -> &'static [u8] {
                 match self { $(Self::$name => include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".z")),)* }
             }
@@ -68,30 +69,30 @@ languages! {
 }
 
 impl Language {
-    /// The language of a code.
+    /// Returns the language of a code.
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|language| language.code() == code)
     }
 }
 
-/// A reason and its sentences.
+/// A reason with its sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explained {
-    /// Its word.
+    /// The word of the reason.
     pub reason: &'static str,
-    /// For the cashier.
+    /// The text for the cashier.
     pub cashier: String,
-    /// For the customer: on paper and at the reader.
+    /// The text for the customer, on paper and at the reader.
     pub customer: String,
-    /// For the technician.
+    /// The text for the technician.
     pub technician: String,
 }
 
-/// Most characters that are shown of a text from outside; a longer one helps nobody at a counter.
+/// The largest number of characters shown of a text from outside; a longer text does not help at a counter.
 const MOST_OF_A_DETAIL: usize = 240;
 
-/// One language. Read once, shared by whoever speaks.
+/// The texts of one language, read once and shared by all users.
 #[derive(Clone, Debug)]
 pub struct Words(Arc<File>);
 
@@ -101,7 +102,7 @@ impl Default for Words {
     }
 }
 
-/// The three readers of a reason; each has its text in every message.
+/// The three readers of a reason; each has a text in every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     Cashier,
@@ -123,7 +124,7 @@ impl Reader {
 }
 
 impl Words {
-    /// The words of a language.
+    /// Returns the texts of a language.
     #[must_use]
     pub fn new(language: Language) -> Self {
         static READ: [OnceLock<Words>; Language::ALL.len()] = [const { OnceLock::new() }; Language::ALL.len()];
@@ -137,18 +138,18 @@ impl Words {
         Self(Arc::new(File::read(&messages).expect("each message file is read by the tests")))
     }
 
-    /// For the cashier: one sentence, what happened and what to do now.
+    /// Returns the sentence for the cashier: what happened, and what to do.
     #[must_use]
     pub fn cashier(&self, why: &Cause) -> String {
         match (why.reason, shown(why)) {
-            // An earlier program's own sentence.
+            // The sentence of an earlier agent version.
             (Reason::Recorded, Some(sentence)) => sentence,
             (reason, detail) => self.of_reason(reason, Reader::Cashier, detail),
         }
     }
 
-    /// For the customer: short, in capitals. Of texts from outside only the bank's own words about a decline and
-    /// amounts are shown.
+    /// Returns the text for the customer: short, in capitals. Of the text from outside, only amounts and the bank's own
+    /// words about a decline are shown.
     #[must_use]
     pub fn customer(&self, why: &Cause) -> String {
         let detail = match why.reason {
@@ -158,7 +159,7 @@ impl Words {
         self.of_reason(why.reason, Reader::Customer, detail)
     }
 
-    /// For the technician: cause and remedy, with what was said from outside.
+    /// Returns the text for the technician: cause and remedy, with the words from outside.
     #[must_use]
     pub fn technician(&self, why: &Cause) -> String {
         match (why.reason, shown(why)) {
@@ -167,7 +168,7 @@ impl Words {
         }
     }
 
-    /// Every reason with its three sentences, without a detail.
+    /// Returns every reason with its three sentences, without a detail.
     pub fn reasons(&self) -> impl Iterator<Item = Explained> {
         Reason::ALL.iter().map(|reason| {
             let why = Cause::from(*reason);
@@ -180,20 +181,20 @@ impl Words {
         })
     }
 
-    /// An amount as it is written in this language: `12.34 EUR`, `12,34 EUR`.
+    /// Converts an amount to its written form in this language: `12.34 EUR`, `12,34 EUR`.
     #[must_use]
     pub fn amount(&self, amount: Amount) -> String {
         let number = amount.decimal().replace('.', self.0.text(Message::DecimalSeparator.key()));
         format!("{number} {}", amount.currency())
     }
 
-    /// A text without arguments: the labels of a receipt.
+    /// Returns a text without arguments, such as the labels of a receipt.
     #[must_use]
     pub fn label(&self, message: Message) -> &str {
         self.0.text(message.key())
     }
 
-    /// A text with its arguments.
+    /// Returns a text with its arguments.
     fn say(&self, message: Message, arguments: &[(&str, &str)]) -> String {
         self.0.say(message.key(), arguments)
     }
@@ -204,7 +205,7 @@ impl Words {
         self.0.say(&key, &[("detail", detail.as_deref().unwrap_or_default())])
     }
 
-    /// A detail that is an amount and nothing else, as it is written in this language.
+    /// Converts a detail that is only an amount to its written form in this language.
     fn as_amount(&self, detail: &str) -> Option<String> {
         let (number, code) = detail.split_once(' ')?;
         let amount = Amount::parse(number, Currency::from_code(code).ok()?).ok()?;
@@ -212,8 +213,8 @@ impl Words {
     }
 }
 
-/// What was said from outside, fit to be shown: without control characters and card numbers, of some length, and
-/// without a full stop, for our sentence goes on behind it.
+/// Converts a text from outside into a form that may be shown. Control characters and card numbers are removed, the
+/// length is limited, and a final full stop is cut because our sentence continues after it.
 fn shown(why: &Cause) -> Option<String> {
     let detail = mask_pans(&clean::line(why.detail.as_deref()?));
     let mut shown: String = detail.chars().take(MOST_OF_A_DETAIL).collect();

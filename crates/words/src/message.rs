@@ -1,5 +1,5 @@
-//! Every message that is no reason, with the arguments that its text may use. The message files have these, the three
-//! texts of each reason, and nothing else.
+//! All messages except the reasons, with the arguments that their texts may use. A message file has these messages and
+//! the three texts of each reason, and nothing else.
 
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $key:literal $([$($argument:literal),*])?,)*) => {
@@ -10,11 +10,11 @@ macro_rules! messages {
         }
 
         impl Message {
-            /// All of them, with what their texts may use.
+            /// All messages, with the arguments that their texts may use.
             #[cfg(test)]
             pub(super) const ALL: &[(Self, &[&str])] = &[$((Self::$name, &[$($($argument),*)?]),)*];
 
-            /// Its name in the message files.
+            /// Returns the message's name in the message files.
             #[must_use]
             pub(super) fn key(self) -> &'static str {
                 match self { $(Self::$name => $key,)* }
@@ -24,16 +24,16 @@ macro_rules! messages {
 }
 
 messages! {
-    /// Between the whole and the decimals of an amount.
+    /// The separator between the whole and the decimals of an amount.
     DecimalSeparator = "decimal-separator",
-    /// A date with its time, as people write it.
+    /// A date with its time, in its written form.
     DateAndTime = "date-and-time" ["day", "month", "month-name", "year", "time"],
     /// A date without a time.
     DateAlone = "date-alone" ["day", "month", "month-name", "year"],
-    /// The names of the months, for dates, with a space between.
+    /// The names of the months, for dates, separated by spaces.
     Months = "months",
 
-    // ---- What a transaction is called, for the cashier
+    // ---- Names of the kinds, for the cashier
 
     CalledCapture = "called-capture",
     CalledCredit = "called-credit",
@@ -45,7 +45,7 @@ messages! {
     CalledReversal = "called-reversal",
     CalledStoreCard = "called-store-card",
 
-    // ---- The title of its receipt
+    // ---- Titles of the receipts
 
     TitleCapture = "title-capture",
     TitleCredit = "title-credit",
@@ -58,7 +58,7 @@ messages! {
     TitleSale = "title-sale",
     TitleStoreCard = "title-store-card",
 
-    // ---- What has not happened, when it failed; in capitals on paper
+    // ---- Failures by kind; in capitals on paper
 
     NotCharged = "not-charged",
     NothingReserved = "nothing-reserved",
@@ -71,94 +71,94 @@ messages! {
     NothingStored = "nothing-stored",
     NothingForgotten = "nothing-forgotten",
 
-    // ---- How a transaction stands, for the cashier
+    // ---- States of a transaction, for the cashier
 
-    /// A card is waited for.
+    /// The agent waits for a card.
     WaitingForCard = "waiting-for-card" ["amount"],
-    /// A card is waited for that is stored.
+    /// The agent waits for a card that is to be stored.
     WaitingForCardToStore = "waiting-for-card-to-store",
-    /// It needs no card and is under way.
+    /// The transaction needs no card and is in progress.
     BeingSent = "being-sent",
     ReaderReady = "reader-ready",
-    /// Nothing is at the reader any more.
+    /// No transaction is at the reader.
     Idle = "idle",
-    /// The gateway has too many requests, and is asked again by itself.
+    /// The gateway has too many requests and is asked again automatically.
     AskedAgain = "asked-again",
-    /// The gateway is asked.
+    /// The gateway is being asked.
     Authorising = "authorising",
-    /// The gateway decides when the customer has acted.
+    /// The gateway decides after the customer has acted.
     CustomerActs = "customer-acts" ["url"],
-    /// The signature is to be compared.
+    /// The signature has to be compared.
     CompareSignature = "compare-signature" ["amount"],
-    /// The signature is to be compared, and the till confirms after it.
+    /// The signature has to be compared, and the till confirms afterwards.
     CompareSignatureFirst = "compare-signature-first" ["amount"],
-    /// The till is to confirm that it takes it.
+    /// The till has to confirm that it takes the approval.
     TillConfirms = "till-confirms" ["amount"],
-    /// Nobody knows, and it is undone: a payment.
+    /// The outcome of a payment is unknown; the payment is being reversed.
     BeingTakenBack = "being-taken-back" ["what", "why"],
-    /// Nobody knows, and it is undone: a reservation.
+    /// The outcome of a reservation is unknown; the reservation is being reversed.
     ReservationBeingTakenBack = "reservation-being-taken-back" ["what", "why"],
-    /// Nobody knows, and it is finished: a capture, refund, reversal or credit.
+    /// The outcome of a capture, refund, reversal or credit is unknown; the transaction is being finished.
     BeingFinished = "being-finished" ["what", "why"],
-    /// Behind one of these: why the last try did not settle it.
+    /// An addition to one of these: why the last try gave no outcome.
     LastTry = "last-try" ["why"],
-    /// It does not go on by itself.
+    /// The transaction needs a person and does not continue automatically.
     NeedsPerson = "needs-person" ["what", "why"],
-    /// The journal cannot be written, so nobody knows.
+    /// The journal cannot be written, so the outcome is unknown.
     JournalCannotBeWritten = "journal-cannot-be-written",
-    /// The terminal was restarted, and asks whether the sale had been sent.
+    /// The terminal was restarted and asks whether the transaction had been sent.
     AskingWhetherSent = "asking-whether-sent",
-    /// What a person must hear of at once.
+    /// An alarm for a person.
     Alarm = "alarm" ["why"],
 
-    // ---- How a transaction ended, for the cashier
+    // ---- Outcomes of a transaction, for the cashier
 
     EndedApproved = "ended-approved" ["what", "amount"],
     EndedPartiallyApproved = "ended-partially-approved" ["what", "amount", "part"],
-    /// By the bank or the card.
+    /// Declined by the bank or the card.
     EndedDeclined = "ended-declined" ["what", "nothing", "why"],
-    /// By a person.
+    /// Cancelled by a person.
     EndedCancelled = "ended-cancelled" ["what", "nothing", "why"],
     /// No payment exists.
     EndedNotSent = "ended-not-sent" ["what", "nothing", "why"],
-    /// Taken back.
+    /// Reversed.
     EndedReversed = "ended-reversed" ["what", "nothing", "why"],
 
-    // ---- The steps at the reader, for the cashier
+    // ---- Steps at the reader, for the cashier
 
-    /// Before a card is asked for.
+    /// The choice of a tip, before a card is asked for.
     ChoosingTip = "step-choosing-tip",
-    /// Any way of presenting it.
+    /// A card, presented in any way.
     PresentCard = "step-present-card",
-    /// The slot only.
+    /// A card in the slot only.
     InsertCard = "step-insert-card",
-    /// The chip failed.
+    /// A card to be swiped, because the chip failed.
     SwipeCard = "step-swipe-card",
-    /// Several cards, or none that works.
+    /// Another try: several cards, or no card that works.
     TryAgain = "step-try-again",
-    /// By hand.
+    /// A card number to be typed.
     TypeCard = "step-type-card",
-    /// Of several applications.
+    /// The choice of one of several applications.
     ChoosingApplication = "step-choosing-application",
-    /// It must stay.
+    /// The reading of the card, which must stay in place.
     ReadingCard = "step-reading-card",
-    /// No digit yet.
+    /// PIN entry without a digit yet.
     PinEntry = "step-pin-entry",
-    /// So many digits.
+    /// PIN entry with this many digits.
     PinDigits = "step-pin-digits" ["digits"],
     PinWrong = "step-pin-wrong",
-    /// The chip takes no other.
+    /// A wrong PIN; the chip allows no further try.
     PinNoTries = "step-pin-no-tries",
-    /// One more.
+    /// A wrong PIN; one try is left.
     PinOneTry = "step-pin-one-try",
-    /// Some more.
+    /// A wrong PIN; some tries are left.
     PinTries = "step-pin-tries" ["tries"],
-    /// It was typed.
+    /// The PIN was typed.
     PinDone = "step-pin-done",
-    /// The sale is over.
+    /// The transaction is over; the card can be removed.
     RemoveCard = "step-remove-card",
 
-    // ---- The labels of a receipt
+    // ---- Labels of a receipt
 
     Terminal = "terminal",
     MerchantId = "merchant-id",
@@ -169,7 +169,7 @@ messages! {
     Supervisor = "supervisor",
     Amount = "amount",
     Tip = "tip",
-    /// Above the amount that is charged, when a tip is in it.
+    /// The label of the charged amount when it includes a tip.
     Total = "total",
     Requested = "requested",
     ApprovedPart = "approved-part",
@@ -179,22 +179,22 @@ messages! {
     Card = "card",
     Entry = "entry",
     AuthCode = "auth-code",
-    /// On the merchant's copy.
+    /// On the merchant's copy only.
     AcquirerCode = "acquirer-code",
-    /// On the merchant's copy.
+    /// On the merchant's copy only.
     ClearingId = "clearing-id",
-    /// On the merchant's copy.
+    /// On the merchant's copy only.
     PaymentId = "payment-id",
-    /// Under which the gateway keeps the card.
+    /// The id under which the gateway keeps the card.
     RegistrationId = "registration-id",
-    /// On the merchant's copy.
+    /// On the merchant's copy only.
     ResultCode = "result-code",
-    /// On the merchant's copy.
+    /// On the merchant's copy only.
     ReasonWord = "reason-word",
-    /// Heading of what the earlier transaction was.
+    /// The heading of the earlier transaction.
     Original = "original",
 
-    // ---- The outcome on a receipt
+    // ---- Outcomes on a receipt
 
     Approved = "approved",
     CardStored = "card-stored",
@@ -205,18 +205,18 @@ messages! {
     /// No payment exists.
     NotCarriedOut = "not-carried-out",
     Reversed = "reversed",
-    /// Behind "reversed".
+    /// The text after "reversed".
     TakenBack = "taken-back" ["nothing"],
-    /// Nobody knows yet, and it is undone.
+    /// The outcome is unknown and the payment is being reversed.
     UnconfirmedTakenBack = "unconfirmed-taken-back",
-    /// What the customer may see until then: payments.
+    /// The note that the customer may see two bookings until then, for payments.
     TwoBookings = "two-bookings",
-    /// What the customer may see until then: reservations.
+    /// The note that the customer may see two reservations until then, for reservations.
     TwoReservations = "two-reservations",
-    /// Nobody knows yet, and it is finished.
+    /// The outcome is unknown and the transaction is being finished.
     UnconfirmedFinished = "unconfirmed-finished",
 
-    // ---- How the card was read, and the cardholder verified
+    // ---- Card entry and cardholder verification
 
     EntryManual = "entry-manual",
     EntryMagstripe = "entry-magstripe",
@@ -226,78 +226,78 @@ messages! {
     EntryContactlessMagstripe = "entry-contactless-magstripe",
     PinVerified = "pin-verified",
     PinVerifiedOnline = "pin-verified-online",
-    /// Not proven.
+    /// A PIN that is not proven to be right.
     PinEntered = "pin-entered",
     BySignature = "by-signature",
     PinVerifiedAndSignature = "pin-verified-and-signature",
-    /// Not proven.
+    /// A PIN that is not proven to be right, and a signature.
     PinEnteredAndSignature = "pin-entered-and-signature",
     VerifiedOnDevice = "verified-on-device",
-    /// Not proven.
+    /// A verification on the customer's device that is not proven.
     OnDevice = "on-device",
     NoVerification = "no-verification",
 
-    // ---- What is signed, and the ends of a receipt
+    // ---- Agreements to sign, and the ends of a receipt
 
-    /// A payment.
+    /// For a payment.
     AgreeToPay = "agree-to-pay",
-    /// A reservation.
+    /// For a reservation.
     AgreeToReserve = "agree-to-reserve",
-    /// Money for the customer.
+    /// For money paid to the customer.
     AgreeToCredit = "agree-to-credit",
-    /// Above the line.
+    /// The label above the signature line.
     Signature = "signature",
     MerchantCopy = "merchant-copy",
     CustomerCopy = "customer-copy",
-    /// Above that.
+    /// The line above `CUSTOMER COPY`.
     KeepReceipt = "keep-receipt",
-    /// At both ends of a receipt that may have been printed before.
+    /// At both ends of a receipt that may have been printed already.
     Duplicate = "duplicate",
-    /// At both ends of a receipt of training.
+    /// At both ends of a receipt of training mode.
     Training = "training",
-    /// Below that.
+    /// Below the mark of training mode.
     TrainingNoPayment = "training-no-payment",
 
-    // ---- The slip of a close of day
+    // ---- Slip of a close of day
 
     CloseOfDay = "close-of-day",
     CloseNumber = "close-number",
-    /// The date that it closes.
+    /// The date that is closed.
     BusinessDay = "business-day",
-    /// When the close before was made.
+    /// The time of the previous close.
     PeriodFrom = "period-from",
-    /// Instead of that, in the first close.
+    /// The text in place of that time in the first close.
     Beginning = "beginning",
-    /// When it was made.
+    /// The time of this close.
     PeriodTo = "period-to",
-    /// The first and the last receipt that it counts.
+    /// The first and the last receipt number of the close.
     ReceiptNumbers = "receipt-numbers",
-    /// What was taken from cards.
+    /// The amount taken from cards.
     Taken = "taken",
-    /// What was given back or paid out.
+    /// The amount refunded or paid out.
     Given = "given",
-    /// Above what was taken less what was given.
+    /// The heading of the amount taken less the amount given.
     Net = "net",
-    /// Instead of that.
+    /// The text in place of that amount when no money moved.
     NothingMoved = "nothing-moved",
-    /// Tips, which are in the sums of the sales.
+    /// The tips, which are part of the sums of the sales.
     TipsInSales = "tips-in-sales",
-    /// Reversals of payments that the journal does not know.
+    /// Reversals of payments that are not in the journal.
     OfUnknown = "of-unknown",
     CountDeclined = "count-declined",
     CountTakenBack = "count-taken-back",
     CountCancelled = "count-cancelled",
     CountNotSent = "count-not-sent",
-    /// Above what each till moved.
+    /// The heading of the amounts by till.
     ByTill = "by-till",
-    /// Above what each operator moved.
+    /// The heading of the amounts by operator.
     ByOperator = "by-operator",
-    /// Above what has no end yet.
+    /// The heading of the transactions without an outcome.
     OpenItems = "open-items",
-    /// Instead of that.
+    /// The text in place of that list when it is empty.
     NothingOpen = "nothing-open",
 
-    // ---- Why something is open
+    // ---- Reasons why an item is open
 
     OpenNeedsPerson = "open-needs-person",
     OpenUnconfirmed = "open-unconfirmed",
@@ -305,8 +305,8 @@ messages! {
     OpenAwaitingTill = "open-awaiting-till",
     OpenUnderWay = "open-under-way",
     OpenUnreadable = "open-unreadable",
-    /// Reserved money.
+    /// A reserved amount.
     OpenReserved = "open-reserved",
-    /// Below a list that was cut.
+    /// The line below a list that was cut.
     AndMore = "and-more" ["count"],
 }

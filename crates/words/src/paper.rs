@@ -1,4 +1,4 @@
-//! What the customer reads, on paper and on the reader: titles, dates, how a card was read, and what has not happened.
+//! The customer's texts on paper and on the reader: titles, dates, card entry, verification, and failures.
 
 use super::kind::messages;
 use super::{Message, Words};
@@ -6,13 +6,14 @@ use pos_terms::card::{Cvm, EntryMode};
 use pos_terms::transaction::Kind;
 
 impl Words {
-    /// What kind of transaction it is.
+    /// Returns the title of the receipt for a kind of transaction.
     #[must_use]
     pub fn title(&self, kind: Kind) -> &str {
         self.label(messages(kind).title)
     }
 
-    /// That it was done, on paper and for the cashier: `APPROVED`, and what is said where nothing is paid.
+    /// Returns the message for success, on paper and for the cashier: `APPROVED`, or another text for kinds without a
+    /// payment.
     pub(super) fn done(kind: Kind) -> Message {
         match kind {
             Kind::StoreCard => Message::CardStored,
@@ -21,31 +22,31 @@ impl Words {
         }
     }
 
-    /// The same in words: `APPROVED`, or that the card was stored or forgotten.
+    /// Returns the text for success: `APPROVED`, or that the card was stored or deleted.
     #[must_use]
     pub fn approved(&self, kind: Kind) -> &str {
         self.label(Self::done(kind))
     }
 
-    /// `NOT CHARGED`, and what the other kinds say in its place.
+    /// Returns `NOT CHARGED`, or the text of the other kinds in its place.
     #[must_use]
     pub fn nothing_happened(&self, kind: Kind) -> String {
         self.label(messages(kind).nothing).to_uppercase()
     }
 
-    /// `NOT CHARGED: TAKEN BACK`.
+    /// Returns the text for a reversal, such as `NOT CHARGED: TAKEN BACK`.
     #[must_use]
     pub fn taken_back(&self, kind: Kind) -> String {
         self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])
     }
 
-    /// What the customer may see until a doubt is settled, when there is something to see.
+    /// Returns what the customer may see until an unknown outcome is resolved: two reservations or two bookings.
     #[must_use]
     pub fn until_taken_back(&self, kind: Kind) -> &str {
         self.label(if kind.reserves_money() { Message::TwoReservations } else { Message::TwoBookings })
     }
 
-    /// What the cardholder signs.
+    /// Returns the agreement that the cardholder signs.
     #[must_use]
     pub fn agreement(&self, kind: Kind) -> &str {
         self.label(match kind {
@@ -55,7 +56,7 @@ impl Words {
         })
     }
 
-    /// How the card was read.
+    /// Returns the text for the way in which the card was read.
     #[must_use]
     pub fn entry(&self, entry: EntryMode) -> &str {
         self.label(match entry {
@@ -68,8 +69,9 @@ impl Words {
         })
     }
 
-    /// How the cardholder was verified. Only an approval proves that a PIN was right: the issuer checks the online one,
-    /// and of an offline one that failed the facts of a declined sale still name the method.
+    /// Returns the text for the cardholder verification. Only an approval proves that the PIN was right. The issuer
+    /// checks an online PIN; and after a failed offline PIN, the data of the declined transaction still names the
+    /// method.
     #[must_use]
     pub fn verification(&self, cvm: Cvm, charged: bool) -> &str {
         self.label(match (cvm, charged) {
@@ -85,7 +87,8 @@ impl Words {
         })
     }
 
-    /// A local time of the journal (`2026-11-20 12:34:56`) as people write it; what is none stays as it is.
+    /// Converts a local time of the journal (`2026-11-20 12:34:56`) to its written form; a text that is not a time
+    /// stays unchanged.
     #[must_use]
     pub fn date_and_time(&self, local: &str) -> String {
         let read = || -> Option<String> {
@@ -96,7 +99,7 @@ impl Words {
         read().unwrap_or_else(|| local.to_owned())
     }
 
-    /// The parts of a date, by the names that a message may use.
+    /// Returns the parts of a date, by the names that a message may use.
     pub(super) fn date_parts<'a>(&'a self, date: &'a str) -> Option<[(&'static str, &'a str); 4]> {
         let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
         let name = self.label(Message::Months).split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;

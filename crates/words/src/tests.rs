@@ -1,4 +1,4 @@
-//! What holds for every language: the same messages, within what paper and display take, and the table of reasons as a
+//! Tests for every language: the same messages, lengths that fit paper and display, and the table of reasons as a
 //! person reads it (`tests/words/`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,16 +10,16 @@ use pos_core::transaction::Outcome;
 use pos_terms::card::{Cvm, EntryMode};
 use pos_terms::transaction::Kind;
 
-/// A row of the reader's display (readers: 2.2, D201).
+/// The number of characters in a row of the reader's display (readers: 2.2, D201).
 const DISPLAY_ROW: usize = 21;
-/// Its rows.
+/// The number of rows of the display.
 const DISPLAY_ROWS: usize = 4;
 
 fn languages() -> impl Iterator<Item = (Language, Words)> {
     Language::ALL.iter().map(|language| (*language, Words::new(*language)))
 }
 
-/// Those that are alike beside each other, as they were read through.
+/// All kinds, with similar kinds next to each other, in the order of the tables that were read through.
 const KINDS: [Kind; 12] = [
     Kind::Sale,
     Kind::ByRegistration,
@@ -39,7 +39,7 @@ fn eur(text: &str) -> Amount {
     Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// Lines of at most so many characters, broken between words; `None` when a word is longer.
+/// Wraps a text between words into lines of at most `columns` characters; `None` when a word is longer.
 fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
@@ -60,7 +60,7 @@ fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Every key that a language needs, with the arguments that its text may use.
+/// Returns every key that a language needs, with the arguments that its text may use.
 fn needed() -> BTreeMap<String, Vec<&'static str>> {
     let messages = Message::ALL.iter().map(|(message, arguments)| (message.key().to_owned(), arguments.to_vec()));
     let reasons = Reason::ALL
@@ -97,13 +97,13 @@ fn what_a_message_must_say_it_says_in_each_language() {
     for (language, words) in languages() {
         let has = words.0.arguments();
         for (message, arguments) in Message::ALL {
-            // Of a date each language takes its own form.
+            // Each language uses its own parts of a date.
             if !matches!(message, Message::DateAndTime | Message::DateAlone) {
                 let sorted = |arguments: &[&str]| BTreeSet::from_iter(arguments.iter().map(|name| (*name).to_owned()));
                 assert_eq!(sorted(&has[message.key()]), sorted(arguments), "{}: {}", language.code(), message.key());
             }
         }
-        // What was said from outside is never lost for the technician.
+        // The technician's text always shows the detail from outside.
         for reason in Reason::ALL.iter().filter(|reason| **reason != Reason::Recorded) {
             assert_eq!(has[format!("{reason}.technician").as_str()], ["detail"], "{}: {reason}", language.code());
         }
@@ -111,7 +111,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
     }
 }
 
-/// What a customer can read, with the columns that it must fit without a cut word.
+/// Returns the texts for customers, each with the number of columns into which it must fit without a cut word.
 fn of_customers(words: &Words) -> Vec<String> {
     let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Cause::from(*reason))).collect();
     for kind in KINDS {
@@ -153,7 +153,7 @@ fn what_customers_read_is_in_capitals_and_fits_paper_and_display() {
             let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text} does not fit the display"));
             assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
         }
-        // The duplicate's mark is twice as wide.
+        // The mark of a duplicate is printed at twice the width.
         assert!(words.label(Message::Duplicate).chars().count() * 2 <= 24);
     }
 }
@@ -233,7 +233,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
             .starts_with("No connection to the gateway: connection reset by peer (os error 104); check")
     );
 
-    // The bank's own words and amounts reach the customer, in the form of the language; other facts do not.
+    // The bank's own words and amounts reach the customer, in the form of the language; other details do not.
     let bank = Reason::BankDeclined.with("insufficient funds");
     assert_eq!(words.customer(&bank), "DECLINED BY THE BANK: insufficient funds");
     let part = Reason::PartialNotTaken.with("10.00 EUR");
@@ -243,13 +243,13 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     assert!(german.cashier(&part).starts_with("Die Bank hat nur einen Teil genehmigt: 10,00 EUR, den"));
     assert_eq!(words.customer(&Reason::PartialNotTaken.with("payment 8ac7a4a1")), "ONLY A PART APPROVED");
 
-    // Text from outside is text, and no card number.
+    // Text from outside is cleaned and shows no card number.
     let nasty = Reason::BankDeclined.with("no\u{1B}[2J \u{202E}4761739001010119\nx");
     assert_eq!(words.customer(&nasty), "DECLINED BY THE BANK: no[2J 476173******0119 x");
     let long = Reason::BankDeclined.with("x".repeat(9000));
     assert!(words.cashier(&long).chars().count() < 400);
 
-    // An earlier program's sentence.
+    // The sentence of an earlier agent version.
     let recorded = Cause::from("connection reset by peer (os error 104)");
     assert_eq!(words.cashier(&recorded), "connection reset by peer (os error 104)");
     assert_eq!(words.technician(&recorded), "connection reset by peer (os error 104)");
@@ -296,14 +296,14 @@ fn dates_are_written_as_people_write_them() {
     }
 }
 
-/// Each reason with its three texts, and each state and end by kind: what a person reads through. When it differs it
-/// is written into the folder for temporary files, to be compared and taken over.
+/// Compares each reason with its three texts, and each state and outcome by kind, with the tables that a person has
+/// read. When a table differs, it is written into the folder for temporary files, to be compared and taken over.
 #[test]
 fn the_tables_are_as_they_were_read_through() {
     for (language, words) in languages() {
         let mut table = String::new();
         for reason in Reason::ALL {
-            // A fact from outside, as the one that belongs to the reason.
+            // A sample detail from outside that fits the reason.
             let fact = match reason {
                 Reason::BankDeclined => "insufficient funds",
                 Reason::PartialNotTaken | Reason::AnotherAmountApproved | Reason::ReversedInPart => "10.00 EUR",
@@ -328,7 +328,7 @@ fn the_tables_are_as_they_were_read_through() {
     }
 }
 
-/// The words of a close, in the order in which they stand on its slip.
+/// Returns the words of a close, in the order of its slip.
 fn slip_of_a_close(words: &Words) -> String {
     let labels = [
         Message::CloseOfDay,

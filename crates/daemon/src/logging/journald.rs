@@ -1,13 +1,13 @@
-//! Events with their fields for systemd's journal, in its native protocol: one datagram each
+//! Events with their fields for systemd's journal, in its native protocol: one datagram per event
 //! (systemd.io/JOURNAL_NATIVE_PROTOCOL).
 //!
-//! The message is the line that stands in a text log, with its fields, so that `journalctl` shows them; beside it each
-//! field has its own name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Values are written with their
-//! length before them: a line feed in one begins no other field.
+//! The message is the line of a text log with its fields, so that `journalctl` shows them. In addition, each field has
+//! its own name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Each value is preceded by its length, so a
+//! line feed in a value does not begin another field.
 //!
-//! A journal that does not read must not hold up a sale: it is waited for once, for a moment ([`PATIENCE`]), and until
-//! it reads again what it has no room for is lost. That, and a socket that a test can put elsewhere, is why this is not
-//! `tracing-journald`, which waits for ever and knows one path.
+//! A journal that does not read must not delay a transaction. The agent waits for it once, for a short time
+//! ([`PATIENCE`]). Until the journal reads again, events for which it has no room are lost. `tracing-journald` waits
+//! without limit and knows only one socket path, so it is not used here: a test needs another path.
 
 use std::fmt::{Debug, Write as _};
 use std::io;
@@ -21,17 +21,19 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Where the journal listens.
+/// The socket on which the journal listens.
 pub const SOCKET: &str = "/run/systemd/journal/socket";
 
-/// Bytes of one value: what is longer is cut. A datagram may have some 200 kB, and an event has less than ten fields.
+/// The largest size of one value in bytes; a longer value is cut. A datagram may have about 200 kB, and an event has
+/// fewer than ten fields.
 const LONGEST: usize = 8 * 1024;
 
-/// A journal that is awake has room again within a few milliseconds, also on a slow board.
+/// The wait for a journal without room. A running journal has room again within a few milliseconds, even on a slow
+/// board.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether standard error leads to the journal: systemd says which file that is (systemd.exec(5), `JOURNAL_STREAM`),
-/// and a program that sends it elsewhere wants it there.
+/// Checks whether standard error leads to the journal. systemd names that file (systemd.exec(5), `JOURNAL_STREAM`).
+/// When a program redirects standard error, its log has to go there.
 #[must_use]
 pub fn is_stderr() -> bool {
     let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
@@ -39,34 +41,34 @@ pub fn is_stderr() -> bool {
     stream == format!("{}:{}", file.st_dev, file.st_ino)
 }
 
-/// The way to the journal.
+/// The connection to the journal.
 #[derive(Debug)]
 pub struct Journald {
     socket: UnixDatagram,
     address: PathBuf,
-    /// It had no room when it was last written to: it is not waited for.
+    /// True when the journal had no room at the last write: then the agent does not wait for it.
     full: AtomicBool,
 }
 
 impl Journald {
-    /// To the journal that listens at `address`.
+    /// Connects to the journal that listens at `address`.
     ///
     /// # Errors
-    /// When nobody listens there.
+    /// When no journal listens there.
     pub fn to(address: &Path) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        // An empty datagram is nothing to the journal.
+        // The journal ignores an empty datagram.
         socket.send_to(&[], address)?;
         Ok(Self { socket, address: address.to_owned(), full: AtomicBool::new(false) })
     }
 
-    /// Sent to the address each time: a journal that was started anew hears the next one.
+    /// Sends to the address each time, so that a restarted journal receives the next event.
     fn send(&self, datagram: &[u8]) {
         let sent = self.socket.send_to(datagram, &self.address);
         let full = sent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
         if full != self.full.swap(full, Ordering::Relaxed) {
-            // Should the system refuse, each event waits its moment.
+            // If the system refuses this, each event waits for [`PATIENCE`].
             let _ = self.socket.set_nonblocking(full);
         }
     }
@@ -90,11 +92,11 @@ impl<S: Subscriber> Layer<S> for Journald {
     }
 }
 
-/// A datagram that is being filled.
+/// A datagram in construction.
 struct Fields {
     datagram: Vec<u8>,
     message: String,
-    /// The other fields, as they stand in a line of text.
+    /// The other fields, as they appear in a line of text.
     line: String,
 }
 
@@ -128,7 +130,7 @@ impl Visit for Fields {
     }
 }
 
-/// As the journal wants it: upper-case letters, digits and underscores, with our own beginning.
+/// Returns the name in the journal's form: upper-case letters, digits and underscores, with the prefix `POS_`.
 fn name_of(field: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     "POS_".chars().chain(field.chars().map(fits)).take(64).collect()
@@ -140,7 +142,7 @@ mod tests {
     use std::collections::BTreeMap;
     use tracing_subscriber::layer::SubscriberExt;
 
-    /// A datagram read by its rule: NAME, line feed, length, value, line feed.
+    /// Reads a datagram by its rule: NAME, line feed, length, value, line feed.
     fn read(mut datagram: &[u8]) -> BTreeMap<String, String> {
         let mut fields = BTreeMap::new();
         while !datagram.is_empty() {
@@ -191,7 +193,7 @@ mod tests {
         assert!(fields["MESSAGE"].starts_with("long long=\"éé"));
     }
 
-    /// A journal that does not read: its queue is full after some datagrams, and nobody waits for each of the others.
+    /// A journal that does not read: its queue is full after some datagrams, and later events do not wait.
     #[test]
     fn a_journal_that_does_not_read_holds_nobody_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -204,7 +206,7 @@ mod tests {
         tracing::subscriber::with_default(log, || {
             (0..most).for_each(|n| tracing::info!(n, "one more"));
             kept = empty();
-            // Of the next two one finds out that there is room, and from then on it is waited for again.
+            // One of the next two events finds room; after it the agent waits for the journal again.
             (0..2).for_each(|n| tracing::info!(n, "it reads again"));
             assert_eq!(empty(), 2);
         });

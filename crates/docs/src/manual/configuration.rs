@@ -1,4 +1,4 @@
-//! The configuration as its types are: a table for each section of the file, from the same types that read it.
+//! The configuration reference: a table for each section of the file, made from the types that read it.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::source::members;
 use super::{cell, without_citations};
 
-/// Where the types are written; what describes them at run time forgets the order of their fields.
+/// The sources of the types. The schemas at run time do not keep the order of the fields.
 const SOURCES: [&str; 9] = [
     include_str!("../../../../src/config.rs"),
     include_str!("../../../../src/config/close.rs"),
@@ -21,7 +21,7 @@ const SOURCES: [&str; 9] = [
     include_str!("../../../reader/src/config.rs"),
 ];
 
-/// Every section with its keys, in the order of the source.
+/// Returns every section with its keys, in the order of the source.
 pub(super) fn sections() -> String {
     let schema = schemars::schema_for!(Config).to_value();
     let mut text = String::new();
@@ -31,7 +31,7 @@ pub(super) fn sections() -> String {
     text
 }
 
-/// One section, and those inside of it.
+/// Writes one section and the sections inside it.
 fn section(text: &mut String, whole: &Value, name: &str, property: &Value, repeated: bool) {
     let (table, type_name) = resolved(whole, property.get("items").unwrap_or(property));
     let repeated = repeated || property.get("items").is_some();
@@ -52,7 +52,7 @@ fn section(text: &mut String, whole: &Value, name: &str, property: &Value, repea
     }
 }
 
-/// The keys of a table with what is known of them, in the order of its type.
+/// Returns the keys of a table with their schemas, in the order of its type.
 fn fields<'a>(table: &'a Value, type_name: &str) -> Vec<(String, &'a Value)> {
     let head = format!("struct {type_name}");
     let source =
@@ -64,7 +64,7 @@ fn fields<'a>(table: &'a Value, type_name: &str) -> Vec<(String, &'a Value)> {
     names.filter_map(|key| Some((key.clone(), table["properties"].get(&key)?))).collect()
 }
 
-/// What a reference, or a value that may be absent, stands for; and the name of its type.
+/// Resolves a reference or an optional value. Returns the schema and the name of its type.
 fn resolved<'a>(whole: &'a Value, value: &'a Value) -> (&'a Value, &'a str) {
     let one = value.get("anyOf").and_then(|any| any.get(0)).unwrap_or(value);
     let name = one.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
@@ -75,7 +75,7 @@ fn is_table(whole: &Value, value: &Value) -> bool {
     resolved(whole, value.get("items").unwrap_or(value)).0.get("properties").is_some()
 }
 
-/// The values that an enumeration has, each with its meaning.
+/// Returns the values of an enumeration, each with its meaning.
 fn choices(value: &Value) -> Vec<(&str, &str)> {
     let listed = value.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     listed
@@ -86,7 +86,7 @@ fn choices(value: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// What kind of value, and its unit.
+/// Returns the kind of a value and its unit.
 fn kind(whole: &Value, key: &str, value: &Value) -> String {
     let (value, _) = resolved(whole, value);
     let words: Vec<String> = choices(value).iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -110,7 +110,7 @@ fn kind(whole: &Value, key: &str, value: &Value) -> String {
     }
 }
 
-/// The unit of a number, which stands at the end of its key.
+/// Returns the unit of a number, from the end of its key.
 fn unit(key: &str) -> &'static str {
     match key.rsplit('-').next() {
         Some("ms") => " of milliseconds",
@@ -124,7 +124,7 @@ fn unit(key: &str) -> &'static str {
     }
 }
 
-/// What counts when the key is left out.
+/// Returns the default of a key.
 fn default(value: &Value) -> String {
     match value.get("default") {
         None | Some(Value::Null) => "none".to_owned(),
@@ -140,7 +140,7 @@ fn default(value: &Value) -> String {
     }
 }
 
-/// What it is for, and what each choice means.
+/// Returns the purpose of a key and the meaning of each choice.
 fn meaning(whole: &Value, value: &Value) -> String {
     let mut text = value.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let choices = choices(resolved(whole, value).0);

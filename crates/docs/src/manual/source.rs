@@ -1,14 +1,14 @@
-//! Comments of the source, read for the manual: what an enumeration, a structure or a file's head says of itself.
+//! Comments of the source for the manual: the doc comments of the members of enumerations and structures.
 
 use super::without_citations;
 
-/// One member of a type: its comment, and its line.
+/// One member of a type: its comment and its line.
 pub(super) struct Member<'a> {
     pub(super) comment: String,
     pub(super) line: &'a str,
 }
 
-/// The members of a type, in the order of the source.
+/// Returns the members of a type, in the order of the source.
 pub(super) fn members<'a>(source: &'a str, head: &str) -> Vec<Member<'a>> {
     let (_, body) = source.split_once(&format!("{head} {{\n")).unwrap_or_else(|| panic!("the source has `{head}`"));
     let (body, _) = body.split_once("\n}").expect("a type ends");
@@ -24,7 +24,7 @@ pub(super) fn members<'a>(source: &'a str, head: &str) -> Vec<Member<'a>> {
     found
 }
 
-/// `NotSent` as `not-sent`, `payment_id` with its humps as `paymentId`.
+/// Converts `NotSent` to `not-sent`.
 pub(super) fn kebab(name: &str) -> String {
     let mut word = String::new();
     for (at, letter) in name.char_indices() {

@@ -1,4 +1,4 @@
-//! The tables of the manual but the configuration's: exit codes, reasons, parameters, figures, requests.
+//! The tables of the manual except those of the configuration: exit codes, reasons, parameters, figures, requests.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const FAILURE: &str = include_str!("../../../../src/cli/failure.rs");
 const TILL: &str = include_str!("../../../../src/till/sale_view.rs");
 const CLOSE: &str = include_str!("../../../core/src/counter/close.rs");
 
-/// The numbers that a verb ends with.
+/// Returns the table of the exit codes.
 pub(super) fn exit_codes() -> String {
     let mut table = "| exit code | meaning |\n|---|---|\n".to_owned();
     for exit in members(EXIT, "pub enum Exit") {
@@ -28,7 +28,7 @@ pub(super) fn exit_codes() -> String {
     table
 }
 
-/// The words that a program hears when something is not done.
+/// Returns the table of the codes that a program receives when a request fails.
 pub(super) fn codes() -> String {
     let mut table = "| code | meaning |\n|---|---|\n".to_owned();
     let own = members(FAILURE, "pub enum Code").into_iter().filter(|code| code.line.ends_with(','));
@@ -41,7 +41,7 @@ pub(super) fn codes() -> String {
     table
 }
 
-/// The problem types of the interface for tills.
+/// Returns the table of the problem types of the interface for tills.
 pub(super) fn problems() -> String {
     let mut table = "| `code` | HTTP | `title` |\n|---|---|---|\n".to_owned();
     for problem in ProblemType::ALL {
@@ -50,7 +50,7 @@ pub(super) fn problems() -> String {
     table
 }
 
-/// Every reason with its sentences.
+/// Returns the table of the reasons with their sentences.
 pub(super) fn reasons() -> String {
     let words = Words::new(Language::default());
     let mut table = "| reason | the cashier reads | the technician reads |\n|---|---|---|\n".to_owned();
@@ -60,7 +60,7 @@ pub(super) fn reasons() -> String {
     table
 }
 
-/// The gateway's parameters, group by group.
+/// Returns the tables of the gateway's parameters, by group.
 pub(super) fn parameters() -> String {
     let (mut table, mut group) = (String::new(), "");
     for parameter in parameter::all() {
@@ -81,10 +81,10 @@ pub(super) fn parameters() -> String {
     table
 }
 
-/// The figures for machines, as they are served.
+/// Returns the table of the metrics, as the agent serves them.
 pub(super) fn metrics() -> String {
     let metrics = Metrics::new();
-    // What nothing was counted of is not in the text.
+    // A metric without a count does not appear in the text, so each is counted here.
     metrics.ended(Default::default(), &Outcome::Approved);
     metrics.timed(SaleTiming {
         reader: Default::default(),
@@ -114,7 +114,7 @@ pub(super) fn metrics() -> String {
     table
 }
 
-/// The names of a figure's labels.
+/// Returns the names of a metric's labels.
 fn labels(text: &str, figure: &str) -> String {
     let samples = text.lines().filter(|line| line.starts_with(figure));
     let mut names: Vec<&str> = samples
@@ -128,7 +128,7 @@ fn labels(text: &str, figure: &str) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What tills may ask, and what they are answered.
+/// Returns the table of the routes: the requests of tills and their answers.
 pub(super) fn routes() -> String {
     let document = description::document();
     let mut table = "| request | | answers | refused with |\n|---|---|---|---|\n".to_owned();
@@ -150,11 +150,11 @@ pub(super) fn routes() -> String {
     table
 }
 
-/// What every request, or every POST, may be refused with; the table does not repeat it.
+/// The codes that every request, or every POST, may be refused with. The table does not repeat them.
 const ANYWHERE: &[&str] =
     &["unauthorized", "forbidden", "too-many-requests", "no-place", "no-answer", "timeout", "too-large", "media-type"];
 
-/// The parameters behind a path, and the fields of a body.
+/// Returns the query parameters of an operation and the fields of its body.
 fn parameters_of(operation: &Value) -> String {
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let query: Vec<&str> =
@@ -165,12 +165,12 @@ fn parameters_of(operation: &Value) -> String {
     if fields.is_empty() { query } else { format!("{query} {{{}}}", fields.join(",")) }
 }
 
-/// The fields of a sale as tills see it.
+/// Returns the table of the fields of a transaction as tills see it.
 pub(super) fn fields_of_a_sale() -> String {
     fields(TILL, "pub struct SaleView")
 }
 
-/// The fields of a close of day.
+/// Returns the table of the fields of a close of day.
 pub(super) fn fields_of_a_close() -> String {
     fields(CLOSE, "pub struct Close")
 }

@@ -1,5 +1,5 @@
-//! A stand-in for the agent that answers at once, and the front before it: on a thread of their own, so that a till in
-//! this process is woken by nobody but the front.
+//! A stand-in for the agent that answers immediately, and the front in front of it. They run on their own thread, so
+//! only the front wakes the till in this process.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, mpsc};
@@ -24,13 +24,13 @@ use crate::process::Running;
 /// The front and the agent behind it, until this is dropped.
 pub(crate) struct Desk {
     agent: Arc<StandIn>,
-    /// The terminal's CA, as PEM.
+    /// The terminal's CA in PEM form.
     ca: Vec<u8>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// When the agent was asked for the latest sale, and when it said what became of it.
+/// The moment at which the agent was asked for the latest sale, and the moment of its outcome.
 #[derive(Clone, Copy)]
 pub(crate) struct Moments {
     pub(crate) asked: Instant,
@@ -38,18 +38,18 @@ pub(crate) struct Moments {
 }
 
 struct StandIn {
-    /// How long card and bank take.
+    /// The time that card and bank take.
     card: Duration,
     asked: Mutex<Option<Instant>>,
     answered: Mutex<Option<Instant>>,
     number: Mutex<u64>,
-    /// Whether the till is to confirm the latest sale; without one nothing was begun.
+    /// True when the till has to confirm the latest sale; `None` when no sale was begun.
     confirms: Mutex<Option<bool>>,
 }
 
 impl Desk {
-    /// Returns when the front knows that the agent is there. `more` is added to `front.toml`, with the folder's path
-    /// for `FOLDER`, where `files` are.
+    /// Starts both; returns when the front knows that the agent answers. `more` is added to `front.toml`, with the path
+    /// of the folder in place of `FOLDER`. The folder has the `files`.
     pub(crate) fn begin(card: Duration, files: &'static [(&str, &str)], more: String) -> Self {
         let agent = StandIn {
             card,
@@ -84,7 +84,7 @@ impl Desk {
         self.ca.clone()
     }
 
-    /// Those of the latest sale.
+    /// Returns the moments of the latest sale.
     pub(crate) fn moments(&self) -> Moments {
         let taken = |moment: &Mutex<Option<Instant>>| moment.lock().unwrap().take().expect("the agent was asked");
         Moments { asked: taken(&self.agent.asked), answered: taken(&self.agent.answered) }
@@ -94,7 +94,7 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // When it has failed it has said so.
+        // If the thread has failed, it has already reported the failure.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -137,7 +137,7 @@ impl StandIn {
                 json_of(200, &self.sale(&reference(path), "ended", &approved()))
             }
             ("GET", path) if path.ends_with("/receipt") => json_of(200, &receipt()),
-            // No earlier sale has anything to do with this one.
+            // No earlier sale belongs to this one.
             ("GET", "/v1/sales") => json_of(200, &json!({ "sales": [], "next": null })),
             ("GET", path) if path.starts_with("/v1/sales/") => {
                 let Some(confirms) = self.confirms.lock().unwrap().take() else {
@@ -160,7 +160,7 @@ impl StandIn {
         }
     }
 
-    /// As the agent shows it.
+    /// Returns a sale in the agent's form.
     fn sale(&self, reference: &Value, state: &str, more: &Value) -> Value {
         let number = *self.number.lock().unwrap();
         let mut sale = json!({
@@ -178,7 +178,7 @@ impl StandIn {
     }
 }
 
-/// The reference in `/v1/sales/REFERENCE` or `/v1/sales/REFERENCE/confirm`.
+/// Returns the reference in `/v1/sales/REFERENCE` or `/v1/sales/REFERENCE/confirm`.
 fn reference(path: &str) -> Value {
     path.split('/').nth(3).unwrap().into()
 }
@@ -190,7 +190,7 @@ fn approved() -> Value {
     })
 }
 
-/// A copy of usual length.
+/// Returns a receipt copy of usual length.
 fn receipt() -> Value {
     let rows: Vec<Value> = (0..24).map(|_| json!({ "is": "pair", "text": "Terminal", "value": "12345678" })).collect();
     json!({ "copy": "customer", "language": "en", "text": "Terminal 12345678\n".repeat(24), "rows": rows })
@@ -216,7 +216,7 @@ fn events() -> Answer {
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
 }
 
-/// Nothing happens, and a comment each second says that somebody is there.
+/// A stream without events: a comment each second shows that the agent is alive.
 struct Comments(Interval);
 
 impl Body for Comments {

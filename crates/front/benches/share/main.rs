@@ -1,16 +1,16 @@
-//! What `pos-front` adds to a sale at a till that speaks a till protocol: the real program, between a till and a
-//! stand-in for the agent which both are in this process and take the times.
+//! Measures the time that `pos-front` adds to a sale at a till with a till protocol. The real program runs between a
+//! till and a stand-in for the agent. Both are in this process and take the times.
 //!
 //! | share | from | to |
 //! |---|---|---|
-//! | request | the command's last byte is written by the till | the agent has `POST /v1/sales` |
-//! | outcome | the agent answers what became of the sale | the till has the outcome's first byte |
+//! | request | the till has written the command's last byte | the agent has `POST /v1/sales` |
+//! | outcome | the agent answers with the outcome of the sale | the till has the outcome's first byte |
 //!
-//! Both have questions to the agent in them, which the stand-in answers at once: of ZVT the terminal's status before
-//! the sale; of nexo whether the message and its transaction are known, and after the sale both copies of the receipt.
-//! What both ends need to be woken up is counted as the front's.
+//! Both shares contain questions to the agent, which the stand-in answers immediately. With ZVT this is the terminal's
+//! status before the sale. With nexo it is whether the message and its transaction are known, and after the sale both
+//! copies of the receipt. The time that both ends need to wake up counts as the front's.
 //!
-//! Each protocol is a function that gives [`Row`]s. Run by `cargo bench -p pos-front --bench share`.
+//! Each protocol is a function that returns [`Row`]s. Run it by `cargo bench -p pos-front --bench share`.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 #![allow(clippy::unwrap_used, dead_code, reason = "the process's helpers are those of the tests")]
@@ -23,16 +23,17 @@ mod zvt;
 
 use std::time::Duration;
 
-/// Sales of one measurement.
+/// The number of sales in one measurement.
 const SALES: usize = 200;
-/// Not counted: caches.
+/// The number of first sales that are not counted, because the caches are empty.
 const WARM_UP: usize = 20;
-/// Between two sales everything is at rest, as at a counter.
+/// The pause between two sales in which everything is idle, as at a counter.
 const IDLE: Duration = Duration::from_millis(30);
-/// How long the agent needs for a card and the bank: longer than what the front waits between two messages to a till.
+/// The time that the agent needs for a card and the bank. It is longer than the front's pause between two messages to a
+/// till.
 const CARD: Duration = Duration::from_millis(70);
 
-/// What was measured under one name, once for each sale.
+/// The measurements under one name, one per sale.
 struct Row {
     name: &'static str,
     times: Vec<Duration>,
@@ -56,7 +57,7 @@ fn print(name: &str, rows: &[Row]) {
     println!();
 }
 
-/// The rows of one sale after the other.
+/// Converts the times of each sale to rows.
 fn rows<const N: usize>(names: [&'static str; N], sales: &[[Duration; N]]) -> Vec<Row> {
     let times = |at: usize| sales.iter().map(|sale| sale[at]).collect();
     names.into_iter().enumerate().map(|(at, name)| Row { name, times: times(at) }).collect()

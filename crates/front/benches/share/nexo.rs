@@ -1,5 +1,5 @@
-//! A till that speaks nexo with sealed messages, on one connection with TLS that stays open. What it does itself with a
-//! message, to seal it and to open the answer, is not counted.
+//! A till that speaks nexo with sealed messages, on one TLS connection that stays open. The till's own time to seal a
+//! message and to open the answer is not counted.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::agent::{Desk, Moments};
 use crate::{IDLE, Row, SALES, WARM_UP, rows};
 
-/// Pays as often as is measured, at an agent that needs so long for a card.
+/// Makes all payments of a measurement. `card` is the time that the agent needs for a card.
 pub(crate) fn measure(card: Duration) -> Vec<Row> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config = format!(
@@ -56,7 +56,7 @@ impl Till {
         Self { stream: StreamOwned::new(connection, stream), key: Key::derive("mypassphrase", "mykey", 1).unwrap() }
     }
 
-    /// 12.34 EUR: the whole request, each time another one.
+    /// Builds a request for 12.34 EUR, with different numbers each time.
     fn payment(&self, count: usize) -> Vec<u8> {
         let request = json!({ "SaleToPOIRequest": {
             "MessageHeader": {
@@ -81,7 +81,7 @@ impl Till {
         [head.into_bytes(), body].concat()
     }
 
-    /// When the last byte was written, and when the first one of the answer had come.
+    /// Sends a message. Returns when its last byte was written, and when the answer's first byte came.
     fn pays(&mut self, message: &[u8]) -> (Instant, Instant) {
         self.stream.write_all(message).unwrap();
         self.stream.flush().unwrap();
@@ -105,7 +105,7 @@ impl Till {
     }
 }
 
-/// The body of an answer, once all of it is there.
+/// Returns the body of an answer when it is complete.
 fn whole(answer: &[u8]) -> Option<Vec<u8>> {
     let end = answer.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();

@@ -1,7 +1,7 @@
-//! A till that speaks ZVT over TCP: it registers, pays, and acknowledges everything at once.
+//! A till that speaks ZVT over TCP: it registers, pays, and acknowledges each message immediately.
 //!
-//! The front leaves 20 ms between two APDUs to the same till, which some tills need. It stands in the outcome's share
-//! where the front has said something shortly before; a bank is never that fast.
+//! The front leaves 20 ms between two APDUs to the same till, which some tills need. The outcome's share contains this
+//! pause when the front has sent a message shortly before. A real bank is never that fast.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -15,10 +15,10 @@ use pos_protocols::zvt::command::{Command, Password, Registration};
 use crate::agent::{Desk, Moments};
 use crate::{IDLE, Row, SALES, WARM_UP, rows};
 
-/// It prints payments itself, and hears how they go on (config byte, bits 02 and 08).
+/// The config byte: the till prints payments itself and gets intermediate states (bits 02 and 08).
 const CONFIG: u8 = 0x0A;
 
-/// Pays as often as is measured, at an agent that needs so long for a card.
+/// Makes all payments of a measurement. `card` is the time that the agent needs for a card.
 pub(crate) fn measure(card: Duration) -> Vec<Row> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let config =
@@ -41,7 +41,7 @@ pub(crate) fn measure(card: Duration) -> Vec<Row> {
     rows(names, &sales)
 }
 
-/// 12.34 EUR.
+/// Builds a payment of 12.34 EUR.
 fn payment() -> Vec<u8> {
     let mut fields = Fields::default();
     fields.set_number(0x04, 1234);
@@ -94,7 +94,7 @@ impl Till {
         }
     }
 
-    /// The next APDU with the moment of its first byte; what wants an answer gets it.
+    /// Reads the next APDU, with the moment of its first byte. Acknowledges it if it needs an answer.
     fn hears(&mut self) -> (Instant, TerminalMessage) {
         let (mut chunk, mut first) = ([0; 4096], None);
         loop {

@@ -1,4 +1,4 @@
-// What was tried is tried again as it was, nobody's refusal is replaced, and what is paid is one number.
+// A repeated transaction has the same data, a refused draft is never replaced, and the paid amount is one number.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// What a part of a screen needs of a browser: elements that hold attributes, texts and listeners, and nothing that is drawn.
+// The part of a browser that the screens need in tests: elements with attributes, texts and listeners. Nothing is
+// drawn.
 
 class Element {
   constructor(tag) { Object.assign(this, { tagName: tag.toUpperCase(), nodes: [], attributes: {}, dataset: {}, listeners: {} }); }
@@ -14,17 +15,17 @@ class Element {
   get lastChild() { return this.nodes.at(-1); }
   get textContent() { return this.nodes.map((one) => one.textContent ?? one).join(""); }
   set textContent(value) { this.nodes = [value]; }
-  /** By its tag, or by its class behind a dot. */
+  /** Finds an element by its tag, or by its class after a dot. */
   querySelector(wanted) {
     const is = (one) => (wanted.startsWith(".") ? (one.attributes.class ?? "").split(" ").includes(wanted.slice(1)) : one.tagName === wanted.toUpperCase());
     return this.all.slice(1).find(is) ?? null;
   }
-  /** It and all that is in it. */
+  /** Returns the element and all elements in it. */
   get all() { return [this, ...this.nodes.flatMap((one) => one.all ?? [])]; }
 }
 globalThis.document = { documentElement: {}, createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag) };
 
-/** The first element with such an attribute in another one. */
+/** Returns the first element with this attribute in another one. */
 export const found = (el, name, value) => el.all.find((one) => one.getAttribute(name) === value);
-/** As a screen reader meets it: without what is hidden. */
+/** Returns the text for a screen reader: without hidden elements. */
 export const said = (el) => (el.hidden ? "" : el.nodes.map((one) => (one.all ? said(one) : one)).join(" ").replace(/\s+/g, " ").trim());

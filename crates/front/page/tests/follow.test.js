@@ -11,7 +11,7 @@ const about = { reference: "r-1" };
 const WORD = { card: "watch", bank: "watch", signature: "judge", confirm: "say", unconfirmed: "open", finishing: "open", asking: "again", "not-begun": "again" };
 const QUESTIONS = ["post", "fetch", "cancel", "sign", "confirm"];
 
-/** A page that follows one transaction, and the question that is open. */
+/** A page that follows one transaction, and its open request. */
 class Following {
   constructor() {
     this.state = up();
@@ -21,7 +21,7 @@ class Following {
     this.was = this.state;
     let done;
     [this.state, done] = play(this.state, event);
-    // What is due later is due.
+    // Effects that are due later are played immediately.
     for (let later; (later = done.find((effect) => effect.do === "later")); done = play(this.state, later.event)[1]);
     this.asks = done.find((effect) => QUESTIONS.includes(effect.do))?.do;
   }
@@ -30,7 +30,8 @@ class Following {
   }
   refused(code, status) {
     if (this.asks === "post") return this.hear({ type: "post-refused", ...about, problem: { code, status: status ?? 422 } });
-    // A begin that is refused after the look: the look found nothing, and the begin was sent again.
+    // A begin that is refused after the question for the reference: the terminal did not have it, so the begin was sent
+    // again.
     if (this.asks === "fetch" && this.state.job.phase === "asking" && afterTheLook.includes(code)) {
       this.hear({ type: "missing", ...about });
       return this.refused(code, status);

@@ -1,4 +1,5 @@
-// Every event that the state machine knows, in any order: what no order may do. And, row by row, what may hide a sale.
+// Every event of the state machine in any order: the effects that no order may have. And, row by row, the screens that
+// may hide a transaction.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,29 +7,29 @@ import { test } from "node:test";
 import { EVENTS, isRunning, isUnconfirmed, isUnderWay, mayBeReplaced, mayCancel, reduce, screenOf } from "../state.js";
 import { ended, play, T, up, view } from "./playing.js";
 
-/** One of each state that a sale can be in, of each that the page treats in its own way. */
+/** One transaction for each state that the page treats differently. */
 const STATES = [
   view(), view({ state: "in-progress" }), view({ state: "awaiting-signature" }), view({ state: "awaiting-till" }), view({ state: "unconfirmed" }),
   view({ state: "unconfirmed-finishing" }), view({ state: "unconfirmed", needsPerson: "x" }), ended("approved"), ended("partially-approved"),
   ended("declined"), ended("cancelled"), ended("not-sent"), ended("reversed"), view({ replayed: true }), view({ state: "a-later-word" }),
 ];
-/** What `main.js` carries out. */
+/** The effects that `main.js` carries out. */
 const EFFECTS = [...readFileSync(new URL("../main.js", import.meta.url), "utf8").matchAll(/^ {4}case "([\w-]+)": /gm)].map(([, name]) => name);
 const REQUEST = { kind: "sale", amount: "12.34" };
-/** What most often comes next, so that each event is played where it does something. */
+/** The events that most often come next, so that an event is played where it has an effect. */
 const LIKELY = {
   asking: ["post-lost", "ask-again", "missing", "post-refused"], "not-begun": ["start-again", "leave"], refused: ["start-approved", "leave", "prepare"],
 };
-/** What a person at this page does; all else comes from the terminal. */
+/** The events of a person at this page; all others come from the terminal. */
 const ACTS = ["start", "try-again", "start-again", "start-approved", "draft", "prepare", "cancel", "judge", "leave", "end-training", "notice-read"];
 
-/** The same sequence in every run. */
+/** A pseudo-random sequence, the same in every run. */
 function dice(seed) {
   const of = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
   return { of, one: (list) => list[of(list.length)], often: () => of(4) > 0 };
 }
 
-/** An event of each type, about the job in hand or about another transaction. */
+/** Returns an event of each type, about the job in hand or about another transaction. */
 function events({ of, one, often }, state, fresh) {
   const { job } = state;
   const reference = job && often() ? job.reference : one(["r-1", "r-2", "other"]);
@@ -49,10 +50,10 @@ function events({ of, one, often }, state, fresh) {
 }
 const trains = (job) => !!(job?.sale?.training ?? job?.request?.training);
 const name = (one) => `${one.till}/${one.reference}`;
-/** What the page knows to be unconfirmed. */
+/** Returns the transactions that the page shows as unconfirmed. */
 const unconfirmed = ({ job, open }) => [...open, job?.sale].filter((sale) => isUnconfirmed(sale) && !sale.training).map(name);
 
-/** What holds after each event, whatever came before. */
+/** Checks what must be true after each event, regardless of the earlier events. */
 function check(before, event, next, done) {
   const [was, is] = [before.job, next.job];
   const byPerson = ACTS.includes(event.type);

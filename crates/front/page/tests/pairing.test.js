@@ -11,7 +11,7 @@ import { load } from "../words.js";
 const WORDS = JSON.parse(readFileSync(new URL("../words/en.json", import.meta.url), "utf8"));
 const KASSE = { name: "kasse-2", code: "482915", from: "192.168.1.31", approvedAs: null, leftS: 300 };
 const json = (status, body) => new Response(JSON.stringify(body), { status });
-/** All that was begun so far has gone on as far as it can. */
+/** Lets all asynchronous work continue as far as it can. */
 const settled = async () => { for (let n = 0; n < 50; n += 1) await new Promise(setImmediate); };
 
 let now, asked, streams, answer;
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => mock.reset());
 
-/** The part on a page whose line is up, and what is pressed on it. */
+/** Builds the part on a page with a connection, and functions to press its controls. */
 async function shown() {
   const part = pairingPart();
   part.update("up", true);
@@ -52,7 +52,7 @@ test("what the front told holds for its seconds, from the arrival of the answer"
   const codes = (tick) => holds(open, tick).waiting.map((one) => one.code);
   assert.deepEqual([5000, 5001, 6000, 304999, 305000, 900000].map((tick) => holds(open, tick).leftS), [300, 300, 299, 1, 0, 0]);
   assert.deepEqual([codes(24999), codes(25000), codes(305000)], [["482915", "111111"], ["482915"], []]);
-  // The front says `null` while it is closed; who has asked in time is not cut off.
+  // The front sends `null` while pairing is closed; a till that has asked in time can still finish.
   const closed = holds(told({ openForS: null, waiting: [KASSE] }, 5000), 5000);
   assert.deepEqual([closed.leftS, closed.waiting.length], [0, 1]);
   assert.deepEqual([300, 299, 61, 9, 0].map(minutes), ["5:00", "4:59", "1:01", "0:09", "0:00"]);
@@ -128,7 +128,7 @@ test("what was opened elsewhere is shown, with the code of each till that waits"
   assert.equal(part.at("timer"), "2:00 left");
   const words = said(part.el);
   for (const each of ["kasse-2 · 192.168.1.31 482915", "<b>x</b> · fe80::1 · approved as kasse-9 000042", WORDS.pair.then]) assert.ok(words.includes(each), words);
-  // Opened for longer here, the tills still wait; each for its own time.
+  // The page opens pairing for longer, and the waiting tills keep their own times.
   await part.press();
   assert.ok(said(part.el).includes("482915"));
   now += 200000;

@@ -1,4 +1,4 @@
-// Amounts, searching, what may be done with a sale, the chart's sums, the stream's events, and the words.
+// Amounts, search, possible actions, the chart's sums, the stream's events, and the texts.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -98,7 +98,7 @@ test("an event is read whatever its word; comments and damage are passed over", 
   for (const block of [": listening", "", "event: x", "data: {half", "data:"]) assert.equal(read(block), null, block);
 });
 
-/** As `a.b`, from the groups of a file. */
+/** Returns the keys of a file as `a.b`. */
 const flat = (groups) => Object.fromEntries(Object.entries(groups).flatMap(([group, texts]) => (typeof texts === "string" ? [[group, texts]]
   : Object.entries(texts).map(([name, text]) => [name ? `${group}.${name}` : group, text]))));
 const WORDS = ["en", "de"].map((name) => [name, flat(JSON.parse(file(`words/${name}.json`)))]);

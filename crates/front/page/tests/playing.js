@@ -1,17 +1,17 @@
-// What the tests of the state machine play with.
+// Helpers for the tests of the state machine.
 
 import { begin, reduce } from "../state.js";
 
-/** The clock of every event that names no other. */
+/** The time of every event that names no other. */
 export const T = Date.parse("2026-11-22T12:00:00Z");
-/** A sale of the terminal's own till, as the terminal shows it. */
+/** A transaction of the terminal's own till, as the terminal shows it. */
 export const view = (more = {}) => ({
   till: "local", reference: "r-1", number: 7, kind: "sale", amount: "12.34", currency: "EUR", state: "waiting-for-card",
   text: "", startedAt: "2026-11-22T12:00:00Z", replayed: false, ...more,
 });
 export const ended = (outcome, more = {}) => view({ state: "ended", outcome, endedAt: "2026-11-22T12:00:09Z", ...more });
 
-/** Plays events; answers the last state and everything that was to be done. */
+/** Plays events; returns the last state and all effects. */
 export function play(state, ...events) {
   const done = [];
   for (const event of events) {

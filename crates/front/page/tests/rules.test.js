@@ -1,4 +1,5 @@
-// The rules of the state machine one by one: what each word of the terminal, each second try and each look may do.
+// The rules of the state machine one by one: what each word of the terminal, each retry and each reading of the state
+// may do.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,11 +15,11 @@ const running = (sale = view()) => play(up(), START, posted(sale))[0];
 const fetched = (sale, more = {}) => ({ type: "fetched", reference: "r-1", sale, heard: 9, ...more });
 const step = (data, more = {}) => ({ type: "step", data: { till: "local", reference: "r-1", text: "", ...data }, ...more });
 const refused = (code, status = 403) => play(started(), { type: "post-refused", reference: "r-1", problem: { code, status } })[0];
-/** Of another page, and shown here. */
+/** A transaction of another page, shown on this one. */
 const others = (sale = view()) => play(up(), { type: "status", status: { current: view() } }, fetched(sale))[0];
 const names = (done) => done.map((effect) => effect.do);
 const sounds = (done) => done.filter((effect) => effect.do === "sound").map((effect) => effect.name);
-/** Played once: what was done, and that nothing else has changed. */
+/** Checks that an event changes nothing and has no effect. */
 const nothing = (state, event) => assert.deepEqual(reduce(state, { now: T, ...event }), [state, []], event.type);
 
 test("at the page's start nothing is known and nothing is its own; a reload keeps what was its own", () => {
@@ -242,7 +243,7 @@ test("the status says what is open; a sale that is on the screen already is not 
   const open = view({ reference: "o", state: "unconfirmed" });
   assert.deepEqual(play(up(), { type: "status", status: { unconfirmed: [open] } })[0].open, [open]);
   assert.deepEqual(play(up(), { type: "status", status: {} })[0].open, []);
-  // The status was asked before the end came: it is older.
+  // The status was asked before the outcome arrived, so it is older.
   const late = { type: "status", status: { current: view(), unconfirmed: [] } };
   for (const state of [running(ended("approved")), others(ended("approved")), others(ended("declined"))]) {
     const [{ job }, done] = play(state, late);

@@ -1,4 +1,4 @@
-// The screen of a sale: what a customer scans, and what is offered once the bank has declined.
+// The screen of a transaction: the code that a customer scans, and the buttons after a decline.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -36,7 +36,7 @@ test("where the customer acts stands as a code, and in words too", async () => {
   assert.equal(code.getAttribute("viewBox"), "0 0 37 37");
   assert.ok(found(code, "d", "M4 4h7v1h-7z"));
   assert.match(said(screen.el), /bank\.example/);
-  // Without the picture the words are enough.
+  // Without the QR code the text is enough.
   globalThis.fetch = async () => { throw new Error("the line is cut"); };
   const other = saleScreen(page(now), { job: now });
   other.update(state);

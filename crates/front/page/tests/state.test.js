@@ -1,4 +1,4 @@
-// Every end, every loss and every double tap, played on the pure state machine.
+// Every outcome, every loss and every double tap, played on the pure state machine.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -298,7 +298,9 @@ test("training ends from wherever it stands, and a payment is not touched by tha
   for (const sale of [view(), ended("approved")]) assert.deepEqual(names(play(running(sale), { type: "end-training" })[1]), []);
 });
 
-/** Of each event that the page knows, what can be in it: for `n` draws of a sequence. An event that is missing here fails. */
+/**
+ * Returns for each event of the page its possible content, for `n` draws of a sequence. A missing event fails the test.
+ */
 const DRAWN = {
   start: (of) => (of.flag ? START : { type: "start", reference: of.fresh, request: REQUEST }),
   "try-again": (of) => ({ type: "try-again", reference: of.fresh }),

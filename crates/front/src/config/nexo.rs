@@ -1,5 +1,5 @@
-//! `[nexo]`: tills that speak nexo (Terminal API). Each has a name towards the agent from here, by its SaleID; nothing
-//! listens that does not stand here.
+//! `[nexo]`: tills that speak nexo (Terminal API). Each till's name towards the agent is configured here by its SaleID.
+//! The front listens only on the configured address.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -13,23 +13,24 @@ use super::is_till;
 use super::section::Section;
 use super::zvt::{SUMS, Wrong, secret_line};
 
-/// A shop's counters.
+/// The largest number of tills: enough for the counters of a shop.
 const MOST: usize = 16;
-/// The longest SaleID and POIID.
+/// The greatest length of a SaleID or POIID.
 const LONGEST_NAME: usize = 128;
 
 /// The port for tills that speak nexo.
 #[derive(Clone, Debug)]
 pub(crate) struct NexoConfig {
-    /// Where it is listened; nowhere without it.
+    /// The address to listen on; without it, the front does not listen.
     pub(crate) listen: Option<SocketAddr>,
-    /// Who may connect; on a network anybody, where it is empty and each till has a key.
+    /// The addresses that may connect. On a network, when the list is empty, every address may connect and each till
+    /// has a key.
     pub(crate) from: Vec<IpAddr>,
     /// The terminal's own name, `POIID`.
     pub(crate) poi_id: String,
-    /// The common name of the certificate: some tills' libraries look for one of their maker's.
+    /// The common name of the certificate. Libraries of some tills require one that their maker defines.
     pub(crate) common_name: Option<String>,
-    /// Messages that are not sealed are taken from whoever may connect, not from this board alone.
+    /// True when unsealed messages are accepted from every address that may connect, not only from this board.
     pub(crate) plain: bool,
     /// The tills.
     pub(crate) tills: Vec<NexoTillConfig>,
@@ -38,27 +39,27 @@ pub(crate) struct NexoConfig {
 /// One till that speaks nexo.
 #[derive(Clone, Debug)]
 pub(crate) struct NexoTillConfig {
-    /// Its name towards the agent.
+    /// The till's name towards the agent.
     pub(crate) till: String,
-    /// Its own name, `SaleID`.
+    /// The till's own name, `SaleID`.
     pub(crate) sale_id: String,
-    /// The file with the passphrase of its key.
+    /// The file with the passphrase of the till's key.
     passphrase_file: Option<PathBuf>,
     key_identifier: String,
     key_version: u32,
-    /// Whether it may pay out without an earlier payment.
+    /// True when the till may pay out without an earlier payment.
     pub(crate) credit: bool,
-    /// The terminal prints receipts, and the till has them too.
+    /// True when the terminal prints receipts and the till gets them too.
     pub(crate) terminal_prints: bool,
-    /// How receipts are written.
+    /// The format of receipts.
     pub(crate) profile: Profile,
-    /// Characters of a line of a receipt.
+    /// The characters per line of a receipt.
     pub(crate) width: u8,
-    /// Its captures come to this terminal.
+    /// True when the till's captures are made at this terminal.
     pub(crate) reserves: bool,
-    /// Keys of SaleToAcquirerData that mean nothing.
+    /// The keys of SaleToAcquirerData that are ignored.
     pub(crate) ignore: Vec<String>,
-    /// Whether its sums are its own, not the terminal's.
+    /// True when the till's sums are its own, not the terminal's.
     pub(crate) own_sums: bool,
 }
 
@@ -74,7 +75,7 @@ impl NexoConfig {
         }
     }
 
-    /// What is wrong, with the key that it belongs to. `names` are those of the other tills.
+    /// Returns the faults with their keys. `names` are the names of the other tills.
     pub(super) fn judge(&self, names: &[&String]) -> Vec<(String, Wrong)> {
         let mut all = Vec::new();
         let mut say = |key: String, wrong: String, remedy: &'static str| all.push((key, (wrong, remedy)));
@@ -154,7 +155,7 @@ impl NexoTillConfig {
         }
     }
 
-    /// The key that it shares with the terminal, when it has one.
+    /// Returns the key that the till shares with the terminal, if it has one.
     pub(crate) fn key(&self) -> Result<Option<Key>, Wrong> {
         let remedy =
             "write the passphrase into it, owned by pos-front, mode 0600, and name key-identifier as the till has it";
@@ -170,7 +171,7 @@ impl NexoTillConfig {
     }
 }
 
-/// What may stand in a message's header.
+/// Checks a name for the header of a message.
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control) && name.trim() == name
 }

@@ -1,5 +1,5 @@
-//! The tables of the configuration's file: keys are taken out one by one, each as what it must be, and what is left at
-//! the end is unknown. So all that is wrong with the form of a file is found at once.
+//! Tables of the configuration file. Keys are taken out one by one with the type that they must have; the keys that
+//! remain are unknown. So all faults of a file's form are found together.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use toml::Table;
 
 use super::Fault;
 
-/// A table of the file whose keys are taken out one by one; what is left is unknown.
+/// A table of the file whose keys are taken out one by one; the remaining keys are unknown.
 pub(super) struct Section<'a> {
     pub(super) prefix: String,
     pub(super) table: &'a mut Table,
@@ -22,7 +22,7 @@ impl Section<'_> {
         self.faults.push(Fault { key, wrong: wrong.into(), remedy: remedy.to_owned() });
     }
 
-    /// What a key must be, by its type; `fitting` gives `None` for what is of the type and cannot be used.
+    /// Takes a key with its type. `fitting` returns `None` for a value that has the type but cannot be used.
     fn take<T: DeserializeOwned, U>(
         &mut self,
         key: &str,
@@ -42,7 +42,7 @@ impl Section<'_> {
         self.take(key, "text in quotes", Some)
     }
 
-    /// A text without which nothing can be done.
+    /// Takes a text that must be present.
     pub(super) fn needed_text(&mut self, key: &str) -> String {
         if !self.table.contains_key(key) {
             self.fault(key, "is missing", "write it");
@@ -54,7 +54,7 @@ impl Section<'_> {
         self.take(key, "an absolute path in quotes", |path: PathBuf| path.is_absolute().then_some(path))
     }
 
-    /// One of these words, with what it means.
+    /// Takes one of these words and returns its meaning.
     pub(super) fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let (last, others) = quoted.split_last()?;
@@ -79,17 +79,17 @@ impl Section<'_> {
         self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", Some).unwrap_or_default()
     }
 
-    /// One address with its port.
+    /// Takes one address with its port.
     pub(super) fn address(&mut self, key: &str) -> Option<SocketAddr> {
         self.take(key, "an address with its port, as \"0.0.0.0:20007\"", Some)
     }
 
-    /// Addresses without ports.
+    /// Takes a list of addresses without ports.
     pub(super) fn ips(&mut self, key: &str) -> Vec<IpAddr> {
         self.take(key, "a list of addresses, as [\"192.168.1.20\"]", Some).unwrap_or_default()
     }
 
-    /// A table below this one, empty when it is not there.
+    /// Reads a table below this one; it is empty when the file does not have it.
     pub(super) fn section<T>(&mut self, key: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> T {
         let mut table: Table = self.take(key, &format!("a table [{key}]"), Some).unwrap_or_default();
         let prefix = format!("{}{key}.", self.prefix);
@@ -99,7 +99,7 @@ impl Section<'_> {
         read
     }
 
-    /// Tables in a row, each below `[[key]]`.
+    /// Reads a list of tables, each below `[[key]]`.
     pub(super) fn sections<T>(&mut self, key: &str, read: impl Fn(&mut Section<'_>) -> T) -> Vec<T> {
         let tables: Vec<Table> = self.take(key, &format!("tables [[{key}]]"), Some).unwrap_or_default();
         let mut all = Vec::new();

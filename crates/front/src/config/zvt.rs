@@ -1,5 +1,5 @@
-//! `[[zvt]]`: tills that speak ZVT. Each has a name towards the agent from here, never from its connection; nothing
-//! listens that does not stand here.
+//! `[[zvt]]`: tills that speak ZVT. Each till's name towards the agent is configured here and never comes from its
+//! connection. The front listens only on the configured lines.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,55 +13,55 @@ use pos_till_api::OnSilence;
 use super::is_till;
 use super::section::Section;
 
-/// A shop's counters.
+/// The largest number of tills: enough for the counters of a shop.
 const MOST: usize = 16;
-/// The speeds that the specification names.
+/// The speeds that the specification names, in bits per second.
 const SPEEDS: [u64; 2] = [9600, 115_200];
 
-/// Whose sums a till hears: the terminal's, or its own.
+/// The sums that a till gets: the terminal's, or its own.
 pub(super) const SUMS: [(&str, bool); 2] = [("terminal", false), ("own", true)];
 
-/// What is wrong, and the remedy.
+/// The error and the remedy.
 pub(super) type Wrong = (String, &'static str);
 
 /// One till that speaks ZVT.
 #[derive(Clone, Debug)]
 pub(crate) struct ZvtConfig {
-    /// Its name towards the agent.
+    /// The till's name towards the agent.
     pub(crate) till: String,
-    /// Where it comes from.
+    /// The line of the till.
     pub(crate) line: ZvtLine,
-    /// The file with its password of six digits.
+    /// The file with the till's password of six digits.
     password_file: Option<PathBuf>,
-    /// Whether it may pay out without an earlier payment (06 31).
+    /// True when the till may pay out without an earlier payment (06 31).
     pub(crate) credit: bool,
-    /// What becomes of an approval that the till does not acknowledge.
+    /// The action on an approval that the till does not acknowledge.
     pub(crate) unacknowledged: OnSilence,
-    /// Fields of 04 0F in ascending order, not in the order of the specification's table.
+    /// True when the fields of 04 0F are in ascending order, not in the order of the specification's table.
     pub(crate) ascending: bool,
-    /// 04 0F may have a container of TLVs.
+    /// True when 04 0F may have a container of TLVs.
     pub(crate) status_containers: bool,
-    /// Only what a transaction cannot do without: no 04 FF, no printed lines.
+    /// True when only the necessary frames are sent: no 04 FF, no printed lines.
     pub(crate) needed_frames_only: bool,
-    /// Whether its sums are its own, not the terminal's.
+    /// True when the till's sums are its own, not the terminal's.
     pub(crate) own_sums: bool,
 }
 
 /// The line of a ZVT till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ZvtLine {
-    /// TCP.
+    /// A TCP connection.
     Tcp {
-        /// Where it is listened.
+        /// The address to listen on.
         listen: SocketAddr,
-        /// Who may connect.
+        /// The addresses that may connect.
         from: Vec<IpAddr>,
     },
     /// A serial line.
     Serial {
-        /// The device.
+        /// The path of the device.
         path: PathBuf,
-        /// Bits a second.
+        /// The speed in bits per second.
         speed: u32,
     },
 }
@@ -74,7 +74,7 @@ impl ZvtConfig {
         let speed = zvt.number("speed", 9600..=115_200).unwrap_or(9600);
         let line = match serial {
             Some(path) if listen.is_none() => ZvtLine::Serial { path, speed: u32::try_from(speed).unwrap_or(0) },
-            // Both are a fault, which `judge` finds by the address that cannot be.
+            // Both keys together are a fault. `judge` finds it by this value, which is never valid.
             Some(_) => ZvtLine::Serial { path: PathBuf::new(), speed: 0 },
             None => ZvtLine::Tcp { listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 20_007))), from },
         };
@@ -122,7 +122,7 @@ impl ZvtConfig {
         all
     }
 
-    /// The password, when one is asked for.
+    /// Returns the password, if the till uses one.
     pub(crate) fn password(&self) -> Result<Option<u32>, Wrong> {
         let Some(file) = &self.password_file else { return Ok(None) };
         let remedy = "write the till's six digits into it, owned by pos-front, mode 0600";
@@ -133,7 +133,7 @@ impl ZvtConfig {
     }
 }
 
-/// What of all of them is wrong, with the key that it belongs to. `others` are the names of the other tills.
+/// Returns the faults of all tills with their keys. `others` are the names of the other tills.
 pub(super) fn judge(zvt: &[ZvtConfig], others: &[&String]) -> Vec<(String, Wrong)> {
     let mut all = Vec::new();
     if zvt.len() > MOST {
@@ -167,7 +167,7 @@ impl fmt::Display for ZvtLine {
     }
 }
 
-/// The one line of a file that only the front's user may open.
+/// Reads the one line of a file that only the front's user may open.
 pub(super) fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Result<String, Wrong> {
     let wrong = |what: &str| (format!("{key}: {}: {what}", file.display()), remedy);
     let facts = fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;

@@ -1,4 +1,4 @@
-//! A till on a serial line: the frames of the line, and its device, which is opened again when it is gone.
+//! A till on a serial line: the frames of the line, and its device, which is opened again after a loss.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialSt
 use super::{AGAIN, CHUNK, Event, MOST_WAITING};
 use crate::asking::until;
 
-/// Opens the line, and holds it until it is gone; then again.
+/// Opens the line, holds it until it is lost, and opens it again.
 pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) {
     let (mut count, mut said) = (0, false);
     loop {
         let port = tokio_serial::new(path.to_string_lossy(), speed)
             .data_bits(DataBits::Eight)
             .parity(Parity::None)
-            // The specification's; a till with one stop bit is heard all the same.
+            // Two stop bits, as in the specification; a till with one stop bit is received too.
             .stop_bits(StopBits::Two)
             .flow_control(FlowControl::None)
             .open_native_async();
@@ -49,7 +49,7 @@ async fn serve(
     events: &mpsc::Sender<Event>,
 ) -> std::io::Result<()> {
     let (writer, mut waiting) = mpsc::channel::<Apdu>(MOST_WAITING);
-    // Nothing has to be stopped beside this task, which ends with the line.
+    // The event needs the handle of a task to stop. This task ends with the line, so the handle is of an empty task.
     let stop = tokio::spawn(std::future::pending::<()>()).abort_handle();
     if events.send(Event::Opened(line, writer, stop, path.display().to_string())).await.is_err() {
         return Ok(());
@@ -78,7 +78,7 @@ async fn serve(
                         return Ok(());
                     }
                 }
-                // The till does not acknowledge: as a connection that broke off.
+                // A till that does not acknowledge counts as a broken connection.
                 LinkAction::Lost => return Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! The agent is down, comes back, and breaks off in the middle.
+//! The agent is down, returns, and breaks off during a request.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ async fn without_an_agent_it_says_so_and_recovers_by_itself() {
     let answer = client.get(front.https_url("/v1/latest")).send().await.unwrap();
     assert_eq!(answer.headers()["retry-after"], "1");
     assert_eq!(problem(answer).await, (503, "agent-down".to_owned()));
-    // The watch's own stream may end a moment after the agent took no connection any more.
+    // The front's own stream may end a moment after the agent stopped accepting connections.
     until(|| async { health().await["agent"] == "down" }).await;
-    // The page begins all the same, with what is known of the terminal.
+    // The page starts anyway, with the known settings of the terminal.
     assert_eq!(json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await, settings);
     let agent = stopped.begin();
     agent.is_listened_to(1).await;
@@ -40,7 +40,7 @@ async fn it_begins_before_the_agent_does() {
     until(|| async { front.client().get(front.https_url("/v1/latest")).send().await.unwrap().status() == 200 }).await;
 }
 
-/// As while systemd holds the socket, and the agent does not come up.
+/// The socket accepts connections, as when systemd holds it and the agent does not start.
 #[tokio::test]
 async fn an_agent_that_takes_connections_and_says_nothing_is_down_and_nobody_waits_for_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ async fn a_page_hears_at_once_that_its_events_have_ended() {
     assert!(matches!(ended, Ok(Ok(None) | Err(_))), "{ended:?}");
 }
 
-/// Asks until it is so.
+/// Repeats a question until it is true.
 async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) {
     let asked = async {
         while !is_so().await {

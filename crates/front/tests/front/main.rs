@@ -1,14 +1,14 @@
-//! The front as a process, over real sockets: a TLS client that nobody here wrote in front of it, and a stand-in for
-//! the agent behind it, whose every answer is in `stand_in.rs`.
+//! Tests of the front as a process over real sockets. In front of it is an independent TLS client. Behind it is a
+//! stand-in for the agent; all answers of the stand-in are in `stand_in.rs`.
 //!
-//! | file | what is tried |
+//! | file | content |
 //! |---|---|
-//! | `requests` | what is passed on, and what browsers, proxies and slow peers are made to send |
-//! | `away` | the agent is down, comes back, and breaks off in the middle |
-//! | `crowds` | strangers and greedy tills beside whoever has work to do |
-//! | `signing_in` | the cookie, and what an operator's session reaches |
-//! | `pairing` | codes, tokens, and how far a paired till sees |
-//! | `webhooks` | receivers that hang, redirect and fail: order, signature, nothing twice |
+//! | `requests` | requests that are passed on, and requests of abused browsers, proxies and slow peers |
+//! | `away` | the agent is down, returns, and breaks off during a request |
+//! | `crowds` | unidentified callers and greedy tills next to callers with real work |
+//! | `signing_in` | the cookie, and the rights of an operator's session |
+//! | `pairing` | codes, tokens, and the view of a paired till |
+//! | `webhooks` | receivers that hang, redirect and fail: order, signature, no duplicates |
 //! | `verbs` | the command line |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

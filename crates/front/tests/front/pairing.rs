@@ -1,4 +1,4 @@
-//! Codes, tokens, and how far a paired till sees.
+//! Codes, tokens, and the view of a paired till.
 
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ async fn post(client: &Client, url: String, body: Value) -> Response {
     client.post(url).header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
 }
 
-/// A till asks, when somebody at the terminal has let it; the path by which it collects its token, and the code.
+/// Asks for a token as a till, after a person has opened pairing. Returns the path for its token, and the code.
 async fn ask(front: &Running, client: &Client) -> (String, String) {
     assert!(front.verb(&["pair", "open"]).status.success());
     let asked = post(client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -60,7 +60,7 @@ async fn a_till_has_its_token_after_code_and_approval_and_over_a_restart() {
     assert_eq!(problem(answer).await, (401, "unauthorized".to_owned()));
 }
 
-/// By the command line, and by the page for whoever may use it.
+/// Pairing is opened by the command line, and on the page by its users.
 #[tokio::test]
 async fn nobody_asks_for_a_token_before_somebody_at_the_terminal_has_opened_it() {
     let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"").await;
@@ -80,7 +80,7 @@ async fn nobody_asks_for_a_token_before_somebody_at_the_terminal_has_opened_it()
     let opened = open(&format!("pos_session={}", crate::stand_in::SESSION)).await;
     assert_eq!(json(opened).await, json!({ "openForS": 300 }));
     assert_eq!(ask().await.status(), StatusCode::ACCEPTED);
-    // After a restart somebody opens it anew.
+    // After a restart a person opens pairing again.
     let front = front.kill().await.begin("").await;
     let client = front.client();
     let closed = post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -103,7 +103,7 @@ async fn ten_wrong_codes_end_pairing_for_a_while() {
     let asked = post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
     assert!(asked.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 800);
     assert_eq!(problem(asked).await.0, 429);
-    // A restart forgives none of them.
+    // A restart keeps the count of wrong codes.
     let front = front.kill().await.begin("").await;
     assert!(front.verb(&["pair", "open"]).status.success());
     let asked = post(&front.client(), front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -131,7 +131,7 @@ async fn a_paired_till_is_confined_to_its_own() {
     }
     let status = json(get("/v1/status").await).await;
     assert_eq!((&status["current"], &status["unconfirmed"]), (&Value::Null, &json!([{ "till": "kasse-2" }])));
-    // Of the events it hears its own, and the terminal's.
+    // The till gets its own events and the terminal's.
     let mut stream = get("/v1/events").await;
     stream.chunk().await.unwrap().unwrap();
     agent.event("local", "ended");
@@ -161,7 +161,7 @@ async fn wrong_tokens_are_counted_and_a_page_of_a_listed_origin_needs_one() {
         statuses.push(problem(wrong).await.0);
     }
     assert_eq!((statuses[19], statuses[20]), (401, 429));
-    // Whoever has the right one is not kept from it by others of its address, and forgives them nothing.
+    // A right token works despite wrong tokens from the same address, and does not reset their count.
     let right = client.get(front.https_url("/v1/latest")).header("authorization", format!("Bearer {token}"));
     assert_eq!(right.send().await.unwrap().status(), StatusCode::OK);
     let wrong = client.get(front.https_url("/v1/latest")).header("authorization", "Bearer x").send().await.unwrap();
@@ -195,7 +195,8 @@ async fn a_till_that_is_paired_again_has_the_new_token_alone() {
     assert_eq!(list.lines().filter(|line| line.starts_with("paired  kasse-2")).count(), 1, "{list}");
 }
 
-/// What a paired till may not ask: it is about all tills. Every other row of the manual's table it may.
+/// The routes that a paired till may not use, because they are about all tills. It may use every other row of the
+/// manual's table.
 const NOT_FOR_TILLS: [&str; 6] = [
     "GET /v1/closes",
     "POST /v1/closes",
@@ -205,8 +206,9 @@ const NOT_FOR_TILLS: [&str; 6] = [
     "POST /v1/approvals",
 ];
 
-/// Row by row of the manual's table of passage: what a paired till, a page of a listed origin with its token, such a
-/// page without one, and the front's own page reach. A row that is added is for all, or stands in [`NOT_FOR_TILLS`].
+/// Checks each row of the manual's table of routes for four callers: a paired till, a page of a listed origin with its
+/// token, such a page without a token, and the front's own page. A new row is for all tills, or is listed in
+/// [`NOT_FOR_TILLS`].
 #[tokio::test]
 async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
     let (front, agent) = front("").await;
@@ -236,7 +238,7 @@ async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
             if let Some(token) = token {
                 request = request.header("authorization", token);
             }
-            // The stand-in takes some requests and never answers them.
+            // The stand-in accepts some requests and never answers them.
             let reached = async {
                 while agent.asked() == before {
                     tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! The program itself, with a configuration in a folder of its own, and clients for it.
+//! The program itself, with a configuration in its own folder, and clients for it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Program, Output, Stdio};
@@ -13,34 +13,34 @@ use tokio::sync::watch;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
 
-/// A running front, with the agent behind it.
+/// A running front in front of a stand-in or the real agent.
 pub(crate) struct Running {
     pub(crate) folder: TempDir,
     child: Child,
-    /// Host and port.
+    /// The host and port.
     log: watch::Receiver<String>,
     pub(crate) https: String,
     pub(crate) http: String,
 }
 
 impl Running {
-    /// Returns when it listens, and knows how the agent stands.
+    /// Starts the front; returns when it listens and knows the state of the agent.
     pub(crate) async fn begin(folder: TempDir, more: &str) -> Self {
         Self::begin_by(Command::new(PROGRAM), folder, more).await
     }
 
-    /// The same as another user, who gets the folder; only root can do that.
+    /// Starts the front as another user, who becomes the owner of the folder. Only root can do this.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) async fn begin_as(uid: u32, folder: TempDir, more: &str) -> Self {
         Self::begin_program_as(Path::new(PROGRAM), uid, folder, more).await
     }
 
-    /// The same of this program.
+    /// Starts a copy of this program as another user.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) async fn begin_program_as(from: &Path, uid: u32, folder: TempDir, more: &str) -> Self {
         let program = folder.path().join("pos-front");
-        // By another process: one that is begun by another test meanwhile would hold the file open for writing, and
-        // then it cannot be run.
+        // Another process makes the copy. If this process wrote the file, a program that another test starts could hold
+        // it open. Then the copy could not be run.
         assert!(Program::new("cp").arg(from).arg(&program).status().unwrap().success());
         std::os::unix::fs::chown(folder.path(), Some(uid), None).unwrap();
         let mut command = Command::new(program);
@@ -48,7 +48,7 @@ impl Running {
         Self::begin_by(command, folder, more).await
     }
 
-    /// The same by another program, or as somebody else.
+    /// Starts the front by this command.
     pub(crate) async fn begin_by(mut command: Command, folder: TempDir, more: &str) -> Self {
         write_config(folder.path(), more);
         let mut child = command
@@ -73,7 +73,7 @@ impl Running {
             asked |= line.contains("the agent is there") || line.contains("the agent is not there");
             said.push_str(&line);
         }
-        // It must not wait for somebody who reads what it says.
+        // The front must not wait for a reader of its log.
         let (lines_of_log, log) = watch::channel(said);
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
@@ -83,7 +83,7 @@ impl Running {
         Self { folder, child, log, https: https.unwrap(), http: http.unwrap() }
     }
 
-    /// Returns the line of the log that holds these words, as soon as there is one.
+    /// Returns the first line of the log that contains these words.
     #[allow(dead_code, reason = "for the tests with the real agent")]
     pub(crate) async fn until_logged(&self, words: &str) -> String {
         let mut log = self.log.clone();
@@ -97,7 +97,7 @@ impl Running {
         self.child.id().expect("it runs")
     }
 
-    /// `kill -9`.
+    /// Kills the front with `kill -9`.
     pub(crate) async fn kill(mut self) -> Killed {
         self.child.kill().await.unwrap();
         Killed(self.folder)
@@ -111,14 +111,14 @@ impl Running {
         format!("http://{}{path}", self.http)
     }
 
-    /// A client that trusts the terminal's CA and no other one.
+    /// Returns a client that trusts only the terminal's CA.
     pub(crate) fn client(&self) -> reqwest::Client {
         let pem = self.verb(&["certificate", "--pem"]).stdout;
         let ca = reqwest::Certificate::from_pem(&pem).unwrap();
         client().tls_certs_only([ca]).build().unwrap()
     }
 
-    /// A verb of the command line with this front's configuration.
+    /// Runs a verb of the command line with this front's configuration.
     pub(crate) fn verb(&self, arguments: &[&str]) -> Output {
         let config = config(self.folder.path());
         let mut program = Program::new(PROGRAM);
@@ -126,7 +126,7 @@ impl Running {
         program.output().unwrap()
     }
 
-    /// A verb that goes on, until this is dropped.
+    /// Starts a verb that runs until it is dropped.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) fn begin_verb(&self, arguments: &[&str]) -> Child {
         let config = config(self.folder.path());
@@ -139,7 +139,7 @@ impl Running {
         TcpStream::connect(&self.http).await.unwrap()
     }
 
-    /// The status and the rest of an answer to these bytes; the connection is closed by whoever will.
+    /// Sends these bytes. Returns the status and the rest of the answer; either side may close the connection.
     pub(crate) async fn raw(&self, bytes: &str) -> (u16, String) {
         let mut stream = self.connect().await;
         stream.write_all(bytes.as_bytes()).await.unwrap();
@@ -168,14 +168,14 @@ impl Killed {
         Running::begin(self.0, more).await
     }
 
-    /// Its folder.
+    /// Returns the folder.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) fn folder(self) -> TempDir {
         self.0
     }
 }
 
-/// Whoever speaks TLS in this process does it by ring.
+/// Chooses ring for all TLS in this process.
 pub(crate) fn provider() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
@@ -183,7 +183,7 @@ pub(crate) fn provider() {
 
 pub(crate) fn client() -> reqwest::ClientBuilder {
     provider();
-    // Sooner than the front closes a connection on which nothing comes: a request may cross with that.
+    // Shorter than the front's time limit for idle connections, so no request crosses with their end.
     let idle = std::time::Duration::from_secs(5);
     reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_idle_timeout(idle)
 }
@@ -192,7 +192,7 @@ pub(crate) fn config(folder: &Path) -> PathBuf {
     folder.join("front.toml")
 }
 
-/// The end of a configuration that lets no till be paired.
+/// The end of a configuration in which no till may be paired.
 pub(crate) const NO_TILLS: &str = "# no till may be paired\n";
 
 fn write_config(folder: &Path, more: &str) {
@@ -208,13 +208,13 @@ fn write_config(folder: &Path, more: &str) {
     std::fs::write(config(folder), text).unwrap();
 }
 
-/// The body as JSON.
+/// Returns the body as JSON.
 pub(crate) async fn json(answer: reqwest::Response) -> serde_json::Value {
     let text = answer.text().await.unwrap();
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {text}"))
 }
 
-/// Status and code of a problem.
+/// Returns the status and the code of a problem.
 pub(crate) async fn problem(answer: reqwest::Response) -> (u16, String) {
     let status = answer.status().as_u16();
     assert_eq!(answer.headers()["content-type"], "application/problem+json", "{status}");

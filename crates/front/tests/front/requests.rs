@@ -1,4 +1,4 @@
-//! What is passed on, and what browsers, proxies and slow peers are made to send.
+//! Requests that are passed on, and requests of abused browsers, proxies and slow peers.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
     assert!(text.contains(settings["version"].as_str().unwrap()), "{text} {settings}");
     let of_agent = ["terminal", "currency", "exponent", "operators"].map(|name| settings[name].to_string());
     assert_eq!(of_agent, ["\"T-1\"", "\"EUR\"", "2", "false"]);
-    // The page offers pairing where there is a till for it.
+    // The page offers pairing when the configuration lists a till for it.
     assert_eq!(settings["mayPair"], true);
     let front = front.kill().await.begin(NO_TILLS).await;
     let settings = json(front.client().get(front.https_url("/front/settings")).send().await.unwrap()).await;
@@ -57,7 +57,7 @@ async fn no_other_ca_is_trusted_for_it_and_nothing_is_said_without_tls() {
     let (front, _agent) = front("").await;
     let strangers = crate::process::client().build().unwrap();
     assert!(strangers.get(front.https_url("/")).send().await.is_err());
-    // Without TLS at the TLS port: nothing of the page comes.
+    // Without TLS, the TLS port sends nothing of the page.
     let mut plain = tokio::net::TcpStream::connect(&front.https).await.unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut said = Vec::new();
@@ -100,7 +100,7 @@ async fn a_receipt_is_asked_for_in_the_form_and_width_that_the_page_wants() {
     assert_eq!(heard.headers["accept"], "text/html");
 }
 
-/// A browser that holds the page of an earlier program hears from the settings that there is another one, and gets it.
+/// A browser with the page of an earlier version learns from the settings that there is another version, and loads it.
 #[tokio::test]
 async fn a_page_of_an_earlier_version_is_told_so_and_gets_this_one() {
     let (front, _agent) = front("").await;
@@ -163,7 +163,7 @@ async fn what_is_in_no_table_never_reaches_the_agent() {
         assert!((400..500).contains(&status), "{head}: {answer}");
     }
     assert!(agent.heard().is_empty(), "{:?}", agent.heard());
-    // The same way, what is in the table does.
+    // In the same way, a request of the table is passed on.
     assert_eq!(front.raw(&format!("GET /v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n")).await.0, 200);
     assert_eq!(agent.heard().len(), 1);
 }
@@ -215,15 +215,15 @@ async fn ten_megabytes_are_refused_before_they_are_sent_and_while_they_are() {
     let head = format!(
         "POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
     );
-    // Announced: nothing of it is waited for.
+    // The size is announced: the front does not wait for the body.
     let (status, _) = front.raw(&format!("{head}Content-Length: 10485760\r\n\r\n")).await;
     assert_eq!(status, 413);
-    // Not announced: it ends with the first piece too many.
+    // The size is not announced: the request ends with the first piece above the limit.
     let piece = "a".repeat(40_000);
     let chunk = format!("{:x}\r\n{piece}\r\n", piece.len());
     let (status, _) = front.raw(&format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunk}{chunk}")).await;
     assert_eq!(status, 413);
-    // Both said at once is the way to make two readers of one request see two.
+    // A request with both headers could be read as two requests by one of two readers.
     let both = format!("{head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
     let mut stream = front.connect().await;
     stream.write_all(both.as_bytes()).await.unwrap();
@@ -244,7 +244,7 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     assert_eq!(front.raw(&format!("GET /front/health HTTP/1.1\r\nHost: {}\r\n\r\n", front.http)).await.0, 200);
     let last = slow.pop().unwrap();
     for mut stream in slow {
-        // Closed for the newer ones, or by its deadline; whatever comes, it ends.
+        // The connection ends, either for a newer one or by its deadline.
         let mut said = Vec::new();
         let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut said)).await;
         assert!(ended.is_ok());
@@ -252,7 +252,7 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     drop(last);
 }
 
-/// Six pages of one address hear the events; the seventh is told to come back, and gets the place of one that was
+/// Six pages of one address get the events. The seventh is asked to return later, and gets the slot of a page that was
 /// closed.
 #[tokio::test]
 async fn one_page_too_many_is_told_so_and_takes_the_place_of_one_that_was_closed() {
@@ -269,7 +269,7 @@ async fn one_page_too_many_is_told_so_and_takes_the_place_of_one_that_was_closed
     let refused = listen().await;
     assert!(refused.headers().contains_key("retry-after"));
     assert_eq!(problem(refused).await, (429, "too-many-requests".to_owned()));
-    // Nobody else is held up by them, and those that have a place go on.
+    // Other requests are not delayed, and the pages with a slot continue.
     assert_eq!(client.get(front.https_url("/v1/latest")).send().await.unwrap().status(), StatusCode::OK);
     agent.event("local", "ended");
     for page in &mut pages {
@@ -298,7 +298,7 @@ async fn events_come_as_they_happen_through_tls() {
         let text = String::from_utf8(event.to_vec()).unwrap();
         assert!(text.contains(&format!("event: {step}\n")) && text.ends_with("\n\n"), "{text}");
     }
-    // It goes on where it was told to.
+    // The stream continues after the given id.
     let again = front.client().get(front.https_url("/v1/events")).header("last-event-id", "e-1").send();
     let mut again = again.await.unwrap();
     let mut text = String::new();

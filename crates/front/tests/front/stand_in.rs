@@ -1,5 +1,5 @@
-//! A stand-in for the agent: its interface on a Unix socket as far as the front uses it, by the words of the manual
-//! ("The till's HTTP interface"). It keeps what it hears.
+//! A stand-in for the agent: the part of its interface that the front uses, on a Unix socket, as described in the
+//! manual (`docs/src/till-http.md`). It records the requests.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ use crate::process::Running;
 
 /// The session of the operator with the right PIN.
 pub(crate) const SESSION: &str = "5e5510n";
-/// The tills that it lets the front stand for.
+/// The tills that the front may act for.
 const TILLS: [&str; 2] = ["local", "kasse-2"];
 
-/// The front before an agent that has just begun.
+/// Starts the front with a new stand-in.
 pub(crate) async fn front(more: &str) -> (Running, StandIn) {
     let folder = tempfile::tempdir().unwrap();
     let agent = StandIn::begin(folder.path());
     (Running::begin(folder, more).await, agent)
 }
 
-/// One request as it came.
+/// One request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct HeardRequest {
     pub(crate) method: Method,
@@ -41,7 +41,7 @@ pub(crate) struct HeardRequest {
     pub(crate) body: Bytes,
 }
 
-/// The agent, until it is dropped or stopped.
+/// The stand-in, until it is dropped or stopped.
 pub(crate) struct StandIn {
     pub(crate) socket: PathBuf,
     state: Arc<State>,
@@ -51,10 +51,10 @@ pub(crate) struct StandIn {
 #[derive(Default)]
 struct State {
     heard: Mutex<Vec<HeardRequest>>,
-    /// Events with their ids, from 1.
+    /// The events with their ids, from 1.
     events: watch::Sender<Vec<String>>,
     operators: Mutex<bool>,
-    /// Of each stream of events a wait has less left, as at the agent.
+    /// The number of streams. In each further stream a wait has less time left, as at the agent.
     streams: std::sync::atomic::AtomicUsize,
 }
 
@@ -71,7 +71,7 @@ impl StandIn {
         let listener = UnixListener::bind(&socket).unwrap();
         let kept = Arc::clone(&state);
         let served = tokio::spawn(async move {
-            // Connections end with this task.
+            // The connections end with this task.
             let mut connections = JoinSet::new();
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -86,7 +86,7 @@ impl StandIn {
         Self { socket, state, served }
     }
 
-    /// As after `kill -9`: connections break off, and nobody listens.
+    /// Stops as after `kill -9`: connections break off, and the socket has no listener.
     pub(crate) fn stop(self) -> Stopped {
         self.served.abort();
         std::fs::remove_file(&self.socket).unwrap();
@@ -97,22 +97,23 @@ impl StandIn {
         *self.state.operators.lock().unwrap() = true;
     }
 
-    /// What was heard of these methods and paths, without what the front asks for itself.
+    /// Returns the requests of callers, without those that the front makes for itself.
     pub(crate) fn heard(&self) -> Vec<HeardRequest> {
         let own = ["/v1/events", "/v1/operators", "/v1/sessions/current"];
         let heard = self.state.heard.lock().unwrap();
-        // Which tills the agent names, it asks itself; a page's question is marked, and a till's names the till.
+        // The front itself asks which tills the agent names. A request of the page has a mark, and a request of a till
+        // names the till.
         let of_itself = |it: &&HeardRequest| it.target == "/v1/status" && !it.headers.contains_key("pos-page");
         let others = heard.iter().filter(|it| !own.contains(&it.target.as_str()) && !of_itself(it));
         others.cloned().collect()
     }
 
-    /// How many requests were heard, without the streams of the front itself.
+    /// Returns the number of requests, without the streams of the front itself.
     pub(crate) fn asked(&self) -> usize {
         self.state.heard.lock().unwrap().len()
     }
 
-    /// Something happens at a till.
+    /// Adds an event of a till.
     pub(crate) fn event(&self, till: &str, step: &str) {
         self.state.events.send_modify(|events| {
             let number = events.len() + 1;
@@ -121,7 +122,7 @@ impl StandIn {
         });
     }
 
-    /// Returns when somebody listens to the events.
+    /// Returns when this many streams of events are open.
     pub(crate) async fn is_listened_to(&self, times: usize) {
         while self.state.events.receiver_count() < times {
             tokio::task::yield_now().await;
@@ -129,7 +130,7 @@ impl StandIn {
     }
 }
 
-/// An agent that was stopped.
+/// A stand-in that was stopped.
 pub(crate) struct Stopped {
     folder: PathBuf,
     state: Arc<State>,
@@ -195,11 +196,11 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Response<Body>
             json_of(201, &json!({ "reference": asked["reference"], "state": "waiting-for-card" }))
         }
         ("POST", path) if path.ends_with("/cancel") => {
-            // It takes the request, and ends before it has answered.
+            // It accepts the request and never answers it.
             std::future::pending().await
         }
         ("GET", _) if head.uri.query().is_some_and(|query| query.contains("wait-s")) => {
-            // Nothing ever happens to the sale.
+            // The transaction never changes.
             std::future::pending().await
         }
         (_, path) if path.starts_with("/v1/sales") || path == "/v1/latest" => json_of(200, &json!({ "sales": [] })),
@@ -221,7 +222,7 @@ fn problem(status: u16, code: &str) -> Response<Body> {
     head.body(whole(json!({ "code": code, "status": status, "detail": code }).to_string())).unwrap()
 }
 
-/// From `Last-Event-ID` on, or from now; where that is, is said at once.
+/// Streams the events after `Last-Event-ID`, or those from this moment. The first message names the position.
 fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
     let mut all = state.events.subscribe();
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("e-")?.parse().ok());

@@ -1,4 +1,4 @@
-//! Receivers that hang, redirect and fail: order, signature, nothing twice.
+//! Receivers that hang, redirect and fail: order, signature, no duplicates.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use crate::stand_in::StandIn;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// How the receiver answers.
+/// The receiver's way of answering.
 #[derive(Clone, Copy)]
 enum Mood {
     Takes,
@@ -66,13 +66,13 @@ impl Receiver {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// Waits until so many attempts have been made.
+    /// Waits for this many attempts.
     async fn attempts(&mut self, most: usize) -> Vec<Delivery> {
         let waited = self.deliveries.wait_for(|all| all.len() >= most);
         tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone()
     }
 
-    /// Waits until so many events were taken, and says which, in their order.
+    /// Waits until this many events were accepted and returns their ids in order.
     async fn taken(&mut self, most: usize) -> Vec<String> {
         let count = |all: &Vec<Delivery>| all.iter().filter(|it| it.taken).count();
         let waited = self.deliveries.wait_for(|all| count(all) >= most);
@@ -166,7 +166,8 @@ async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order(
     assert_eq!(failing().await["webhooks"][0]["state"], "good");
 }
 
-/// Without TLS, and with a certificate of nobody whom the terminal trusts: nothing of the event leaves, and it is kept.
+/// The receiver has no TLS, or a certificate that the terminal does not trust. No part of the event is sent, and the
+/// event is kept.
 #[tokio::test]
 async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is_kept() {
     let mut receiver = Receiver::begin(Mood::Takes).await;
@@ -191,7 +192,7 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
     };
     let said = failing(&front).await;
     assert!(!said.contains(&receiver.address), "{said}");
-    // The front's own HTTPS is of a CA that is not the system's.
+    // The front's own HTTPS certificate is from a CA that the system does not trust.
     let other = Running::begin(tempfile::tempdir().unwrap(), "").await;
     let killed = front.kill().await;
     let front = killed.begin(&plain.replace(&receiver.address, &other.https)).await;
@@ -199,14 +200,14 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
     agent.event("kasse-2", "ended");
     let said = failing(&front).await;
     assert!(said.contains("certificate") || said.contains("UnknownIssuer"), "{said}");
-    // Where it is what it was said to be, both come, in their order.
+    // With the right configuration, both events come in order.
     let killed = front.kill().await;
     let _front = killed.begin(&plain.replace("https://", "http://")).await;
     assert_eq!(receiver.taken(2).await, ["evt_e-1", "evt_e-2"]);
     assert_eq!(receiver.attempts(2).await.len(), 2, "nothing was understood before");
 }
 
-/// The time in it is that of the first attempt: a receiver that knows the id finds nothing else under it.
+/// The time in the message is that of the first attempt, so the same id always has the same content.
 #[tokio::test]
 async fn an_event_comes_again_as_it_was_after_the_front_was_killed() {
     let mut receiver = Receiver::begin(Mood::Fails).await;
@@ -214,7 +215,7 @@ async fn an_event_comes_again_as_it_was_after_the_front_was_killed() {
     agent.event("kasse-2", "ended");
     let first = receiver.attempts(1).await.remove(0);
     let killed = front.kill().await;
-    // The time has whole seconds: a new one has begun.
+    // The time is in whole seconds, so the test waits for a new second.
     let second = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let then = second();
     while second() < then + 2 {
@@ -227,7 +228,7 @@ async fn an_event_comes_again_as_it_was_after_the_front_was_killed() {
     let again = receiver.deliveries.borrow()[before].clone();
     assert_eq!(again.headers["webhook-id"], first.headers["webhook-id"]);
     assert_eq!(again.body, first.body);
-    // The next event has a message of its own.
+    // The next event has its own message.
     agent.event("kasse-2", "ended");
     assert_eq!(receiver.taken(2).await, ["evt_e-1", "evt_e-2"]);
 }
@@ -252,7 +253,8 @@ async fn what_happened_while_the_front_was_killed_or_the_agent_was_away_comes_la
         agent.event("kasse-2", "ended");
         receiver.taken(number).await;
     }
-    // The receiver has it before its place is on disk; killed between the two it would come again with the same id.
+    // The receiver gets the event before the position is on disk. If the front is killed in between, the event comes
+    // again with the same id.
     let position = front.folder.path().join("state/webhook-books.json");
     while std::fs::read_to_string(&position).unwrap_or_default() != "\"e-2\"" {
         tokio::task::yield_now().await;

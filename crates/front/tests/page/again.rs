@@ -1,5 +1,6 @@
-//! What is begun again is what was tried, what the customer pays is one number on every screen, a refusal stays until
-//! it is put away, and the close names what it closes. The gateway's ledger and the agent judge.
+//! A repeated transaction has the data of the first one. Every screen shows the same amount for the customer. A refusal
+//! stays until it is closed. The close of day names what it closes. The gateway's ledger and the agent confirm the
+//! results.
 
 use pos_sim::gateway::{Kind, Outcome};
 use pos_sim::reader::CardEntry;
@@ -12,17 +13,17 @@ use crate::training::taught;
 
 const LARGE: (u32, u32) = (1024, 600);
 
-/// A transaction that ends without money, and is tried again.
+/// A transaction that ends without money and is tried again.
 struct Trial {
     kind: &'static str,
     booked: Kind,
-    /// As the keypad is pressed, and as the agent has it.
+    /// The amount as keys of the keypad, and as the agent has it.
     amount: (&'static str, &'static str),
-    /// In per cent; only a sale has one.
+    /// The tip in per cent; only a sale has one.
     tip: Option<&'static str>,
-    /// What the customer pays.
+    /// The amount that the customer pays.
     pays: &'static str,
-    /// How the first one ends: the cents let the gateway decline it, or the cashier cancels it.
+    /// The outcome of the first transaction: the cents make the gateway decline it, or the cashier cancels it.
     ends: &'static str,
     button: &'static str,
 }
@@ -72,7 +73,7 @@ async fn what_is_tried_again_is_what_was_tried() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
     for trial in TRIALS {
-        // A ledger of its own: nothing but this is in it.
+        // Each trial has its own ledger without other entries.
         let counter = Counter::open(taught()).await;
         open(&page, &counter).await;
         trial.play(&counter, &page).await;
@@ -123,7 +124,7 @@ impl Trial {
         }
         let ledger = counter.shop.gateway.ledger();
         let entries = ledger.entries();
-        // What was cancelled had not been sent.
+        // A cancelled transaction was not sent.
         assert_eq!(entries.len(), if self.ends == "declined" { 2 } else { 1 }, "{entries:?}");
         assert!(entries.iter().all(|entry| entry.kind == self.booked && entry.amount == self.pays), "{entries:?}");
         assert_eq!(counter.moved(self.booked), 1, "{entries:?}");
@@ -151,7 +152,7 @@ async fn with_a_tip_each_screen_names_what_the_customer_pays() {
     assert_eq!(shown(&page, ".entry .sum").await, PAYS, "in the list");
     page.press(".bar button", By::Pointer).await;
     page.until_screen("sale-card").await;
-    // Its cents would choose another end.
+    // The cents would cause another outcome.
     counter.shop.gateway.force(Outcome::Approve);
     counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-approved").await;
@@ -176,7 +177,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     page.until_screen("sale-declined").await;
     let mine = reference(&page).await;
     counter.begin_beside(json!({ "reference": "tills", "amount": "21.00" })).await;
-    // The page knows of it, and shows its own all the same.
+    // The page knows that the terminal is busy and still shows its own transaction.
     page.until("document.getElementById('link').dataset.link === 'busy'").await;
     assert_eq!(page.screen().await, "sale-declined");
     counter.present("tap", CardEntry::Tap).await;
@@ -189,7 +190,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     page.press("#new", By::Pointer).await;
     page.until_screen("pay").await;
 
-    // What is put away makes room, and the other's says whose it is.
+    // A closed screen makes room; the screen of the other till's transaction names the till.
     counter.begin_beside(json!({ "reference": "tills-2", "amount": "22.00" })).await;
     page.until_screen("sale-card").await;
     assert!(shown(&page, ".sale .whose").await.starts_with("Started at till "));
@@ -209,7 +210,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     }
     let back = json!({ "kind": "refund", "of": "before", "reference": "back", "amount": "7.50" });
     assert_eq!(counter.beside(back, None).await["outcome"], "approved");
-    // 50.00 and 12.00 in, 7.50 out; what is declined is in neither.
+    // 50.00 and 12.00 in, 7.50 out; the declined transaction is in neither sum.
     let (net, count) = ("€54.50", "transactions: 3");
     open(&page, &counter).await;
     page.press("[data-view=day]", By::Pointer).await;
@@ -219,7 +220,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     page.until("document.querySelector('#close-what')").await;
     let question = shown(&page, "#close-what").await;
     assert!(question.contains(net) && question.contains(count), "the question: {question}");
-    // A cashier who says no closes nothing.
+    // A cashier who declines the question closes nothing.
     page.keys(&ESCAPE.to_string()).await;
     page.until("!document.querySelector('dialog[open]')").await;
     assert_eq!(counter.get("/v1/closes").await["closes"], json!([]));
@@ -231,7 +232,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     assert!(answer.contains(net) && answer.contains(count), "the answer: {answer}");
     let written = counter.get("/v1/closes").await["closes"][0].clone();
     assert_eq!((&written["net"][0]["net"], &written["net"][0]["count"]), (&json!("54.50"), &json!(3)), "{written}");
-    // The next day begins with nothing.
+    // The next day begins with zero.
     assert_eq!(shown(&page, ".net strong").await, "€0.00");
     assert_eq!(page.complaints().await, Vec::<String>::new());
     page.close().await;
@@ -243,13 +244,13 @@ async fn open(page: &Browser, counter: &Counter) {
     page.until_screen("pay").await;
 }
 
-/// What a person reads there.
+/// Returns the text that a person reads there.
 async fn shown(page: &Browser, selector: &str) -> String {
     let text = page.run(&format!("return document.querySelector({selector:?})?.innerText ?? null")).await;
     text.as_str().unwrap_or_else(|| panic!("nothing is at {selector}")).trim().to_owned()
 }
 
-/// The reference of the transaction in hand, as the page remembers it.
+/// Returns the reference of the transaction in hand, as the page stores it.
 async fn reference(page: &Browser) -> String {
     let memory: Value = page.run("return JSON.parse(localStorage.getItem('pos.sale'))?.reference ?? null").await;
     memory.as_str().expect("the page remembers what it has begun").to_owned()

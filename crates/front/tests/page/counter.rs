@@ -1,5 +1,5 @@
-//! A counter: the programs `pos-agent` and `pos-front` as processes, and reader, gateway and printer simulated on real
-//! wires.
+//! A counter: the programs `pos-agent` and `pos-front` as processes, with a simulated reader, gateway and printer on
+//! real connections.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -19,27 +19,27 @@ use tokio::process::{Child, Command};
 
 use crate::within;
 
-/// The front's program; cargo builds it for this test.
+/// The path of the front; cargo builds it for this test.
 const FRONT: &str = env!("CARGO_BIN_EXE_pos-front");
 
-/// Everything on the counter but the browser.
+/// All parts of the counter except the browser.
 pub(crate) struct Counter {
     pub(crate) shop: Shop,
     agent: Option<Child>,
     front: Option<Child>,
-    /// Where the page is.
+    /// The address of the page.
     pub(crate) url: String,
     address: String,
     client: Client,
 }
 
 impl Counter {
-    /// Returns when a sale can begin.
+    /// Starts a counter; returns when a transaction can begin.
     pub(crate) async fn open(options: Options) -> Self {
         Self::open_with(options, "").await
     }
 
-    /// The same, and the front's configuration ends so.
+    /// Starts a counter with this text at the end of the front's configuration.
     pub(crate) async fn open_with(mut options: Options, front: &str) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
@@ -80,7 +80,7 @@ impl Counter {
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo build` makes it", program.display()))
     }
 
-    /// `pos-agent operator add`.
+    /// Runs `pos-agent operator add`.
     pub(crate) async fn add_operator(&self, name: &str, role: &str, pin: &str) {
         let mut adds = Command::new(PathBuf::from(FRONT).with_file_name("pos-agent"))
             .args(["operator", "add", name, "--role", role, "--pin-stdin", "--config"])
@@ -94,7 +94,7 @@ impl Counter {
     }
 
     pub(crate) async fn start_agent(&mut self) {
-        // It lies beside the front's, where `cargo build` of the whole workspace leaves both.
+        // The agent is next to the front, where `cargo build` of the whole workspace writes both.
         self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml"));
         let socket = self.shop.socket();
         let answers = async {
@@ -115,22 +115,22 @@ impl Counter {
         within("the front's address", answers).await;
     }
 
-    /// `kill -9`.
+    /// Kills the agent with `kill -9`.
     pub(crate) async fn kill_agent(&mut self) {
         self.agent.take().expect("it runs").kill().await.unwrap();
     }
 
-    /// `kill -9`.
+    /// Kills the front with `kill -9`.
     pub(crate) async fn kill_front(&mut self) {
         self.front.take().expect("it runs").kill().await.unwrap();
     }
 
-    /// The front stands still, and closes no connection.
+    /// Stops the front without closing a connection.
     pub(crate) fn stop_front(&self) {
         self.signal_front(Signal::STOP);
     }
 
-    /// It goes on where it stood.
+    /// Continues the stopped front.
     pub(crate) fn continue_front(&self) {
         self.signal_front(Signal::CONT);
     }
@@ -143,7 +143,8 @@ impl Counter {
 
     pub(crate) async fn until_ready(&self) {
         let ready = async {
-            // Where it takes an operator, strangers are refused the status: then the agent is there.
+            // When operators are required, the status is refused to unidentified callers. The refusal shows that the
+            // agent answers.
             loop {
                 let said = self.get("/v1/status").await;
                 if said["ready"] == true || said["code"] == "sign-in" {
@@ -155,13 +156,14 @@ impl Counter {
         within("a terminal that is ready", ready).await;
     }
 
-    /// The agent's answer, as the front passes it on; nothing when one of them is not there.
+    /// Returns the agent's answer through the front; `Null` when one of them does not answer.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let answer = async { self.client.get(format!("{}{path}", self.url)).send().await?.text().await };
         answer.await.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// A sale has ended before its card is out of the reader: the next one that needs a card waits for that.
+    /// Waits until the reader is free. A transaction ends before its card is removed, and the next one needs the
+    /// reader.
     async fn until_free(&self) {
         let free = async {
             while self.get("/v1/status").await["busy"] != false {
@@ -171,7 +173,7 @@ impl Counter {
         within("a reader that is free", free).await;
     }
 
-    /// A transaction of a till beside the page; answers when it has ended and the reader is free.
+    /// Makes a transaction of another till. Returns when it has ended and the reader is free.
     pub(crate) async fn beside(&self, body: Value, with_card: Option<(&str, CardEntry)>) -> Value {
         let reference = body["reference"].as_str().unwrap().to_owned();
         self.begin_beside(body).await;
@@ -183,27 +185,27 @@ impl Counter {
         ended
     }
 
-    /// The same, and does not wait for its end.
+    /// Begins such a transaction without waiting for its end.
     pub(crate) async fn begin_beside(&self, body: Value) {
         let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
         let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         assert_eq!(answer.status(), 201, "{body}");
     }
 
-    /// A till in the network asks to be paired; somebody has opened it.
+    /// Asks to be paired as a till in the network; pairing is already open.
     pub(crate) async fn asks_to_be_paired(&self, name: &str) {
         let request = self.client.post(format!("{}/front/pair", self.url)).header("content-type", "application/json");
         let answer = request.body(json!({ "name": name }).to_string()).send().await.unwrap();
         assert_eq!(answer.status(), 202, "{name}");
     }
 
-    /// As soon as the reader asks for a card.
+    /// Presents a card as soon as the reader asks for one.
     pub(crate) async fn present(&self, name: &str, entry: CardEntry) {
         within("the reader asks for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
         self.shop.reader.present(card(name).unwrap(), entry);
     }
 
-    /// A transaction over fifty, which the tests act upon; `more` says what it is.
+    /// Makes a transaction of 50.00 that the tests refer to. `more` has its other fields.
     pub(crate) async fn sold(&self, mut more: Value) -> Value {
         (more["reference"], more["amount"]) = (json!("before"), json!("50.00"));
         let sale = self.beside(more, Some(("tap", CardEntry::Tap))).await;
@@ -211,7 +213,7 @@ impl Counter {
         sale
     }
 
-    /// How often money stands moved at the gateway by transactions of this kind.
+    /// Returns the number of transactions of this kind that have moved money at the gateway.
     pub(crate) fn moved(&self, kind: Kind) -> usize {
         let ledger = self.shop.gateway.ledger();
         match kind {
@@ -225,7 +227,7 @@ impl Counter {
     }
 }
 
-/// An address that nothing else takes: a front that is started anew has the same one.
+/// Returns an address that no other program uses, so a restarted front gets the same one.
 fn own_address() -> String {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();

@@ -1,5 +1,5 @@
-//! The connection between page and front is cut: the page says so within three seconds, marks what it shows as old, and
-//! is right again by itself.
+//! The connection between page and front is cut. The page reports this within three seconds, marks its data as old, and
+//! recovers automatically.
 
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
@@ -9,7 +9,7 @@ use crate::counter::Counter;
 
 const LARGE: (u32, u32) = (1024, 600);
 
-/// Keeps, by the page's own clock, when its server was reached last and when it said that the line is lost.
+/// Records, by the page's own clock, when its server was last reached and when the page reported the lost connection.
 const WATCH: &str = "
   window.reached = performance.now();
   const ask = window.fetch;
@@ -38,14 +38,14 @@ async fn a_cut_connection_is_said_and_nothing_is_guessed() {
     charged(&page, &counter).await;
     page.run(WATCH).await;
 
-    // Nothing closes the line: it is as with a cable that was pulled out.
+    // No side closes the connection: it is like a cable that was pulled out.
     counter.stop_front();
     page.until_link("lost").await;
     page.until("document.querySelector('.sale').dataset.stale === 'true'").await;
     let took = page.run("return window.said - window.reached").await.as_f64().unwrap();
     println!("said {took:.0} ms after the last answer");
     assert!(took < 3000.0, "{took} ms");
-    // The sale goes on without the page, which does not know.
+    // The transaction continues without the page.
     counter.present("tap", CardEntry::Tap).await;
     let ledger = async {
         while counter.shop.gateway.ledger().entries().is_empty() {
@@ -58,7 +58,7 @@ async fn a_cut_connection_is_said_and_nothing_is_guessed() {
     page.until_screen("sale-approved").await;
     page.until("document.querySelector('.end').dataset.stale === 'false'").await;
 
-    // The end that stands there is marked too, with the time of the last answer.
+    // A shown outcome is marked too, with the time of the last answer.
     counter.kill_front().await;
     page.until("document.querySelector('.end').dataset.stale === 'true'").await;
     page.until("/As of/.test(document.querySelector('.end').innerText)").await;
@@ -92,7 +92,7 @@ async fn two_pages_that_begin_at_once_begin_one_sale() {
     other.close().await;
 }
 
-/// Printed for whoever wants to know: what a test's machine is busy with would decide it.
+/// Prints the time without a limit, because the load of the test's machine decides it.
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_first_paint_is_measured() {

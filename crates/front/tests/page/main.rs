@@ -1,19 +1,19 @@
-//! The cashier's page in a real Chromium, before the real programs with simulated devices.
+//! The cashier's page in a real Chromium, with the real programs and simulated devices.
 //!
-//! | | what it shows |
+//! | | content |
 //! |---|---|
 //! | `pairs` | each pair of values of several factors in few rows |
 //! | `plays` | each kind and each outcome, disturbed pairwise: the page's last word is the gateway's |
-//! | `again` | what is begun again is what was tried; one number on every screen; a refusal stays; the close names what it closes |
-//! | `line` | a connection that is cut is said, and nothing old is shown as if it were new |
-//! | `screens` | each main screen in each language and size, measured and by axe-core; pictures to look at |
+//! | `again` | the same transaction again; one amount on every screen; a refusal stays; the close names its content |
+//! | `line` | a cut connection is reported, and old data is never shown as new |
+//! | `screens` | each main screen in each language and size, measured and checked by axe-core; screenshots |
 //! | `search` | a payment is found by amount, card or reference; older ones come page by page |
-//! | `training` | what is trained is marked and reaches nobody; a tip that is chosen is charged |
-//! | `words` | the page's words are the same in each language, and there are some for each reason of the agent |
+//! | `training` | training is marked and changes nothing outside; a chosen tip is charged |
+//! | `words` | each language has the same texts, including one for each reason of the agent |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
 //!
-//! What needs Chromium is left out by a plain `cargo test`, which says so. `bash crates/front/tests/page/run` installs
-//! what is missing and runs it.
+//! A plain `cargo test` skips the tests that need Chromium and reports this. `bash crates/front/tests/page/run`
+//! installs what is missing and runs them.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

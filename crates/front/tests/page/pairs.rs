@@ -1,16 +1,16 @@
-//! Few rows that hold each pair of values of each two factors: what goes wrong by two things at once is met, and not
-//! all combinations are played.
+//! Few rows that contain each pair of values of any two factors. They find faults caused by two conditions together,
+//! without all combinations.
 
 use std::collections::BTreeSet;
 
-/// A value of each factor, as its number.
+/// The number of a value for each factor.
 pub(crate) type Row = Vec<usize>;
 
-/// A pair: factor and value, and a later factor and its value.
+/// A pair: a factor and its value, and a later factor and its value.
 type Pair = (usize, usize, usize, usize);
 
-/// Rows for factors of so many values each. Each row begins with a pair that is missing, and then takes for each factor
-/// the value by which most of the missing pairs are met; the same factors give the same rows.
+/// Returns rows for factors with this many values each. Each row begins with a missing pair and then takes for each
+/// factor the value that covers most missing pairs. The same factors always give the same rows.
 pub(crate) fn all_pairs(sizes: &[usize]) -> Vec<Row> {
     let mut missing = pairs(sizes);
     let mut rows = Vec::new();
@@ -26,7 +26,8 @@ pub(crate) fn all_pairs(sizes: &[usize]) -> Vec<Row> {
                 with[factor] = Some(value);
                 missing.iter().filter(|pair| holds(&with, pair)).count()
             };
-            // Of values that are as good, the one whose turn it is: none is preferred, and no two factors go together.
+            // Among equally good values, the next in turn is taken. So no value is preferred, and no two factors change
+            // together.
             let turn = rows.len() / (factor + 1) % sizes[factor];
             let value = (0..sizes[factor]).max_by_key(|value| (met(*value), *value == turn));
             row[factor] = value;

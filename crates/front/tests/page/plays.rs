@@ -1,6 +1,6 @@
-//! Transactions from the page, each with one thing that disturbs it: which kind and end with which disturbance, by
-//! which hands, at which size and in which language, pairwise. At the end the page's last word, the agent's and the
-//! gateway's ledger are the same, and nobody has paid twice.
+//! Transactions from the page, each with one disturbance. Kind and outcome, disturbance, input method, size and
+//! language are combined pairwise. At the end, the page's last word, the agent's state and the gateway's ledger agree,
+//! and no one has paid twice.
 
 use std::time::Duration;
 
@@ -14,34 +14,34 @@ use crate::counter::Counter;
 use crate::pairs::all_pairs;
 use crate::within;
 
-/// N: of the table each Nth row is played, beginning with the first; all of them when it is not set.
+/// N: each Nth row of the table is played, beginning with the first. If not set, all rows are played.
 const EVERY: &str = "POS_FRONT_PAGE_EVERY";
-/// Only rows in whose line, as it is printed, this stands: `by-registration`, `AgentKilledAtBank`.
+/// A text: only rows whose printed line contains it are played, such as `by-registration`, `AgentKilledAtBank`.
 const ONLY: &str = "POS_FRONT_PAGE_ONLY";
 
-/// A transaction and what becomes of it.
+/// A transaction and its outcome.
 #[derive(Clone, Copy, Debug)]
 struct Play {
     kind: &'static str,
-    /// What it acts upon, when it is no transaction of its own.
+    /// The earlier transaction that it refers to, if any.
     upon: Option<Before>,
-    /// As the keypad is pressed, or as it is typed into the question.
+    /// The amount as keys of the keypad, or as typed into the question.
     amount: &'static str,
     card: (&'static str, CardEntry),
     deed: Deed,
     outcome: &'static str,
 }
 
-/// The transaction of before.
+/// An earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Sale,
     PreAuthorisation,
-    /// A sale of which the gateway has kept the card.
+    /// A sale whose card the gateway has stored.
     CardKept,
 }
 
-/// What the cashier or the world does beside it.
+/// An action of the cashier or an event during the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     Nothing,
@@ -49,11 +49,11 @@ enum Deed {
     AcceptsSignature,
     RefusesSignature,
     GatewayIsGone,
-    /// The registration of the kept card is typed, and not taken from the payment in the list.
+    /// The id of the stored card is typed instead of taken from the payment in the list.
     TypesRegistration,
-    /// Another till has begun it, and is to confirm it; the cashier says that it is taken.
+    /// Another till has begun the transaction and has to confirm it; the cashier confirms it.
     TakesForTheTill,
-    /// The same, and the cashier does not take it.
+    /// The same, and the cashier does not confirm it.
     LeavesForTheTill,
 }
 
@@ -64,9 +64,9 @@ enum Disturbance {
     SecondPage,
     AgentKilled,
     FrontKilled,
-    /// While the bank is asked for what a card pays; otherwise not at all.
+    /// While the bank is asked about a card payment; otherwise not at all.
     AgentKilledAtBank,
-    /// While a signature is compared, or the till's word awaited; otherwise not at all.
+    /// While a signature is compared or the till has to confirm; otherwise not at all.
     AgentKilledAtDecision,
 }
 
@@ -85,9 +85,9 @@ const LANGUAGES: [&str; 2] = ["en", "de"];
 
 const TAP: (&str, CardEntry) = ("tap", CardEntry::Tap);
 const SIGNED: (&str, CardEntry) = ("chip-signature", CardEntry::Insert);
-/// It refuses what the gateway has approved.
+/// A card that refuses what the gateway has approved.
 const REFUSING: (&str, CardEntry) = ("chip-refuses", CardEntry::Insert);
-/// The end that needs a person, who is not there: no outcome.
+/// The end without an outcome: a person is needed, but there is none.
 const NEEDS_PERSON: &str = "needs-person";
 
 const fn own(kind: &'static str, amount: &'static str, outcome: &'static str) -> Play {
@@ -98,12 +98,12 @@ const fn upon(kind: &'static str, upon: Before, amount: &'static str, outcome: &
     Play { upon: Some(upon), ..own(kind, amount, outcome) }
 }
 
-/// The cents choose what the simulated gateway answers.
+/// The transactions. The cents choose the answer of the simulated gateway.
 const PLAYS: &[Play] = &[
     own("sale", "1234", "approved"),
     own("sale", "1251", "declined"),
     own("sale", "1260", "partially-approved"),
-    // Approved, and the answer lost: the page says unconfirmed until the agent has found out.
+    // Approved, and the answer is lost: the page shows unconfirmed until the agent has looked it up.
     own("sale", "1273", "reversed"),
     Play { deed: Deed::Cancels, ..own("sale", "1200", "cancelled") },
     Play { deed: Deed::GatewayIsGone, ..own("sale", "1300", "not-sent") },
@@ -116,7 +116,7 @@ const PLAYS: &[Play] = &[
     own("credit", "351", "declined"),
     // The card refuses, and the gateway refuses the reversal.
     Play { card: REFUSING, ..own("sale", "1284", NEEDS_PERSON) },
-    // Approved, and the answer lost: unconfirmed, and found.
+    // Approved, and the answer is lost: unconfirmed, then found.
     own("credit", "373", "approved"),
     Play { deed: Deed::TakesForTheTill, ..own("sale", "2100", "approved") },
     Play { deed: Deed::LeavesForTheTill, ..own("sale", "2100", "reversed") },
@@ -163,7 +163,7 @@ async fn each_kind_and_end_with_each_disturbance() {
         if !format!("{round:?}").contains(&only) {
             continue;
         }
-        // Said before it is played: what fails is the last line.
+        // The row is printed before it is played, so a failing row is the last line.
         println!("{round:?}");
         round.play(&first, &second).await;
         played += 1;
@@ -194,7 +194,7 @@ impl Round {
         page.until_link("up").await;
         page.until_screen("pay").await;
         if self.play.upon.is_some() {
-            // Nothing waits for a card: so long the disturbance has at least.
+            // The delay gives the disturbance this much time when there is no wait for a card.
             counter.shop.gateway.set_delay(Duration::from_secs(1));
             if self.disturbance == Disturbance::SecondPage {
                 self.open_second(&counter, second).await;
@@ -230,7 +230,7 @@ impl Round {
         assert_eq!(page.complaints().await, Vec::<String>::new(), "the page complains");
     }
 
-    /// What the cashier does until the transaction is asked for.
+    /// Does the cashier's part until the transaction is asked for.
     async fn begin(&self, page: &Browser, registration: Option<&str>) {
         let Play { kind, upon, amount, .. } = self.play;
         let types = self.play.deed == Deed::TypesRegistration;
@@ -249,7 +249,7 @@ impl Round {
                 page.press("#kind", self.by).await;
                 page.press(&format!("[data-kind={kind}]"), self.by).await;
                 if kind == "store-card" {
-                    // It has no amount, and begins.
+                    // This kind has no amount and begins immediately.
                     return;
                 }
                 if types {
@@ -275,7 +275,7 @@ impl Round {
         }
     }
 
-    /// The reference that the page has made, once the agent knows it.
+    /// Returns the reference that the page has made, once the agent knows it.
     async fn reference(&self, counter: &Counter, page: &Browser) -> String {
         page.until("JSON.parse(localStorage.getItem('pos.sale') ?? '{}').reference").await;
         let memory = page.run("return JSON.parse(localStorage.getItem('pos.sale')).reference").await;
@@ -313,7 +313,7 @@ impl Round {
         }
     }
 
-    /// The customer and the cashier do their parts whenever it is their turn, until the transaction has ended.
+    /// Plays the parts of customer and cashier until the transaction has ended.
     async fn carry_on(&self, counter: &mut Counter, page: &Browser, reference: &str) -> Value {
         let carried = async {
             let mut decided = false;
@@ -324,7 +324,7 @@ impl Round {
                 match sale["state"].as_str() {
                     Some("ended") => return sale,
                     Some("unconfirmed") if sale["needsPerson"].is_string() => return sale,
-                    // The agent was killed: whether its journal is an old copy only the gateway knows.
+                    // The agent was killed. Only the gateway can tell whether its journal is an outdated copy.
                     Some("unconfirmed") if self.play.deed == Deed::GatewayIsGone => {
                         page.until_screen("sale-unconfirmed").await;
                         counter.shop.gateway.set_offline(false).await.unwrap();
@@ -366,12 +366,12 @@ impl Round {
         within("the end", carried).await
     }
 
-    /// Whether now is when the agent is to be killed.
+    /// Checks whether the agent has to be killed at this moment.
     fn is_killed_in(&self, state: &str, sale: &Value) -> bool {
         match self.disturbance {
             Disturbance::AgentKilledAtBank => {
                 let asked = state == "in-progress" && sale["step"] == "authorising";
-                // Of a bank that nobody reaches the end would come a day later.
+                // Without a reachable bank, the outcome would come a day later.
                 asked
                     && self.play.deed != Deed::GatewayIsGone
                     && ["sale", "pre-authorisation", "credit"].contains(&self.play.kind)
@@ -381,10 +381,10 @@ impl Round {
         }
     }
 
-    /// The agent's word is what the play says, and the gateway's ledger agrees.
+    /// Checks that the agent's outcome is the expected one and that the gateway's ledger agrees.
     fn judge(&self, counter: &Counter, ended: &Value) {
         let outcome = ended["outcome"].as_str().unwrap_or_default();
-        // An agent that was killed gives up what it was doing, and takes back what it cannot finish.
+        // An agent that was killed gives up its work and reverses what it cannot finish.
         let gives_up = matches!(
             self.disturbance,
             Disturbance::AgentKilled | Disturbance::AgentKilledAtBank | Disturbance::AgentKilledAtDecision
@@ -408,7 +408,7 @@ impl Round {
         };
         let ledger = counter.shop.gateway.ledger();
         if outcome == NEEDS_PERSON {
-            // The gateway holds it, and a person is told so.
+            // The gateway holds the payment, and a person is informed of it.
             assert_eq!(counter.moved(kind), 1, "{ended}\n{:?}", ledger.entries());
             return;
         }
@@ -446,7 +446,7 @@ fn screen_of(state: &str) -> &'static str {
     }
 }
 
-/// While it is gone, what the page shows is marked as old and says no outcome.
+/// Kills the agent. Meanwhile the page marks its data as old and shows no outcome.
 async fn kill_agent(counter: &mut Counter, page: &Browser) {
     counter.kill_agent().await;
     page.until_link("agent-down").await;
@@ -457,7 +457,7 @@ async fn kill_agent(counter: &mut Counter, page: &Browser) {
     page.until_link("up").await;
 }
 
-/// This is the page's last word, and it is no old one.
+/// Checks that this is the page's last word and is not marked as old.
 async fn shows(page: &Browser, word: &str) {
     page.until_screen(&format!("sale-{word}")).await;
     page.until("document.querySelector('.end')?.dataset.stale === 'false'").await;

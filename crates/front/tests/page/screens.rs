@@ -1,5 +1,5 @@
-//! Each main screen in each language, at three sizes, in light and dark: nothing is clipped, nothing lies over anything
-//! else, everything can be hit by a finger, and axe-core finds nothing against WCAG 2.2 AA. The pictures are for
+//! Each main screen in each language, at three sizes, in light and dark. No content is clipped or covered, every
+//! control is large enough for a finger, and axe-core finds no fault against WCAG 2.2 AA. The screenshots are for
 //! people.
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::training::{taught, train};
 
 /// A folder with npm's package axe-core; `crates/front/tests/page/run` makes it.
 const NPM: &str = "POS_FRONT_PAGE_NPM";
-/// Where the pictures are written; below `target/` when it is not set.
+/// The folder for the screenshots; if not set, a folder below `target/`.
 const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
 
 const SIZES: [(u32, u32); 3] = [(480, 320), (1024, 600), (1280, 800)];
@@ -25,7 +25,7 @@ const RULES: &str = "axe.run(document, {
     const where = one.nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + (node.any[0]?.message ?? ''));
     return one.id + ': ' + where.join(' | ');
   }))";
-/// A promise until nothing moves any more, and what moved is drawn.
+/// A promise that is fulfilled when all movement has ended and is drawn.
 const SETTLED: &str = "(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     await frame();
@@ -35,7 +35,7 @@ const SETTLED: &str = "(async () => {
     await frame();
   })()";
 
-/// Looks at one screen after the other, and keeps what it finds wrong.
+/// Checks one screen after the other and keeps the faults.
 struct Eye<'a> {
     page: &'a Browser,
     language: &'static str,
@@ -46,7 +46,7 @@ struct Eye<'a> {
 
 impl Eye<'_> {
     async fn look(&mut self, name: &str) {
-        // What comes under a finger by a change of screen is not to be pressed at first, and looks like it.
+        // After a change of screen, new controls are blocked for a moment and look blocked.
         self.page.until("!document.querySelector('main [aria-disabled=true]')").await;
         for size in SIZES {
             self.page.resize(size).await;
@@ -117,7 +117,7 @@ async fn each_screen_in_each_language_and_size() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A cashier's day in short.
+/// Goes through a cashier's day in short.
 async fn walk(eye: &mut Eye<'_>) {
     let page = eye.page;
     let mut counter = Counter::open(Options::default()).await;
@@ -176,7 +176,7 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_screen("sale-approved").await;
     again(page).await;
 
-    // A till is paired, and a sale that begins meanwhile stays in sight.
+    // A till is paired, and a transaction that begins meanwhile stays in view.
     page.press("[data-view=terminal]", By::Pointer).await;
     page.until_screen("terminal").await;
     page.press("#pair-open", By::Keyboard).await;
@@ -206,7 +206,7 @@ async fn walk(eye: &mut Eye<'_>) {
     eye.look("refused").await;
     again(page).await;
 
-    // Loaded anew before the request was received.
+    // The page is reloaded before the request was received.
     page.run("localStorage.setItem('pos.sale', JSON.stringify({ reference: 'never', request: { kind: 'sale', amount: '12.34' }, begunAt: Date.now() }))").await;
     page.reload().await;
     page.until_screen("sale-not-begun").await;
@@ -284,7 +284,7 @@ async fn walk(eye: &mut Eye<'_>) {
     eye.look("training-approved").await;
 }
 
-/// Who works there: the names, the PIN, a wrong one, and a supervisor's word.
+/// Checks the screens about people: the names, the PIN, a wrong PIN, and a supervisor's approval.
 async fn people(eye: &mut Eye<'_>) {
     let page = eye.page;
     let more = "[operators]\nrequired = true\n[operators.supervisor-above]\nsale = \"100.00\"\n\n[gateway]";

@@ -1,5 +1,5 @@
-//! The history: what is typed is looked for by the terminal, in all that it has and not only in what is shown; older
-//! ones come page by page.
+//! The history: the terminal searches for the typed text in all its transactions, not only in those that are shown.
+//! Older ones come page by page.
 
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
@@ -10,10 +10,10 @@ use crate::counter::Counter;
 
 const LARGE: (u32, u32) = (1024, 600);
 const BACKSPACE: char = '\u{e003}';
-/// More than one page of the history.
+/// The number of refunds: more than one page of the history.
 const REFUNDS: usize = 101;
 
-/// The references that are shown, in their order.
+/// Waits until these references are shown in this order.
 async fn until_shown(page: &Browser, references: &[&str]) {
     let wanted = serde_json::to_string(references).unwrap();
     page.until(&format!(
@@ -66,7 +66,7 @@ async fn a_payment_is_found_by_what_is_known_of_it_and_older_ones_come_page_by_p
     page.until_link("up").await;
     page.press("[data-view=sales]", By::Pointer).await;
     page.until("document.querySelectorAll('.entry').length === 100").await;
-    // It is on no page that was read.
+    // The transaction is on no page that was read.
     look_for(&page, "cake", &["cake-1"]).await;
     page.until("document.querySelectorAll('.entry').length === 100").await;
     page.press("#more", By::Pointer).await;

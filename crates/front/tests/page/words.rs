@@ -1,4 +1,4 @@
-//! The page's words, without a browser: each language has the same, and has them for each reason of the agent.
+//! The page's texts, without a browser: each language has the same, including one for each reason of the agent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,14 +11,14 @@ fn words(language: Language) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The agent's reasons are a closed list, and a cashier reads each of them in the page's language.
+/// The agent's reasons are a closed list. A cashier reads each of them in the page's language.
 #[test]
 fn each_reason_of_the_agent_has_words_in_each_language() {
     for &language in Language::ALL {
         let words = words(language);
         let said = words["reason"].as_object().unwrap();
         let agents = Words::new(language);
-        // What an earlier program has written down has a sentence of its own.
+        // A reason that an earlier version has recorded has its own sentence.
         let reasons = agents.reasons().map(|one| one.reason).filter(|reason| *reason != "recorded");
         let missing: Vec<_> = reasons.filter(|reason| !said.contains_key(*reason)).collect();
         assert!(missing.is_empty(), "{}: {missing:?}", language.code());

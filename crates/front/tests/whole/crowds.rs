@@ -1,5 +1,5 @@
-//! A flood of a stranger and a till that asks for all it can get, beside a sale, a cancel and a close from each way in:
-//! page, paired till, ZVT and nexo. Nothing waits longer than the manual says ("The front", "What it stands").
+//! A flood of an unidentified caller and of a greedy till, next to a sale, a cancel and a close by each way in: page,
+//! paired till, ZVT and nexo. No request waits longer than the manual states (`docs/src/front.md`).
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::process::{Running, json as json_of};
 use crate::zvt::{self, code, free_port, front_user, guarded, money};
 use crate::{PATIENCE, nexo, shop_changed, tap};
 
-/// Of the manual: what is asked for under a flood is answered in this time, apart from what customer and bank take.
+/// The time in the manual within which a request is answered under a flood, without the time of customer and bank.
 const AT_MOST: Duration = Duration::from_secs(5);
 
-/// How much memory the front takes more under the flood: 112 connections, each with its buffers.
+/// The growth of the front's memory under the flood, in kB: 112 connections with their buffers.
 const MOST_GROWN_KB: u64 = 12 * 1024;
 
-/// The shop, and the front with a till by each way in.
+/// Starts the shop, and the front with a till by each way in.
 async fn shop_with_everybody(zvt_port: u16, nexo_port: u16) -> (Shop, tokio::sync::oneshot::Sender<()>, Running) {
     let (uid, by_root) = front_user();
     let tills = "[\"local\", \"kasse-2\", \"zvt-1\", \"nexo-1\", \"nexo-2\"]";
@@ -49,7 +49,7 @@ async fn shop_with_everybody(zvt_port: u16, nexo_port: u16) -> (Shop, tokio::syn
     (shop, stop, front)
 }
 
-/// The token of a till that is paired.
+/// Pairs a till and returns its token.
 async fn paired(front: &Running, client: &Client) -> String {
     let post = async |path: String, body: Value| {
         let request = client.post(front.https_url(&path)).header("content-type", "application/json");
@@ -66,7 +66,7 @@ async fn paired(front: &Running, client: &Client) -> String {
     format!("Bearer {token}")
 }
 
-/// One connection after the other from this address; each says what it has to say and waits until it is closed.
+/// Opens one connection after the other from this address. Each sends its text and waits until it is closed.
 async fn again_and_again(from: [u8; 4], to: String, says: String) {
     loop {
         let socket = TcpSocket::new_v4().unwrap();
@@ -82,7 +82,7 @@ async fn again_and_again(from: [u8; 4], to: String, says: String) {
     }
 }
 
-/// Whose end is the flood's.
+/// A running flood.
 struct Flood(Option<tokio::sync::oneshot::Sender<()>>, Option<std::thread::JoinHandle<()>>);
 
 impl Drop for Flood {
@@ -92,7 +92,8 @@ impl Drop for Flood {
     }
 }
 
-/// The flood, until this is dropped: on a thread of its own, so that it takes no time of the agent's and the tills'.
+/// Starts a flood that runs until it is dropped. It has its own thread, so it takes no time from the agent and the
+/// tills.
 fn flood(front: &Running, token: &str) -> Flood {
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let floods = everything(front, token);
@@ -109,7 +110,7 @@ fn flood(front: &Running, token: &str) -> Flood {
     Flood(Some(stop), Some(thread))
 }
 
-/// Each connection of it: from where, to where, and what it says.
+/// Returns each connection of the flood: its source, its destination and its text.
 fn everything(front: &Running, token: &str) -> Vec<([u8; 4], String, String)> {
     let host = &front.http;
     let mut flood = Vec::new();
@@ -121,13 +122,13 @@ fn everything(front: &Running, token: &str) -> Vec<([u8; 4], String, String)> {
     let slow = format!(
         "POST /front/pair HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n"
     );
-    // The stranger has one address of its own, and one of everybody else's.
+    // The unidentified caller has one address alone and shares one with other callers.
     add([127, 0, 0, 2], slow.clone(), 30);
     add([127, 0, 0, 1], slow, 10);
     add([127, 0, 0, 2], format!("GET /v1/sales HTTP/1.1\r\nHost: {host}"), 30);
     let wrong = format!("GET /v1/latest HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer wrong\r\n\r\n");
     add([127, 0, 0, 1], wrong, 4);
-    // The till from two addresses: waits, lists and streams, each as often as it can.
+    // The till has two addresses and sends as many waits, lists and streams as it can.
     for (target, times) in [("/v1/sales/R-0?wait-s=120", 12), ("/v1/sales?limit=100", 4), ("/v1/events", 4)] {
         let asks = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {token}\r\n\r\n");
         add([127, 0, 0, 1], asks.clone(), times);
@@ -136,7 +137,7 @@ fn everything(front: &Running, token: &str) -> Vec<([u8; 4], String, String)> {
     flood
 }
 
-/// How long something took.
+/// Durations by name.
 #[derive(Default)]
 struct Times(Vec<(String, Duration)>);
 
@@ -149,7 +150,7 @@ impl Times {
     }
 }
 
-/// A request of the page or of a paired till; its status and body.
+/// Sends a request of the page or of a paired till; returns its status and body.
 async fn asks(front: &Running, client: &Client, token: Option<&str>, what: (Method, &str, Value)) -> (u16, Value) {
     let (method, path, body) = what;
     let request = client.request(method, front.https_url(path)).header("content-type", "application/json");
@@ -172,7 +173,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
     let client = front.client();
     let token = paired(&front, &client).await;
     let mut times = Times::default();
-    // Of the greedy till something is there to wait for and to list.
+    // The greedy till has a transaction to wait for and to list.
     let zero = json!({ "reference": "R-0", "amount": "1.00" });
     assert_eq!(asks(&front, &client, Some(&token), (Method::POST, "/v1/sales", zero)).await.0, 201);
     waits_for_a_card(&shop).await;
@@ -190,7 +191,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
         let path = format!("/v1/sales/{}?wait-s=60", reference(1));
         let ended = timeout(PATIENCE, async {
             loop {
-                // A wait of the greedy till itself may be ended by its others.
+                // The greedy till's other waits may end its own wait.
                 let (status, sale) = asks(&front, &client, token, (Method::GET, &path, Value::Null)).await;
                 if (who, status) == ("paired till", 429) {
                     continue;
@@ -202,7 +203,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
             }
         });
         assert_eq!(ended.await.expect("it ends")["outcome"], "approved");
-        // The reader lets go of the first card a moment after its sale has ended.
+        // The reader releases the first card a moment after its transaction has ended.
         let begun = timeout(PATIENCE, async {
             loop {
                 let (status, told) = asks(&front, &client, token, sale(2)).await;
@@ -268,7 +269,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
     say(&times, grown_kb);
 }
 
-/// The figures of the manual.
+/// Prints the figures for the manual.
 #[allow(clippy::print_stdout, reason = "the figures are for the manual")]
 fn say(times: &Times, grown_kb: u64) {
     println!("memory: {grown_kb} kB more");

@@ -1,5 +1,5 @@
-//! The front before the real agent, with reader, gateway and printer simulated on real wires: a sale from the network
-//! to the gateway's ledger, and what interrupts it.
+//! The front with the real agent, and with a simulated reader, gateway and printer on real connections. The tests
+//! follow a sale from the network to the gateway's ledger, and interrupt it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
@@ -27,20 +27,20 @@ use tokio::time::timeout;
 
 use crate::process::{Running, json as json_of, problem};
 
-/// Longer than anything here takes; a test that hangs fails by name.
+/// A time that nothing here exceeds. A test that hangs fails by name.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A shop with the agent at work.
+/// Starts a shop with a running agent.
 async fn shop() -> (Shop, oneshot::Sender<()>) {
     shop_with("").await
 }
 
-/// The same, with more in the agent's configuration.
+/// Starts a shop with this text in the agent's configuration.
 async fn shop_with(more: &str) -> (Shop, oneshot::Sender<()>) {
     shop_changed(vec![("[journal]".to_owned(), format!("{more}\n[journal]"))]).await
 }
 
-/// The same, with these texts of the configuration replaced.
+/// Starts a shop with these texts of the configuration replaced.
 async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<()>) {
     process::provider();
     let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
@@ -50,7 +50,7 @@ async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<(
     (shop, stop)
 }
 
-/// The front for this shop's socket, ready for a sale.
+/// Starts the front for this shop's socket; returns when it is ready for a sale.
 async fn front(shop: &Shop) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
@@ -85,7 +85,7 @@ async fn tap(shop: &Shop) {
     shop.reader.present(card("tap").unwrap(), CardEntry::Tap);
 }
 
-/// Until the customer reads this on the reader.
+/// Waits until the reader shows this text to the customer.
 async fn shows(shop: &Shop, text: &str) {
     let until = shop.reader.until(|screen| screen.lines.iter().any(|line| line.contains(text)));
     timeout(PATIENCE, until).await.expect("the reader shows it");
@@ -113,7 +113,7 @@ async fn a_sale_from_the_network_is_in_the_gateways_ledger_and_on_the_receipt() 
     let receipt = client.get(front.https_url("/v1/sales/R%201%2Fa/receipt?copy=customer")).send().await.unwrap();
     assert!(receipt.text().await.unwrap().contains("12.34"));
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
-    // What the agent refuses comes as it says it.
+    // A refusal of the agent is passed on unchanged.
     let unknown = client.get(front.https_url("/v1/sales/none")).send().await.unwrap();
     assert_eq!(unknown.status(), 404);
 }
@@ -134,7 +134,7 @@ async fn a_sale_goes_on_when_the_front_is_killed_and_is_the_same_afterwards() {
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
 }
 
-/// What the agent's own socket answers, without the front.
+/// Adds an operator through the agent's own socket, without the front.
 async fn agent_adds(shop: &Shop, operator: (&str, &str, &str)) {
     let agent = Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
     let body = json!({ "name": operator.0, "pin": operator.1, "role": operator.2 }).to_string();
@@ -148,7 +148,7 @@ async fn signs_in(front: &Running, client: &Client, pin: &str) -> Response {
     request.header("content-type", "application/json").body(body).send().await.unwrap()
 }
 
-/// A request that changes something, as the page sends it.
+/// Sends a request that changes data, as the page sends it.
 async fn changes(front: &Running, client: &Client, cookie: &str, (path, body): (&str, Value)) -> Response {
     let request = client.post(front.https_url(path)).header("origin", front.https_url("")).header("cookie", cookie);
     request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
@@ -182,7 +182,7 @@ async fn an_operator_signs_in_sells_and_signs_out_and_the_session_is_nothing_aft
     tap(&shop).await;
     let ended = ended(&front, &client, "R-1").await;
     assert_eq!((&ended["outcome"], &ended["by"]["operator"]), (&"approved".into(), &"Anna".into()), "{ended}");
-    // The day is closed by the page's till, and in Anna's name.
+    // The page's till closes the day in Anna's name.
     let close = changes(&front, &client, &cookie, ("/v1/closes", json!({}))).await;
     assert_eq!(close.status(), 201);
     let close = json_of(close).await;
@@ -209,14 +209,14 @@ async fn ten_wrong_pins_lock_the_operator_and_the_page_is_told_for_how_long() {
     let (last, wait) = said.pop().unwrap();
     assert_eq!(last, (429, "operator-locked".to_owned()), "{said:?}");
     assert!(wait.is_some_and(|seconds| seconds > 0), "{said:?}");
-    // The right one is not even tried.
+    // The right PIN is not even tried.
     assert_eq!(problem(signs_in(&front, &client, "862435").await).await, (429, "operator-locked".to_owned()));
 }
 
 /// The agent's configuration gives this user one till, and the front asks for another one.
 #[tokio::test]
 async fn a_till_that_the_agents_configuration_does_not_give_the_front_is_refused_and_nothing_begins() {
-    // The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
+    // The agent does not restrict root. When root runs these tests, the front runs as another user.
     let (own, other) = (rustix::process::getuid().as_raw(), 60_001);
     let uid = if own == 0 { other } else { own };
     let (shop, _stop) = shop_with(&format!("[[till.peer]]\nuid = {uid}\ntills = [\"counter\"]\n")).await;

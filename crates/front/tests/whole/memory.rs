@@ -1,6 +1,6 @@
-//! How much memory the programs take that a board gets: alone, with five pages open at the front, and with tills that
-//! speak a till protocol connected to it. It measures what `POS_PROGRAMS` holds, a folder with both as `packages/build`
-//! leaves them: those of `cargo test` are not what runs on a board.
+//! The memory of the programs on a board: idle, with five pages open at the front, and with connected tills of each
+//! till protocol. The test measures the programs in the folder `POS_PROGRAMS`, as `packages/build` leaves them. The
+//! programs of `cargo test` are not those of a board.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,21 +17,22 @@ use crate::nexo;
 use crate::process::{self, Running, json as json_of};
 use crate::zvt::{self, Till, code, free_port, write_password, zvt_config};
 
-/// Of each program when nothing is asked of it.
+/// The limit for each idle program.
 const MOST_IDLE_KB: u64 = 10 * 1024;
-/// Of the front while five pages are open.
+/// The limit for the front with five open pages.
 const MOST_WITH_PAGES_KB: u64 = 16 * 1024;
 const PAGES: usize = 5;
-/// Of the front when tills by each protocol are connected, and none of them asks for anything.
+/// The limit for the front with connected tills of each protocol that send nothing.
 const MOST_WITH_TILLS_KB: u64 = 12 * 1024;
-/// What a browser loads first.
+/// The file that a browser loads first.
 const INDEX: &str = "/";
 
-/// One measurement at a time: two processes of one program share its pages, and each counts for half of them.
+/// Only one measurement runs at a time: two processes of one program share memory pages, and each counts for half of
+/// them.
 static MEASURED: Mutex<()> = Mutex::const_new(());
 
-/// The kernel's own count: what the process holds, and its share of what other programs hold too (the C library). Only
-/// root sees that of programs that keep others out of their memory; for anybody else all of it counts.
+/// Returns the kernel's figure: the memory of the process, and its share of the memory that other programs use too (the
+/// C library). For programs that protect their memory, only root sees the shares. For other users, all of it counts.
 pub(crate) fn memory_kb(pid: u32) -> u64 {
     let of = |file: &str, name: &str| {
         let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
@@ -41,13 +42,13 @@ pub(crate) fn memory_kb(pid: u32) -> u64 {
     of("smaps_rollup", "Pss:").or_else(|| of("status", "VmRSS:")).expect("the process runs")
 }
 
-/// What a page keeps open: its stream of events, and the connections that its files came by.
+/// The connections that a page keeps open: its stream of events, and those by which its files came.
 struct OpenPage {
     client: Client,
     events: Response,
 }
 
-/// Loads the page with all that it names, as a browser does: several files at a time.
+/// Loads the page and all files that it names, several at a time, as a browser does.
 async fn open_page(front: &Running) -> OpenPage {
     let client = front.client();
     let index = client.get(front.https_url(INDEX)).send().await.unwrap().text().await.unwrap();
@@ -79,12 +80,12 @@ async fn open_page(front: &Running) -> OpenPage {
     OpenPage { client, events }
 }
 
-/// The files that `index.html` names.
+/// Returns the files that `index.html` names.
 fn named(index: &str) -> Vec<String> {
     index.split('"').filter(|text| text.starts_with("/assets/")).map(str::to_owned).collect()
 }
 
-/// The modules that a module names.
+/// Returns the modules that a module names.
 fn imported(module: &str) -> Vec<String> {
     let names = module.split('"').filter_map(|text| text.strip_prefix("./").filter(|name| name.ends_with(".js")));
     names.map(|name| format!("/assets/{name}")).collect()
@@ -115,14 +116,14 @@ fn begun_in(shop: &Shop) -> TempDir {
     folder
 }
 
-/// The folder with the programs of a board.
+/// Returns the folder with the programs of a board.
 fn programs() -> PathBuf {
     let programs = PathBuf::from(std::env::var_os("POS_PROGRAMS").expect("POS_PROGRAMS names the folder"));
     // A test runs in the folder of its package.
     std::path::absolute(std::path::Path::new("..").join(programs)).unwrap()
 }
 
-/// What is measured is what this is run for.
+/// Prints the figures, which are the purpose of this run.
 #[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn say(figures: &str) {
     println!("{figures}");
@@ -155,14 +156,14 @@ async fn the_front_stays_small_with_a_till_of_each_protocol() {
     let alone = memory_kb(front.pid());
     let mut zvt = Till::at(zvt_port).await;
     assert_eq!(code(&zvt.registers(0x0A).await), 0);
-    // Its connection stays open for its next message.
+    // The connection stays open for the next message.
     let nexo = nexo::Till::new(&front, nexo_port);
     assert!(nexo.asks("Diagnosis", "1", &json!({})).await["DiagnosisResponse"].is_object());
     let with_tills = memory_kb(front.pid());
     say(&format!("front with listeners for ZVT and nexo {alone} kB, with a till at each {with_tills} kB"));
     let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
     let connected: Vec<_> = status["tills"].as_array().unwrap().iter().map(|till| &till["connected"]).collect();
-    // A nexo till is there while a message of it waits.
+    // A nexo till counts as connected while one of its messages waits.
     assert_eq!(connected.iter().filter(|lines| ***lines == 1).count(), 1, "{status}");
     assert!(with_tills < MOST_WITH_TILLS_KB);
 }

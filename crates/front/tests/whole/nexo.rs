@@ -1,5 +1,5 @@
-//! Tills that speak nexo before the real agent: each test is a till on a real connection with TLS, and what it was told
-//! is held against the gateway's ledger.
+//! Tills that speak nexo, with the real agent. Each test is a till on a real TLS connection, and its answers are
+//! compared with the gateway's ledger.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -23,14 +23,14 @@ use crate::process::Running;
 use crate::zvt::{begun, free_port, front_user};
 use crate::{PATIENCE, shop_changed, shows, tap};
 
-/// A shop whose agent lets the front stand for two tills.
+/// Starts a shop whose agent lets the front act for two tills.
 async fn shop() -> (Shop, oneshot::Sender<()>) {
     let uid = front_user().0;
     let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"nexo-1\", \"nexo-2\"]\n\n[journal]");
     shop_changed(vec![("[journal]".to_owned(), peer)]).await
 }
 
-/// The section of `front.toml`, with two tills; the first has a key, the second takes receipts apart.
+/// Returns the section of `front.toml` with two tills: the first has a key, the second parses receipts.
 pub(crate) fn config(folder: &Path, port: u16) -> String {
     let passphrase = folder.join("passphrase").display().to_string();
     format!(
@@ -41,14 +41,14 @@ pub(crate) fn config(folder: &Path, port: u16) -> String {
     )
 }
 
-/// A front with both tills at this port.
+/// Starts a front with both tills at this port.
 async fn front(shop: &Shop, port: u16) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
     prepared(shop, folder, port).await
 }
 
-/// The file that [`config`] names.
+/// Writes the file that [`config`] names.
 pub(crate) fn write_passphrase(folder: &Path) -> PathBuf {
     let passphrase = folder.join("passphrase");
     std::fs::write(&passphrase, "mypassphrase\n").unwrap();
@@ -107,7 +107,7 @@ impl Till {
         timeout(PATIENCE, request.send()).await.expect("an answer").unwrap()
     }
 
-    /// Its answer, without the frame.
+    /// Sends a message and returns its answer without the frame.
     pub(crate) async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
         let answer = self.posts(self.message(category, service_id, body)).await;
         assert_eq!(answer.status(), 200);
@@ -193,7 +193,7 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
     let receipts = response["PaymentReceipt"].as_array().unwrap();
     assert_eq!(receipts.len(), 2);
     assert!(receipts[1]["OutputContent"].to_string().contains("12.50"), "{receipts:?}");
-    // The same message again, and the question what became of it.
+    // The same message again, and the question about its outcome.
     assert_eq!(result(&till.pays("1", "12.50", "27908").await["PaymentResponse"]), success());
     let status = till.status("2", "1").await;
     let repeated = &status["RepeatedMessageResponse"];
@@ -203,12 +203,12 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
         assert_eq!(repeated[field], response[field], "{field}");
     }
     assert_eq!(repeated["PaymentReceipt"].as_array().unwrap().len(), 2);
-    // Another message about what was paid, and another transaction under the same number.
+    // Another message about the paid transaction, and another transaction under the same number.
     assert!(rejected(&till.pays("3", "12.5", "27908").await).contains("ServiceID 1"));
     assert!(rejected(&till.pays("1", "12.5", "27909").await).contains("48 hours"));
     assert!(rejected(&till.pays("1", "12.51", "27908").await).contains("another amount"));
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
-    // A part goes back, and then no more than the rest.
+    // A part is refunded; then only the rest can be refunded.
     let undo = |amount: Option<f64>| {
         let mut body = json!({ "OriginalPOITransaction": original(response), "ReversalReason": "CustCancel" });
         if let Some(amount) = amount {
@@ -227,7 +227,7 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
     assert_eq!(result(&till.asks("Reversal", "6", &undo(None)).await["ReversalResponse"]), success());
     assert_eq!(result(&till.asks("Reversal", "7", &undo(None)).await["ReversalResponse"]), failure("NotAllowed"));
     assert_eq!(entries(&shop, Kind::Refund, State::Approved), 2);
-    // All of it at once is a reversal, once.
+    // A reversal of the full amount is made once.
     let (paid, ()) = tokio::join!(till.pays("8", "3", "27910"), tap(&shop));
     let all = json!({ "OriginalPOITransaction": original(&paid["PaymentResponse"]), "ReversalReason": "CustCancel" });
     for _ in 0..2 {
@@ -267,7 +267,7 @@ async fn what_is_reserved_is_raised_taken_or_given_up() {
     let captured: Vec<&str> =
         ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
     assert_eq!(captured, ["65.00"]);
-    // A reservation is given up as a whole; money without an earlier payment is not paid out.
+    // A reservation is reversed as a whole; a payout without an earlier payment is refused.
     let reserve = payment("OneTimeReservation", "20", "5", json!({}));
     let (reserved, ()) = tokio::join!(till.asks("Payment", "5", &reserve), tap(&shop));
     let give_up = json!({
@@ -317,13 +317,13 @@ async fn an_abort_stops_what_waits_for_a_card_and_the_terminal_tells_how_it_stan
     assert!(said.contains("nexo-1") && said.contains("Reconciliation 9"), "{said}");
 }
 
-/// Until the reader asks for an amount.
+/// Waits until the reader asks for an amount.
 async fn asks_for_an_amount(shop: &Shop) {
     let asked = shop.reader.waits_for(WaitsFor::Number);
     timeout(PATIENCE, asked).await.expect("the reader asks for an amount");
 }
 
-/// For as long as the till says, and until it stops it; afterwards the reader is free for a payment at once.
+/// The input lasts as long as the till requests, or until the till stops it. Afterwards the reader is free immediately.
 #[tokio::test]
 async fn an_amount_is_typed_for_as_long_as_the_till_says_and_no_longer() {
     let (shop, _stop) = shop().await;
@@ -378,7 +378,7 @@ async fn an_answer_that_is_lost_is_taken_back_and_what_came_to_nothing_may_be_pa
     let response = &status["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"];
     assert_eq!(result(response), failure("Aborted"), "it was taken back: {status}");
     assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
-    // What came to nothing may be paid by another message.
+    // A transaction without a payment may be paid by another message.
     shop.gateway.force(Outcome::Approve);
     let (paid, ()) = tokio::join!(till.pays("3", "12.5", "1"), tap(&shop));
     assert_eq!(result(&paid["PaymentResponse"]), success(), "{paid}");
@@ -452,7 +452,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         let said = rejected(&answer["SaleToPOIRequest"]);
         assert!(said.contains(why), "{}: {said}", String::from_utf8_lossy(&body[..body.len().min(200)]));
     }
-    // Whatever is wrong with what is sealed is one answer.
+    // All faults of a sealed message give the same answer.
     let mut answers = std::collections::BTreeSet::new();
     let sealed: Value = serde_json::from_slice(&good).unwrap();
     let changed = |path: &str, value: Value| {
@@ -481,12 +481,12 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         answers.insert((status, rejected(&answer["SaleToPOIRequest"])));
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
-    // The technician is told more than the network: which till, from where, and what to compare.
+    // The log tells the technician more than the network: the till, its source, and what to compare.
     let line = front.until_logged("compare passphrase, key-identifier and key-version").await;
     assert!(line.contains("WARN") && line.contains("till=\"") && line.contains("from=127.0.0.1:"), "{line}");
     let line = front.until_logged("no sale-id of a [[nexo.till]]").await;
     assert!(line.contains("from=127.0.0.1:") && !line.contains("till="), "{line}");
-    // What is no till's request at all, as problem details.
+    // A request that is not a till's is refused with problem details.
     let post = |path: &str| till.client.post(till.url.replace("/nexo/", path)).body(good.clone());
     for (request, status) in [
         (post("/nexo/"), 415),
@@ -497,7 +497,8 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         assert_eq!(request.send().await.unwrap().status(), status);
     }
     let large = post("/nexo").header("content-type", "application/json").body(vec![b' '; 300_000]);
-    // It is refused before it was sent, and then the line is closed: the answer says so, where it is heard.
+    // The body is refused before it is sent completely, and the connection is closed. If the answer arrives, it tells
+    // this.
     assert!(
         large.send().await.map_or(true, |answer| answer.status() == 413 && answer.headers()["connection"] == "close")
     );
@@ -529,7 +530,7 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
     let lines: Vec<&str> = paper.lines().map(str::trim).collect();
     assert!(lines[0] == "VOUCHER" && lines[1].starts_with("Points  ") && lines[1].ends_with("  120"), "{paper}");
 
-    // The receipt that it was given with a payment, as it is: lines for the one till, pairs for the other.
+    // The terminal prints the receipt from a payment's answer unchanged: lines for one till, pairs for the other.
     let takes_apart = Till { sale_id: "Till 2", key: None, ..till.clone() };
     for (till, transaction) in [(&till, "1"), (&takes_apart, "2")] {
         let (paid, ()) = tokio::join!(till.pays("2", "5", transaction), tap(&shop));
@@ -571,7 +572,7 @@ struct Desk {
     args: pos_sim::till::Args,
 }
 
-/// `pos-sim till nexo …`; its exit code.
+/// Runs `pos-sim till nexo …` and returns its exit code.
 async fn desk(front: &Running, port: u16, words: &[&str]) -> u8 {
     let (ca, passphrase) = (front.folder.path().join("ca.pem"), front.folder.path().join("passphrase"));
     std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
@@ -625,7 +626,7 @@ async fn the_till_on_the_desk_pays_repeats_aborts_reverses_and_closes() {
 async fn a_till_made_of_adyens_library_works_unmodified() {
     let program = std::env::var("POS_TERMINAL_API_CLIENT").expect("POS_TERMINAL_API_CLIENT names till.js");
     let (shop, _stop) = shop().await;
-    // The library knows no other port.
+    // The library supports no other port.
     let front = front(&shop, 8443).await;
     let ca = front.folder.path().join("ca.pem");
     std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
@@ -641,7 +642,7 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
     assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }
 
-/// Until the reader has ended what it did; a payment before that hears `Busy`.
+/// Waits until the reader is free; a payment before that gets `Busy`.
 async fn is_free(front: &Running, client: &reqwest::Client) {
     let status = || client.get(front.https_url("/v1/status")).send();
     let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
@@ -662,7 +663,7 @@ async fn the_same_message_twice_within_milliseconds_is_one_payment_and_one_answe
             timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("it asks for a card");
             tap(&shop).await;
         };
-        // At once, and one a moment behind the other.
+        // Two messages, the second at the same time or a moment later.
         let behind = async {
             tokio::time::sleep(Duration::from_millis(round % 10)).await;
             once().await

@@ -1,20 +1,20 @@
-//! A till's line with somebody on it who writes down what is said, when `POS_ZVT_STREAMS` names a folder
-//! (`bash tests/clients/dissect`); else the till and the terminal have the line for themselves.
+//! A till's line that is recorded when `POS_ZVT_STREAMS` names a folder (`bash tests/clients/dissect`). Otherwise till
+//! and terminal are connected directly.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use pos_test_kit::world::pcap::Stream;
 
-/// Whether what the till says is to be read as ZVT.
+/// The reading of the till's bytes: as ZVT or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
     Zvt,
-    /// The test sends what is no ZVT: only the terminal's answers are written down.
+    /// The test sends bytes that are not ZVT: only the terminal's answers are recorded.
     Anything,
 }
 
-/// Where a till connects to that wants to speak to the terminal at this port.
+/// Returns the port to which a till connects for the terminal at this port.
 pub(crate) async fn line_to(port: u16, till: Speaks) -> u16 {
     if std::env::var_os("POS_ZVT_STREAMS").is_none() {
         return port;
@@ -29,7 +29,7 @@ pub(crate) async fn line_to(port: u16, till: Speaks) -> u16 {
     at
 }
 
-/// Until either end closes; then the other end is closed too.
+/// Records until either end closes, then closes the other end.
 async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
     let Ok(mut terminal) = TcpStream::connect(("127.0.0.1", port)).await else { return };
     let mut stream = Stream::begin().expect("streams are asked for");

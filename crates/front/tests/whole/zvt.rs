@@ -1,5 +1,5 @@
-//! Tills that speak ZVT before the real agent: each test is a till on a real connection, and what it was told is held
-//! against the gateway's ledger.
+//! Tills that speak ZVT, with the real agent. Each test is a till on a real connection, and its answers are compared
+//! with the gateway's ledger.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -28,7 +28,8 @@ use pos_test_kit::world::pcap::Stream;
 
 const PASSWORD: Password = Password(123_456);
 
-/// The agent confines nobody who is root; where these tests are run by root, the front is somebody else.
+/// Returns the front's user. The agent does not restrict root. When root runs these tests, the front runs as another
+/// user.
 pub(crate) fn front_user() -> (u32, bool) {
     match rustix::process::getuid().as_raw() {
         0 => (60_002, true),
@@ -36,12 +37,12 @@ pub(crate) fn front_user() -> (u32, bool) {
     }
 }
 
-/// A shop whose agent lets the front stand for the till.
+/// Starts a shop whose agent lets the front act for the till.
 pub(crate) async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
     shop_that_waits(600).await
 }
 
-/// The same; a till that is gone is waited for so many seconds.
+/// Starts such a shop. The agent waits this many seconds for a till that is gone.
 pub(crate) async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()>) {
     let uid = front_user().0;
     let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n\n[journal]");
@@ -49,7 +50,7 @@ pub(crate) async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot
     shop_changed(vec![("[journal]".to_owned(), peer), ("[terminal]".to_owned(), waits)]).await
 }
 
-/// A front with a till at this port.
+/// Starts a front with a till at this port.
 pub(crate) async fn front(shop: &Shop, port: u16, more: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
@@ -57,14 +58,14 @@ pub(crate) async fn front(shop: &Shop, port: u16, more: &str) -> Running {
     prepared(shop, folder, &config).await
 }
 
-/// A front with this configuration, in a folder that is its user's.
+/// Starts a front with this configuration, in a folder that its user owns.
 pub(crate) async fn prepared(shop: &Shop, folder: TempDir, config: &str) -> Running {
     let password = write_password(folder.path());
     let_the_front_in(shop, &[&password]).await;
     begun(folder, config).await
 }
 
-/// The agent's socket is there, and the front's user reaches it and its own secrets.
+/// Waits for the agent's socket, and gives the front's user access to it and to its secrets.
 pub(crate) async fn let_the_front_in(shop: &Shop, secrets: &[&Path]) {
     while !shop.socket().exists() {
         tokio::task::yield_now().await;
@@ -95,7 +96,7 @@ pub(crate) async fn begun(folder: TempDir, config: &str) -> Running {
     front
 }
 
-/// The password that `zvt_config` names.
+/// Writes the password file that `zvt_config` names.
 pub(crate) fn write_password(folder: &Path) -> PathBuf {
     let password = folder.join("zvt-password");
     std::fs::write(&password, "123456\n").unwrap();
@@ -103,32 +104,33 @@ pub(crate) fn write_password(folder: &Path) -> PathBuf {
     password
 }
 
-/// A till's section of `front.toml`.
+/// Returns a till's section of `front.toml`.
 pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     let password = folder.join("zvt-password").display().to_string();
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
 }
 
-/// A port that nobody else has, and that nobody gets who asks the system for any: that one begins at 32768.
+/// Returns a free port below 32768, where the system begins to assign ports. So the system gives it to no
+/// other program.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    // Another run of these tests begins elsewhere.
+    // Another run of these tests begins at another port.
     let first = 20_000 + u16::try_from(std::process::id() % 100).unwrap() * 100;
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed));
     ports.take(1000).find(is_free).expect("a free port")
 }
 
-/// A till: it acknowledges whatever it is sent, and keeps it.
+/// A till that acknowledges and keeps each message.
 pub(crate) struct Till {
     stream: TcpStream,
     splitter: Splitter,
     ahead: Vec<Apdu>,
-    /// What it answers to `04 0F`.
+    /// The answers to `04 0F`.
     says: Vec<Apdu>,
-    /// Its printer is down.
+    /// True when the till's printer is down.
     pub(crate) refuses_blocks: bool,
-    /// It sends the length of each APDU before it.
+    /// True when the length of each APDU is sent before it.
     has_lengths: bool,
     sent: Option<Apdu>,
 }
@@ -138,7 +140,7 @@ impl Till {
         Self::on(line_to(port, Speaks::Zvt).await).await
     }
 
-    /// One that sends what is no ZVT.
+    /// Connects a till that sends bytes which are not ZVT.
     async fn that_errs_at(port: u16) -> Self {
         Self::on(line_to(port, Speaks::Anything).await).await
     }
@@ -181,13 +183,13 @@ impl Till {
         Some(self.ahead.remove(0))
     }
 
-    /// Sends a command and gives its answer.
+    /// Sends a command and returns its answer.
     pub(crate) async fn asks(&mut self, command: &Command) -> TerminalMessage {
         self.send(&command.apdu()).await;
         TerminalMessage::read(&self.hears().await.unwrap()).unwrap()
     }
 
-    /// Hears and acknowledges until the command is over.
+    /// Reads and acknowledges until the command is over.
     pub(crate) async fn until_over(&mut self) -> Vec<TerminalMessage> {
         let mut told = Vec::new();
         loop {
@@ -212,7 +214,7 @@ impl Till {
         self.until_over().await
     }
 
-    /// What became of the last one, asked for until it is known.
+    /// Asks for the outcome of the last payment until it is known.
     pub(crate) async fn learns(&mut self) -> Vec<TerminalMessage> {
         loop {
             match self.asks(&repeat()).await {
@@ -279,7 +281,7 @@ pub(crate) fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
     shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
 }
 
-/// Once what is under way at the agent has come to this.
+/// Waits until a condition is true.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let wait = async {
         while !is_so() {
@@ -310,10 +312,10 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let Some(TerminalMessage::Completion(data)) = registered.last() else { panic!("{registered:?}") };
     let said = Fields::of_terminal(data).unwrap();
     assert_eq!((said.byte(0x19), said.get(0x49)), (Some(0), Some(&[0x09, 0x78][..])));
-    // A technician looks on.
+    // A technician reads the trace.
     let written = front.folder.path().join("zvt.log");
     let trace = front.begin_verb(&["trace", written.to_str().unwrap()]);
-    // A sale, on a connection of its own: the registration is the terminal's.
+    // A sale on a new connection: the registration belongs to the terminal.
     drop(till);
     let mut till = Till::at(port).await;
     assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, TerminalMessage::Ok);
@@ -332,7 +334,7 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let seen = front.verb(&["status"]);
     let seen = String::from_utf8(seen.stdout).unwrap();
     assert!(seen.contains("06 01 authorisation") && seen.contains("\"till\": \"zvt-1\""), "{seen}");
-    // From when it looks on, each line is there whole; the last ones are those of another command.
+    // From its beginning, the trace has each line complete; the last lines are those of another command.
     until("a trace of two commands", || {
         let read = std::fs::read_to_string(&written).unwrap_or_default();
         read.contains("status enquiry") || {
@@ -347,20 +349,20 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let read = std::fs::read_to_string(&written).unwrap();
     assert!(read.contains("zvt-1 till says") && read.contains("status enquiry: password …"), "{read}");
     drop(trace);
-    // The same truth again, from a front that was killed meanwhile.
+    // A front that was killed in the meantime reports the same outcome.
     let config = zvt_config(front.folder.path(), port, "");
     let front = begun(front.kill().await.folder(), &config).await;
     let mut till = Till::at(port).await;
     let again = till.does(&repeat()).await;
     assert_eq!((code(&again), status(&again).number(0x04)), (0, Ok(Some(1250))));
     assert_eq!(status(&again).number(0x87), Ok(Some(1)));
-    // Its receipts once more, by their number; of numbers that nobody has, none.
+    // Its receipts are printed again by their number; an unknown number gives none.
     for (from, to, expected, copies) in [(1, Some(3), 0, 2), (2, None, 0x66, 0)] {
         let told = till.does(&Command::Reprint { password: PASSWORD, from, to }).await;
         let whole = told.iter().filter(|it| matches!(it, TerminalMessage::Block(_, true))).count();
         assert_eq!((code(&told), whole), (expected, copies), "{from}");
     }
-    // A void by its receipt number; another amount, another number, another password are none.
+    // A reversal by receipt number is refused with another amount, another number or another password.
     for (password, fields, expected) in [
         (PASSWORD, [receipt(1).get(0x87).map(<[u8]>::to_vec), Some(digits(1249, 6))], 0xB5),
         (PASSWORD, [receipt(2).get(0x87).map(<[u8]>::to_vec), None], 0xB5),
@@ -377,18 +379,18 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
     assert_eq!((code(&told), status(&told).number(0x37)), (0, Ok(Some(1))), "{told:?}");
     assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
-    // The sums, and the day's end.
+    // The sums, and the close of day.
     let told = till.does(&Command::Totals(guarded(Fields::default()))).await;
     assert_eq!((code(&told), status(&told).number(0x04)), (0, Ok(Some(0))));
     let told = till.does(&Command::EndOfDay(guarded(Fields::default()))).await;
     assert_eq!((code(&told), status(&told).get(0x60).map(<[u8]>::len)), (0, Some(53)), "{told:?}");
-    // What is of a closed period is not found by its number.
+    // A transaction of a closed period is not found by its number.
     let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
     assert_eq!(code(&told), 0xB5);
     drop(front);
 }
 
-/// The page sells too, and each of the two hears what it has asked for; the close is one for both.
+/// The page sells too. Page and till each get their own results, and one close covers both.
 #[tokio::test]
 async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
     let (shop, _stop) = shop_of_two().await;
@@ -417,7 +419,7 @@ async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
     assert_eq!(open["net"], serde_json::json!([]), "the period of the page has ended too: {open}");
 }
 
-/// `pos-agent` with these words: this test's program once more, which holds all of the agent's.
+/// Runs `pos-agent` with these arguments: this test's program again, which contains the whole agent.
 async fn agent_verb(words: &[&str]) -> String {
     let program = std::env::current_exe().unwrap();
     let mut verb = tokio::process::Command::new(program);
@@ -459,7 +461,7 @@ async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     let _front = front(&shop, port, "").await;
     let mut till = Till::at(port).await;
     till.registers(0x0A).await;
-    // Later, later, and then only a part was given out.
+    // The till answers "later", then confirms only a part.
     let mut part = Fields::default();
     part.set_number(0x04, 2200);
     let part = Apdu::new(Control(0x84, 0x9D), part.write(pos_protocols::zvt::bmp::Order::Ascending));
@@ -478,7 +480,7 @@ async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     let ledger = shop.gateway.ledger();
     let rest = ledger.entries().iter().find(|entry| entry.kind == Kind::Refund).unwrap();
     assert_eq!(rest.amount, "11.00");
-    // Refused: taken back, and the repeat says so.
+    // The till refuses: the payment is reversed, and the repeat reports this.
     till.says = vec![Apdu::refused(0x05)];
     assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
     tap(&shop).await;
@@ -499,13 +501,13 @@ async fn a_till_that_is_gone_at_the_approval_is_not_charged_for_or_keeps_it_as_i
         till.registers(0x02).await;
         assert_eq!(till.asks(&Command::Authorisation(money(990))).await, TerminalMessage::Ok);
         tap(&shop).await;
-        // The line breaks with 04 0F on its way.
+        // The line breaks while 04 0F is on its way.
         assert!(matches!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Status(_))));
         drop(till);
         let settled = || if kept { true } else { entries(&shop, Kind::Reversal, State::Approved) == 1 };
         until("it is settled", settled).await;
         let mut till = Till::at(port).await;
-        // Until it is, the till hears that it is not known yet.
+        // Until the outcome is known, the till gets the answer that it is not known.
         let told = till.learns().await;
         assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
         assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
@@ -521,14 +523,14 @@ async fn an_abort_stops_what_waits_for_a_card_and_a_line_that_breaks_does_too() 
     till.registers(0x02).await;
     assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
-    // Another one has to wait; asked how it stands, the terminal says so.
+    // Another connection has to wait. A status enquiry on it is answered.
     let mut other = Till::at(port).await;
     assert_eq!(other.asks(&Command::Authorisation(money(600))).await, TerminalMessage::Refused(0x9C));
     assert_eq!(other.does(&Command::StatusEnquiry(Fields::default())).await.len(), 1);
     assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Ok);
     let told = till.until_over().await;
     assert_eq!((code(&told), status(&told).byte(0x27)), (0x6C, Some(0x6C)));
-    // A line that breaks while a card is waited for.
+    // A line that breaks while the reader waits for a card.
     assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
     drop(till);
@@ -565,12 +567,12 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
         assert_eq!(code(&till.until_over().await), 0);
     }
     assert_eq!(open(&till.does(&any()).await), [0, 3]);
-    // The unused part is named: missing or above, nothing is sent.
+    // The unused part must be named: when it is missing or too large, nothing is sent.
     for amount in [None, Some(10_001)] {
         assert_eq!(code(&till.does(&Command::PartialReversal(with(1, amount))).await), 0xB7);
     }
     assert_eq!(code(&till.does(&Command::PartialReversal(with(1, Some(4_000)))).await), 0);
-    // The used part; above what is left it is refused.
+    // The used part: a larger one than what is left is refused.
     assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(10_001)))).await), 0xB7);
     assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(2_500)))).await), 0);
     assert_eq!(code(&till.does(&Command::PreAuthorisationReversal(with(3, None))).await), 0);
@@ -634,7 +636,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         (raw(Control::DISPLAY_TEXT, &[]), TerminalMessage::Ok),
         (raw(Control::LOG_OFF, &[]), TerminalMessage::Ok),
         (raw(Control::TILL_ABORT, &[]), TerminalMessage::Ok),
-        // What cannot be read.
+        // Commands that cannot be read.
         (raw(Control::REGISTRATION, &[0, 0]), refused(0x9A)),
         (raw(Control::REVERSAL, &[0, 0xA0, 0]), refused(0x9A)),
         (raw(Control::AUTHORISATION, &[0x04, 0, 0]), refused(0x9A)),
@@ -644,7 +646,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         till.send(&apdu).await;
         assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(expected), "{apdu:?}");
     }
-    // Read, and refused for what it says.
+    // Commands that can be read and are refused for their content.
     let with = |bmp: u8, value: &[u8]| {
         let mut fields = money(500);
         fields.set(bmp, value);
@@ -665,7 +667,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         let told = till.does(&command).await;
         assert_eq!(code(&told), expected, "{command:?}: {told:?}");
     }
-    // Another currency than the terminal's is refused by its very answer.
+    // Another currency than the terminal's is refused with a specific answer.
     let currency = Some([0x08, 0x40]);
     let registration = Registration { password: Password(0), config: 6, currency, fields: Fields::default() };
     till.send(&Command::Registration(registration).apdu()).await;
@@ -674,7 +676,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         assert_eq!(code(&till.does(&command).await), 0, "{command:?}");
     }
     assert!(shop.gateway.ledger().entries().is_empty());
-    // A length that lies: the line is closed after a while, and the next one is served.
+    // A wrong length: the line is closed after a while, and the next one is served.
     till.stream.write_all(&[6, 1, 0xFF, 0xFF, 0xFF]).await.unwrap();
     assert!(till.hears().await.is_none());
     let mut till = Till::at(port).await;
@@ -696,7 +698,7 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
     let _front =
         prepared(&shop, folder, &format!("[[zvt]]\ntill = \"zvt-1\"\nserial = {path:?}\nspeed = 115200\n")).await;
-    // The till's end of the line, on a thread of its own.
+    // The till's end of the line, on its own thread.
     let (to_till, mut heard) = tokio::sync::mpsc::unbounded_channel();
     let mut line = std::fs::File::from(master);
     let mut reading = line.try_clone().unwrap();
@@ -713,9 +715,9 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
     });
     let mut write = |bytes: &[u8]| std::io::Write::write_all(&mut line, bytes).unwrap();
     let mut told = Vec::new();
-    // 10.10: each of the two bytes is a DLE, and goes over the line twice.
+    // 10.10: each of its two bytes is a DLE, which is sent twice on the line.
     let payment = Command::Authorisation(money(1010)).apdu();
-    // What is in the frames, for Wireshark, which takes doubled bytes for two.
+    // The content of the frames, for Wireshark, which would count a doubled byte as two.
     let mut stream = Stream::begin();
     if let Some(stream) = &mut stream {
         stream.till_says(&payment.encode());
@@ -760,7 +762,7 @@ async fn a_till_made_of_the_crate_zvt_works_unmodified() {
     let port = free_port();
     let _front = front(&shop, port, "").await;
     let mut client = tokio::process::Command::new(program);
-    // What it says is seen when it fails.
+    // The client's output is shown when it fails.
     let client = client.arg(format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await)).kill_on_drop(true).status();
     let taps = async {
         for _ in 0..2 {
@@ -781,7 +783,7 @@ struct Desk {
     args: pos_sim::till::Args,
 }
 
-/// `pos-sim till zvt …`; its exit code.
+/// Runs `pos-sim till zvt …` and returns its exit code.
 async fn desk(port: u16, words: &[&str]) -> u8 {
     let at = format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await);
     let words = ["pos-sim till", "zvt", "--at", &at].into_iter().chain(words.iter().copied());
@@ -812,7 +814,7 @@ async fn the_till_on_the_desk_pays_repeats_voids_and_closes() {
         });
         assert_eq!(said, code, "{words:?}");
     }
-    // The till hears that nothing is charged while the reversal is on its way.
+    // The till learns that nothing is charged while the reversal is on its way.
     let charged = || shop.gateway.ledger().all_charged().count();
     until("12.00 of the reservation", || charged() == 1).await;
 }
@@ -826,7 +828,8 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let config = zvt_config(front.folder.path(), port, &more);
         let mut till = Till::at(port).await;
         till.registers(0x02).await;
-        // While a card is waited for: it is read all the same, and nobody takes what the bank approves.
+        // The front is killed while a card is waited for. The card is read anyway, but no till confirms the bank's
+        // approval.
         assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
         timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
         let front = begun(front.kill().await.folder(), &config).await;
@@ -834,7 +837,7 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let told = Till::at(port).await.learns().await;
         assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
         assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
-        // With the approval on its way to the till.
+        // The front is killed with the approval on its way to the till.
         let mut till = Till::at(port).await;
         assert_eq!(till.asks(&Command::Authorisation(money(900))).await, TerminalMessage::Ok);
         tap(&shop).await;
