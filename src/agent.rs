@@ -345,7 +345,7 @@ impl Agent {
         let announce = |slip: Slip, step: &str, text: &str| match slip {
             Slip::Receipt { sale, .. } => engine.teller.about_number(engine.known(), sale, step, text),
             Slip::Close { .. } => engine.teller.terminal(step, text),
-            // The till hears of its own lines with the answer.
+            // The answer informs its till.
             Slip::TillLines => {}
         };
         match event {

@@ -12,7 +12,7 @@
 //! five minutes, and neither may be earlier than the build of this program. An attacker who controls only the gateway's
 //! line, or only the reader's, cannot set the clock back. The reader's clock is independent evidence only if the
 //! board's clock does not set it: see [`Clock::for_the_reader`]. The agent sets it as soon as the gateway confirms the
-//! board's clock, in whichever order reader and gateway are heard. A reader whose clock was never set is no evidence
+//! board's clock; reader and gateway may be heard in either order. A reader whose clock was never set is no evidence
 //! after a restart.
 //!
 //! By the false time, the gateway's certificate may have expired. So the probe, which sends no token, checks the
@@ -57,7 +57,7 @@ pub(super) struct Clock {
     board: BoardClock,
     floor_unix_ms: Arc<AtomicI64>,
     reader: Witness,
-    /// Whether the reader has told its time, right or wrong, before it was set.
+    /// True if the reader has reported its time, right or wrong, before it was set.
     reader_was_asked: Arc<AtomicBool>,
     gateway: Witness,
 }

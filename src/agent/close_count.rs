@@ -125,8 +125,8 @@ fn stands(sale: &Transaction) -> bool {
     matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
 }
 
-/// Returns the reservation as an open item, if part of it can still be captured, or may be while a transaction that
-/// refers to it is open.
+/// Returns the reservation as an open item if part of it can still be captured. It also counts as open while a
+/// transaction that refers to it is open.
 fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, pos_journal::Error> {
     let Some(sale) = book.number(number)? else {
         // It is unreadable for the moment: its number stays listed, so the next close reads it again.

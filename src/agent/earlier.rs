@@ -5,7 +5,7 @@
 //! A till names an earlier transaction by its reference, by its number in this journal, or by its payment id at the
 //! gateway. If this journal knows the payment id, it is that transaction, with its remaining amount and its owner.
 //! Another till's transaction needs the right `any-till`. A payment id that this journal does not know needs the right
-//! `unknown-payment`, and money is given for it only within `max-credit-amount`, as for a credit.
+//! `unknown-payment`. Money is given for it only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
 use crate::till::{Refused, Wanted};

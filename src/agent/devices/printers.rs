@@ -34,7 +34,7 @@ pub(in crate::agent) struct PrinterControl {
     pub(in crate::agent) columns: u8,
     /// The language code of the receipts, as tills write it.
     language: String,
-    /// Whether this is training mode, whose receipts are shown and never printed.
+    /// True in training mode, whose receipts are shown and never printed.
     in_training: bool,
     /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,

@@ -27,7 +27,7 @@ const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000
 pub(super) struct Probing {
     /// When the gateway is probed again.
     pub(super) at: Duration,
-    /// Whether it has answered; `tries` counts the failures until then.
+    /// True if it has answered; `tries` counts the failures until then.
     pub(super) was_answered: bool,
     tries: u8,
     /// The logged reason of the last failure.

@@ -36,9 +36,9 @@ pub(super) type AmountAwaited = oneshot::Sender<Result<Amount, Refused>>;
 /// The reader's state between its last report about a transaction and an empty slot.
 #[derive(Default)]
 pub(in crate::agent) struct Slot {
-    /// Whether the reader has sent its last report about the transaction that has it.
+    /// True if the reader has sent its last report about the transaction that has it.
     is_finishing: bool,
-    /// Whether that transaction's card is in the slot.
+    /// True if that transaction's card is in the slot.
     card_is_in: bool,
     /// The transaction that waits for the reader.
     next: Option<NextSale>,
