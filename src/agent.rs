@@ -275,7 +275,7 @@ impl Agent {
         self.rescue_the_journal();
         let engine = &mut self.engine;
         match engine.journal.try_again(&engine.sales) {
-            // The agent resolves none of them until a person has decided whose journal this is.
+            // The agent completes none of them until a person has decided whose journal this is.
             Ok(_) if engine.journal.is_barred() => {}
             Ok(sales) => engine.resume(sales),
             Err(error) => engine.journal_is_faulty(&error),
@@ -364,7 +364,7 @@ impl Agent {
     fn note_the_end(&mut self) {
         let (answers, engine) = (self.answers(), &mut self.engine);
         self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
-        // Receipts that normally wait for the next transaction's first record are written now.
+        // Receipts that normally wait for the next transaction's first record are written here.
         if let Err(error) = engine.journal.write_receipts() {
             tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
         }

@@ -188,7 +188,7 @@ pub struct TillPeer {
 pub struct Journal {
     /// The SQLite file. Its folder must be writable, on storage that survives a power cut.
     pub path: PathBuf,
-    /// How many days with a transaction the journal keeps. Older, settled transactions are removed between
+    /// The number of days with transactions that the journal keeps. Older, completed transactions are removed between
     /// transactions. A till that repeats such an old reference begins a new transaction.
     pub keep_days: u32,
     /// The folder of the mark that this terminal has sold. With the mark, a lost journal is not mistaken for that of a

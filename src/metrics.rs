@@ -19,8 +19,8 @@ use prometheus_client::registry::{Registry, Unit};
 use pos_core::transaction::Outcome;
 use pos_terms::transaction::Kind;
 
-/// The bounds of all histograms, in seconds: by threes up to a thousandfold, from the agent's own time to the longest
-/// wait for a card. All parts of a transaction share one list, because they are compared with each other.
+/// The bounds of all histograms, in seconds: each about three times the previous one, from the agent's own time to the
+/// longest wait for a card. All parts of a transaction share one list, because they are compared with each other.
 const BOUNDS_S: [f64; 13] = [0.000_1, 0.000_3, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
 /// The printers by their place in the configuration: their names are free text and must not become labels.

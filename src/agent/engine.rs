@@ -156,7 +156,7 @@ impl Engine {
         self.sales.inbox.extend(self.devices.reader.slot.gives_up_when_late(now));
     }
 
-    /// Tells tills and prints, in the order of the requests, and then forgets the settled transactions.
+    /// Tells tills and prints, in the order of the requests, and then forgets the completed transactions.
     pub(super) fn tell_and_print(&mut self) {
         while let Some((number, what)) = self.sales.afterwards.pop_front() {
             match what {

@@ -1,5 +1,5 @@
 //! The identity of this agent: its terminal, its account at the gateway, and whether it works for the shop or for
-//! training. It neither settles nor follows transactions of another identity.
+//! training. It neither completes nor follows transactions of another identity.
 
 use crate::till::{Refused, Wanted};
 use pos_core::training;
@@ -88,9 +88,9 @@ impl Identity {
         order.account.as_ref().is_some_and(|account| *account != self.account)
     }
 
-    /// Returns why this agent cannot settle an open transaction of its journal. A training transaction moved no money.
-    /// What another terminal or another account sent can be neither found nor reversed with this one's access to the
-    /// gateway.
+    /// Returns why this agent cannot complete an open transaction of its journal. A training transaction moved no
+    /// money. What another terminal or another account sent can be neither found nor reversed with this one's access to
+    /// the gateway.
     pub(super) fn cannot_settle(&self, order: &Order) -> Option<String> {
         let ours = &self.terminal_id;
         if order.training.is_some() && !self.trains() {

@@ -145,7 +145,7 @@ impl JournalWriter {
         self.is_marked || self.is_barred()
     }
 
-    /// Returns whether a person must first decide whose journal this is. Until then nothing is settled and nothing is
+    /// Returns whether a person must first decide whose journal this is. Until then nothing is completed and nothing is
     /// charged.
     pub(super) fn is_barred(&self) -> bool {
         self.barred.is_some()
@@ -254,7 +254,7 @@ impl JournalWriter {
         if let pos_journal::Error::Gone { .. } = error {
             match &self.rescued {
                 Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
-                // The waiting tills are told first; then the open transactions are saved.
+                // The waiting tills are informed first; then the open transactions are saved.
                 None if is_new => retry_at = now,
                 None => {}
             }

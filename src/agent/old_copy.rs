@@ -1,6 +1,6 @@
 //! The check for an outdated journal copy: one restored from a backup, or taken over from a board that continued after
-//! the copy was made. Such a journal holds transactions as open that have long ended, and would reverse payments that a
-//! till was told are approved.
+//! the copy was made. Such a journal holds transactions as open that have long ended, and would reverse payments that
+//! were reported to a till as approved.
 //!
 //! So after each start the agent asks the gateway by date which references of this terminal it holds. The period begins
 //! with the journal's latest knowledge and ends at the present. Until the answer, no reversal of an earlier transaction
@@ -14,9 +14,10 @@
 //! the finding. Until the gateway was asked, nothing is refunded, captured or paid out on the journal's evidence alone.
 //!
 //! The period uses the gateway's clock. If that clock and the board's differ (the probe measures it), the period is
-//! moved by the difference. A gateway that tells no time is assumed to be within a day of the board's. A transaction in
-//! progress when the copy was made is found too: by the journal, its request was never sent, but the gateway holds it.
-//! So the agent reports a request that was not sent before a power cut as cancelled only after the gateway was asked.
+//! moved by the difference. A gateway that reports no time is assumed to be within a day of the board's. A transaction
+//! in progress when the copy was made is found too: by the journal, its request was never sent, but the gateway holds
+//! it. So the agent reports a request that was not sent before a power cut as cancelled only after the gateway was
+//! asked.
 
 mod comparing;
 mod looking_up;
@@ -252,7 +253,7 @@ impl OldCopy {
             return Gate::Opens(reversal);
         }
         match &self.comparison {
-            // It was left alone at the finding; now it is active, and waits for a person anyway.
+            // It was left alone at the finding. It is active again, and waits for a person anyway.
             _ if self.is_of_before_it_was_noticed(number) => Gate::Holds(Some(held_for_person(number))),
             Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {

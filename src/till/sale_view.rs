@@ -113,7 +113,7 @@ pub struct SaleView {
     /// `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it is not settled yet, as a code of the same list: with `unconfirmed` and `unconfirmed-finishing`.
+    /// Why it is not resolved yet, as a code of the same list: with `unconfirmed` and `unconfirmed-finishing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<String>,
     /// One sentence for the cashier.

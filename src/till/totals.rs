@@ -31,7 +31,7 @@ pub struct TotalsView {
     pub schemes: Vec<Sum>,
     /// Tips; the sums of the sales include them too.
     pub tips: Vec<Sum>,
-    /// Declined by the host, the card or the gateway.
+    /// Declined by the issuer, the card or the gateway.
     pub declined: u64,
     /// Charged, or possibly charged, and reversed by the terminal itself.
     pub taken_back: u64,

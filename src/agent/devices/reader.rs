@@ -134,8 +134,8 @@ impl ReaderControl {
         self.order(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }))
     }
 
-    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay, so that is
-    /// no tip.
+    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay, and the
+    /// default tip applies.
     pub(in crate::agent) fn tip(
         &self,
         base: Amount,

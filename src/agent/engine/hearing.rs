@@ -136,8 +136,8 @@ impl Engine {
         let Some(active) = self.sales.open.get(&number) else { return };
         let event = tip_of(self, active, typed).unwrap_or_else(|why| Event::NoCard { why });
         self.hear(number, event);
-        // The reader now waits for its next order. It reports nothing more about a transaction that does not ask for
-        // its card. Such a transaction has ended, for example by a cancel at the same moment, or could not be recorded.
+        // The reader waits for its next order. It reports nothing more about a transaction that does not ask for its
+        // card. Such a transaction has ended, for example by a cancel at the same moment, or could not be recorded.
         if !self.sales.open.get(&number).is_some_and(OpenTransaction::waits_for_card) {
             self.devices.reader.is_freed_by(number);
         }

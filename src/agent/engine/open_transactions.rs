@@ -18,18 +18,18 @@ const NUDGED: usize = 3;
 
 /// The open transactions, and the events queued for them.
 pub(in crate::agent) struct OpenTransactions {
-    /// Transactions that are not settled, or whose card is still in the reader.
+    /// Transactions that are not complete, or whose card is still in the reader.
     pub(super) open: BTreeMap<SaleNumber, OpenTransaction>,
     /// The events to handle next.
     pub(super) inbox: VecDeque<(SaleNumber, transaction::Event)>,
     /// Messages to send and receipts to print, once the devices have acted.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
     pub(super) deadlines: Deadlines,
-    /// Open transactions of the journal that this agent does not settle.
+    /// Open transactions of the journal that this agent leaves alone.
     pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
 }
 
-/// An open transaction that this agent does not settle: till, reference, and why.
+/// An open transaction that this agent leaves alone: till, reference, and why.
 pub(in crate::agent) type LeftAlone = (String, Reference, String);
 
 /// Work that can wait until the devices have acted.
@@ -46,7 +46,7 @@ pub(in crate::agent) struct OpenTransaction {
     /// The request; that of a sealed card is made before the card's step is written. It is kept until the answer,
     /// because a gateway that was too busy gets it again. It is wiped when dropped.
     pub(in crate::agent) prepared: Option<Result<PreparedPayment, String>>,
-    /// True if its last step could not be written, so that only the disk has its state.
+    /// True if its last step could not be written: only the disk has its valid state.
     pub(super) stuck: bool,
     /// Callers that asked to cancel and wait for the answer.
     pub(super) cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
@@ -94,7 +94,7 @@ impl OpenTransactions {
         self.iter().map(OpenTransaction::sale).find(|sale| is_it(sale.order()))
     }
 
-    /// Returns the open transactions that this agent does not settle, each with the reason.
+    /// Returns the open transactions that this agent leaves alone, each with the reason.
     pub(in crate::agent) fn left_alone(&self) -> &BTreeMap<SaleNumber, LeftAlone> {
         &self.left_alone
     }
@@ -134,7 +134,7 @@ impl OpenTransactions {
         self.inbox.extend(open.map(|number| (number, transaction::Event::RetryNow)));
     }
 
-    /// Forgets the settled transactions, except the one at the reader.
+    /// Forgets the completed transactions, except the one at the reader.
     pub(super) fn forget_settled(&mut self, at_reader: Option<SaleNumber>) {
         self.open.retain(|number, active| !active.sale.is_settled() || at_reader == Some(*number));
     }

@@ -213,7 +213,7 @@ fn gateway_is_ahead_s(clock: &Clock) -> i64 {
 /// first record, `began` the gateway's time when it was empty, and `apart` how far the gateway's clock is ahead; all in
 /// milliseconds.
 fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
-    // A wrong clock wrote any future time, so that is no bound.
+    // A wrong clock wrote any future time, so such a time is no limit.
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
     // A clock that was ahead or is behind, the gateway's or the board's, must not shorten the period.
     let from = before(known).max(before(first)).saturating_add(apart.min(0));
@@ -273,7 +273,7 @@ mod tests {
             assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
             assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
         }
-        // The board was five days ahead when the copy was made, and switched off for two days.
+        // The board was five days ahead when the copy was made, and later its clock stopped for two days.
         assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
         // A terminal that was set up anew: its predecessor's transactions days earlier are not its own.
         let set_up = now - 2 * HOUR;

@@ -15,7 +15,7 @@ use pos_words::{Message, ReaderStep, Words};
 pub(in crate::agent) struct SaleFacts {
     /// The earlier transaction, as far as this one's till may see it.
     pub(in crate::agent) of: Option<String>,
-    /// Why this agent does not settle it.
+    /// Why this agent leaves it alone.
     pub(in crate::agent) alone: Option<Cause>,
     /// True if its last step could not be written.
     pub(in crate::agent) stuck: bool,

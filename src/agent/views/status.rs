@@ -17,8 +17,8 @@ use super::states::{of_gateway, of_journal, of_printer, of_reader, of_soon, stat
 /// The free space, in bytes, below which a day of transactions does not fit; something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
 
-/// The free space, in bytes, above which there is enough again: one MiB more, so that a disk at the limit does not fill
-/// the log.
+/// The free space, in bytes, above which there is enough again. It is one MiB more, because a disk at the limit must
+/// not fill the log.
 const ROOM_AGAIN: u64 = LITTLE_ROOM + (1 << 20);
 
 /// Returns whether the journal's disk is nearly full; `before` is the result of the previous check.

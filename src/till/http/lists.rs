@@ -1,7 +1,7 @@
 //! Several transactions in one answer: the list of transactions, page by page, and the sums since a number.
 //!
-//! Only two or three pages of a list are in memory, independent of its length, and no page is read before there is room
-//! for it. One request reads a limited number of transactions. A search that has not found enough by then says where it
+//! Only two or three pages of a list are in memory, independent of its length. No page is read before there is room for
+//! it. One request reads a limited number of transactions. A search that has not found enough by then says where it
 //! continues (`next`). Cursors are numbers of transactions, so new transactions shift nothing. They are missing from a
 //! list with the newest first, and come at the end of one with the oldest first.
 
@@ -244,7 +244,7 @@ async fn answer(
     Ok((json, Body::new(Pages(pages))).into_response())
 }
 
-/// Feeds the list until it ends, or until the caller takes no more of it.
+/// Feeds the list until it ends, or until the caller stops taking it.
 async fn feed(
     app: &App,
     permit: &Permit,

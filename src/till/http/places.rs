@@ -1,5 +1,5 @@
-//! Connection slots: the number of connections per caller, the choice of the connection to close when there is no slot,
-//! and the number of requests that one caller may have at a time.
+//! Connection slots and request limits: the number of connections per caller, and the number of requests at a time.
+//! When all slots are in use, this module decides which connection is closed.
 //!
 //! A connection has an unknown owner until the guard has let one of its requests in; from then on it belongs to that
 //! caller. Unknown connections have a small share, in which the newest is always let in and the oldest is closed for

@@ -114,8 +114,8 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
     next.run(request).await
 }
 
-/// Returns the caller of a request that may name a till without the need for an operator. A page is never exempt in
-/// this way, because a person is at the counter for any till that it names.
+/// Returns the caller of a request that may name a till which needs no operator. A page is never exempt in this way,
+/// because a person is at the counter for any till that it names.
 fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Caller {
     match headers.contains_key(&PAGE) {
         true => caller.clone(),

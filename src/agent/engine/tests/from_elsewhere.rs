@@ -1,4 +1,4 @@
-//! Journal entries that this terminal must not settle: a transaction begun with another account and taken over, one
+//! Journal entries that this terminal must leave alone: a transaction begun with another account and taken over, one
 //! that follows training, or any while the journal waits for a person.
 
 use super::*;
