@@ -287,7 +287,7 @@ mod tests {
 
     use super::*;
 
-    /// Ten years after the build: later than any board clock in these tests.
+    /// Returns clocks, and a time ten years after the build: later than any board clock in these tests.
     fn later() -> (Clock, DateTime<Local>) {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap() * 1000;
         let last = built_ms + 10 * 365 * 24 * 3600 * 1000;
@@ -320,7 +320,7 @@ mod tests {
         assert!(clock.local().is_none());
     }
 
-    /// The journal's latest record is a year after the build; the board's clock, a day after it.
+    /// Returns clocks whose journal has a record a year after the build, and the board's time, a day after the build.
     fn held_up() -> (Clock, DateTime<Local>) {
         let day = 24 * 3600 * 1000;
         let now = DateTime::<Utc>::from_timestamp_millis(built_unix_ms() + day).unwrap();

@@ -79,8 +79,8 @@ impl TrainingMode {
     }
 }
 
-/// Refuses training while a real transaction is at the reader: a trainee could mistake the real outcome for the
-/// lesson's.
+/// Returns the refusal of training while a real transaction is at the reader: a trainee could mistake the real outcome
+/// for the lesson's.
 fn busy_with_a_real_sale(shop: &Engine, command: &Command) -> Option<Refused> {
     let Command::Begin { wanted, .. } = command else { return None };
     let number = shop.devices.reader.in_use_by.filter(|_| wanted.wish.kind.needs_card())?;

@@ -158,7 +158,7 @@ fn about(now: DateTime<Utc>) -> String {
     )
 }
 
-/// Packs without compression: its code takes 48 kB of a board's program, and the sender can use gzip.
+/// Packs the parts without compression: its code takes 48 kB of a board's program, and the sender can use gzip.
 fn pack(parts: &[(&str, String)], now: DateTime<Utc>) -> io::Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     for (name, text) in parts {

@@ -737,8 +737,9 @@ mod tests {
         }
     }
 
-    /// The table, written a second time: the rights, whether only at the socket, and the least person where operators
-    /// are required: no one, a cashier, a supervisor or a technician. A verb without a row does not compile.
+    /// Returns the row of the table, written a second time: the rights, whether only at the socket, and the least
+    /// person where operators are required. That is no one, a cashier, a supervisor or a technician. A verb without a
+    /// row does not compile.
     fn row(verb: Verb) -> (Needs, bool, &'static str) {
         use Right::{
             AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,

@@ -179,8 +179,8 @@ pub(in crate::agent) struct Handed {
 }
 
 impl PrinterControl {
-    /// Hands the receipts to the printers. A dead printer or a full queue changes nothing: the receipts can be printed
-    /// again.
+    /// Hands the receipts to the printers and returns the result. A dead printer or a full queue changes nothing: the
+    /// receipts can be printed again.
     pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
         let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
         let has_ended = matches!(sale.standing(), Standing::Ended(_));

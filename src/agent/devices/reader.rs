@@ -98,7 +98,7 @@ impl ReaderControl {
         self.card_timeout
     }
 
-    /// Arms the reader.
+    /// Arms the reader. Returns an event if that fails.
     pub(super) fn arm(&mut self, active: &mut OpenTransaction) -> Option<Event> {
         let Some(local) = self.clock.local() else {
             self.in_use_by = None;
@@ -122,7 +122,7 @@ impl ReaderControl {
         self.order(number, ReaderOrder::Arm(arm))
     }
 
-    /// Lets the reader ask for a tip in addition to the transaction's amount.
+    /// Lets the reader ask for a tip in addition to the transaction's amount. Returns an event if that fails.
     pub(super) fn ask_tip(&mut self, active: &OpenTransaction) -> Option<Event> {
         let (percentages, other, timeout) = match &self.tips {
             Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
@@ -134,8 +134,8 @@ impl ReaderControl {
         self.order(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }))
     }
 
-    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay, and the
-    /// default tip applies.
+    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay: where tips
+    /// are configured, the default tip applies.
     pub(in crate::agent) fn tip(
         &self,
         base: Amount,
@@ -147,7 +147,7 @@ impl ReaderControl {
         }
     }
 
-    /// Cancels the transaction's order at the reader, if it has the reader.
+    /// Cancels the transaction's order at the reader, if it has the reader. Returns an event if the reader is gone.
     pub(super) fn stop(&mut self, number: SaleNumber) -> Option<Event> {
         if self.in_use_by == Some(number) { self.order(number, ReaderOrder::Cancel { sale: number }) } else { None }
     }
@@ -157,7 +157,8 @@ impl ReaderControl {
         self.complete(active.number(), answer)
     }
 
-    /// Declines a card whose transaction could not be recorded, or no longer exists.
+    /// Declines a card whose transaction could not be recorded, or no longer exists. Returns an event if the reader is
+    /// gone.
     pub(in crate::agent) fn decline_card(&mut self, number: SaleNumber) -> Option<Event> {
         self.complete(number, CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() })
     }
@@ -189,8 +190,8 @@ impl ReaderControl {
         }
     }
 
-    /// Warns when few keys are left. Each card uses keys up, and a reader without keys takes no card, so a technician
-    /// needs time to inject new ones.
+    /// Returns a warning when few keys are left. Each card uses keys up, and a reader without keys takes no card, so a
+    /// technician needs time to inject new ones.
     pub(in crate::agent) fn keys_run_out(&self) -> Option<String> {
         let KeysView { card, pin } = self.keys_left?;
         let fewest = card.into_iter().chain(pin).min()?;

@@ -233,17 +233,17 @@ fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// The gateway reference of a transaction.
+/// Returns the gateway reference of a transaction.
 fn reference(number: u64) -> String {
     format!("{TERMINAL}-{number}-{number:032x}")
 }
 
-/// The payment of a transaction.
+/// Returns the payment id of a transaction.
 fn id(number: u64) -> String {
     format!("{number:032}")
 }
 
-/// A kind of sale that needs no card.
+/// Returns a kind of sale that needs no card.
 fn stored_card() -> Operation {
     Operation::ByRegistration { registration: "f".repeat(32) }
 }
@@ -403,7 +403,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     }
 }
 
-/// The gateway's complete list by date.
+/// Returns the gateway's complete list by date.
 fn listed(references: Vec<String>) -> Result<pos_gateway::Found, String> {
     Ok(pos_gateway::Found { references, incomplete: None })
 }

@@ -120,7 +120,7 @@ impl Slot {
         self.gives_up(Reason::CardLeftIn.into())
     }
 
-    /// Ends the waiting transaction; nothing of it was sent.
+    /// Ends the waiting transaction, of which nothing was sent. Returns its event.
     pub(in crate::agent) fn gives_up(&mut self, why: Cause) -> Option<(SaleNumber, Event)> {
         self.next.take().map(|next| (next.number, Event::NoCard { why }))
     }

@@ -109,7 +109,7 @@ fn presented() -> Presented {
     Presented { facts: icc(), card, pin: None, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }
 
-/// An approval in which the issuer also approves at the chip.
+/// Returns an approval in which the issuer also approves at the chip.
 fn issuer_approves(amount: ApprovedAmount) -> Answer {
     let Answer::Approved(mut approval) = approved(&id(1)) else { unreachable!() };
     approval.for_chip.arc = Some(*b"00");
@@ -125,7 +125,7 @@ fn refused() -> Box<Refusal> {
     Box::new(Refusal { why, for_chip, facts: HostFacts::default() })
 }
 
-/// Each answer that comes while the chip waits for it, and is written.
+/// Returns each answer that comes while the chip waits for it, and is written.
 fn answers() -> Vec<(&'static str, Answer)> {
     let pending = Answer::Pending { id: PaymentId::new(id(1)), redirect: None };
     vec![

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 type Answered = oneshot::Receiver<Result<SaleView, Refused>>;
 
-/// A terminal with an earlier sale. Its gateway has a second with more transactions than it lists.
+/// Starts a terminal with an earlier sale. Its gateway has a second with more transactions than it lists.
 fn terminal(folder: &Path) -> Terminal {
     Terminal::start(folder, "").sold(1, "till-1", 1000);
     let mut terminal = Terminal::start(folder, "max-credit-amount = \"50.00\"");

@@ -27,7 +27,7 @@ enum Way {
 }
 use Way::{Given, Neither, Taken};
 
-/// The transactions that have ended: number, till, operation, amount, and direction of the money.
+/// Returns the transactions that have ended: number, till, operation, amount, and direction of the money.
 fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     let of = in_journal;
     [
@@ -42,8 +42,8 @@ fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     ]
 }
 
-/// The open items of a close when everything can be read: a capture and a sale without an answer, and the rest of three
-/// reservations. The rest of the last one is not known yet.
+/// Returns the open items of a close when everything can be read: a capture and a sale without an answer, and the rest
+/// of three reservations. The rest of the last one is not known yet.
 fn open_at_all_times() -> Vec<Named> {
     vec![
         named(OpenKind::Unconfirmed, 10, Some("50.00 EUR")),
@@ -150,7 +150,7 @@ impl File {
     }
 }
 
-/// A shop's day, written once.
+/// Writes a shop's day, once.
 fn a_day() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
@@ -192,7 +192,7 @@ impl Terminal {
     }
 }
 
-/// The transactions that a close cannot count while this one is unreadable: itself, and its reversal.
+/// Returns the transactions that a close cannot count while this one is unreadable: itself, and its reversal.
 fn hidden_by(number: u64) -> Vec<u64> {
     let of_it = Some(SaleNumber::new(number));
     let reverses =
@@ -200,7 +200,8 @@ fn hidden_by(number: u64) -> Vec<u64> {
     ended().iter().filter(|row| row.0 == number || reverses(&row.2)).map(|row| row.0).collect()
 }
 
-/// The open items while this one is unreadable. The rest of a reservation is unknown then, so all of it is listed.
+/// Returns the open items while this one is unreadable. The rest of a reservation is unknown then, so all of it is
+/// listed.
 fn open_without(number: u64) -> Vec<Named> {
     let mut open = open_at_all_times();
     open.retain(|(_, of, _)| *of != number);
