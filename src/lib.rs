@@ -4,8 +4,8 @@
 //!
 //! ```text
 //!  till ──▶ agent ──▶ transaction (decides) ──▶ journal (records) ──▶ only then the devices act:
-//!               ▲                                                     reader · gateway · printer
-//!               └──────────────────── the devices' answers ◀───────────────────┘
+//!                          ▲                                          reader · gateway · printer
+//!                          └──────────── answers of the devices ◀────────┘
 //! ```
 //!
 //! The path of a transaction, to be read in ten minutes:

@@ -1,9 +1,9 @@
 //! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
-//!  Unix socket (0660), by its user ─┐                          rights (permission check)
+//!  Unix socket (0660), by its user ─┐                  rights (permission check)
 //!                                   ├─▶ guard ─▶ places ─▶ api (one function per verb) ─▶ Command ─▶ agent
-//!  127.0.0.1:8650, bearer token ────┘  (caller)  (limits)  events (server-sent)   ◀─ Progress ◀─┘
+//!  127.0.0.1:8650, bearer token ────┘  (caller) (limits)    events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
 //! Between `places` and the verbs, `sessions` identifies the signed-in operator. This file accepts connections and sets
