@@ -1,16 +1,17 @@
-//! The agent: wires till, reader, gateway, printer and journal to the sales. The only room that knows everyone.
+//! The agent: connects tills, reader, gateway, printers and journal with the transactions. No other module knows all of
+//! them.
 //!
-//! One loop waits for whatever happens next and hands it to whom it concerns:
+//! One loop waits for the next event and passes it to the part that handles it:
 //!
-//! | room | what it is |
+//! | module | content |
 //! |---|---|
-//! | `engine` | owns the open transactions, and is the only place where one changes: event, core, account book, actions |
-//! | `devices` | reader, gateway and printers, each with its own state; in training the trainer |
-//! | `views` | a transaction, the status and the figures, each a function of facts |
-//! | `tills`, `tasks` | what tills ask, and what the agent's own tasks bring back |
-//! | all others | a part for each thing that is looked after: operators, closes, clock, limits, the old copy, updates, the log |
+//! | `engine` | owns the open transactions and is the only place that changes one: event, core, journal, actions |
+//! | `devices` | reader, gateway and printers, each with its own state; in training mode the trainer |
+//! | `views` | a transaction, the status and the metrics, each computed from facts |
+//! | `tills`, `tasks` | the requests of tills, and the results of the agent's own tasks |
+//! | all others | one part per subject: operators, closes, clock, limits, outdated journal copy, updates, the log |
 //!
-//! It decides nothing about money: that is `sale`'s business.
+//! It decides nothing about money: the core's module `transaction` does.
 
 pub(crate) mod clock;
 mod close_count;
@@ -63,56 +64,57 @@ use turns::{Round, Source};
 pub use updates::this_program;
 use updates::{Answered, Answers};
 
-/// Why the agent does not start. Each tells what to do.
+/// A reason why the agent does not start. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A currency or amount of the configuration; `config::load` refuses such a file before.
+    /// A currency or amount of the configuration; `config::load` refuses such a file earlier.
     #[error("[terminal] {key}: {cause}")]
     Money {
-        /// The key.
+        /// The key of the setting.
         key: &'static str,
-        /// What is wrong with it.
+        /// The error in its value.
         cause: MoneyError,
     },
-    /// An amount of the configuration above which a supervisor confirms; `config::load` refuses such a file before.
+    /// An amount of the configuration above which a supervisor confirms; `config::load` refuses such a file earlier.
     #[error("[operators.supervisor-above] {key}: {cause}")]
     SupervisorAbove {
-        /// The key.
+        /// The key of the setting.
         key: &'static str,
-        /// What is wrong with it.
+        /// The error in its value.
         cause: MoneyError,
     },
-    /// The journal.
+    /// An error of the journal.
     #[error(transparent)]
     Journal(#[from] pos_journal::Error),
-    /// The gateway's client: CA file, token.
+    /// An error of the gateway's client: CA file, token.
     #[error(transparent)]
     Gateway(#[from] pos_gateway::Error),
-    /// The till's wires.
+    /// An error of the till's sockets.
     #[error(transparent)]
     Till(#[from] till::Error),
-    /// The till's wires as systemd gives them.
+    /// An error of the sockets that systemd passes.
     #[error(transparent)]
     Sockets(#[from] systemd::SocketsError),
 }
 
-/// Steps kept for a listener that is slow or was away for a moment; a sale has about ten, and a step some 2 KiB.
+/// Progress steps kept for a listener that is slow or briefly disconnected. A transaction has about ten steps, each of
+/// some 2 KiB.
 const PROGRESS_KEPT: usize = 256;
-/// Commands of tills that wait while one is carried out.
+/// Commands of tills that may wait while one is carried out.
 const COMMANDS_WAITING: usize = 32;
-/// How long a stop waits for what is under way to end; longer than a host's answer takes, shorter than systemd's
-/// patience (90 s).
+/// How long a stop waits for running transactions. It is longer than the gateway needs to answer and shorter than
+/// systemd's time-out (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
-/// Without a watchdog the loop is woken by what happens, and now and then.
+/// The longest sleep of the loop without a watchdog. Events wake the loop earlier.
 const NOBODY_WATCHES: Duration = Duration::from_secs(3600);
-/// How long the last receipts may take at the end; they are kept in any case.
+/// How long the last receipts may take at the stop; they are kept in any case.
 const LAST_PAPER: Duration = Duration::from_secs(10);
 
-/// Runs the terminal until `shutdown` is done.
+/// Runs the terminal until `shutdown` completes.
 ///
 /// # Errors
-/// Only before the first sale can be taken: see [`Error`]. Later faults are shown in the status and mended while
-/// running.
+/// Only before the first transaction can be taken: see [`Error`]. The status shows later faults, and the agent handles
+/// them while it runs.
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
@@ -129,10 +131,10 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     Ok(())
 }
 
-/// [`run`] in other surroundings, for tills that are given: nothing is bound.
+/// Does the same as [`run`] with other surroundings and given till sockets: it binds none.
 ///
 /// # Errors
-/// As [`run`].
+/// The errors of [`run`].
 pub async fn run_in(
     surroundings: Surroundings,
     tills: Wires,
@@ -144,7 +146,7 @@ pub async fn run_in(
     Ok(())
 }
 
-/// The loop.
+/// Runs the loop.
 async fn work(
     mut agent: Agent,
     mut ends: Ends,
@@ -166,8 +168,8 @@ async fn work(
         }
         let deadline = agent.next_deadline();
         tokio::select! {
-            // In this order when several are ready, as long as each has turns left: what is rare and must not starve
-            // comes first.
+            // When several are ready, this order applies as long as each has turns left: rare events come first,
+            // because they must not starve.
             biased;
             _ = watchdog.tick() => {
                 notify.watchdog();
@@ -197,18 +199,18 @@ async fn work(
                 round.take(Source::Printers);
                 agent.printer_says(event);
             }
-            // Nobody is ready, or nobody who has a turn left. What is to be told is told before anybody is waited for.
+            // No event is ready, or none that has a turn left. Pending messages go out before the loop waits.
             () = std::future::ready(()), if round.is_used() || agent.engine.sales.has_something_to_tell() => {
                 round = Round::default();
             }
         }
-        // Devices act first, and only then people are told and paper is printed.
+        // Devices act first; messages and receipts follow.
         tokio::task::yield_now().await;
         agent.engine.tell_and_print();
     }
 }
 
-/// The end: the last tellings, receipts and answers go out.
+/// Sends the last messages, receipts and answers at the stop.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     agent.engine.tell_and_print();
     agent.look_at_the_journal();
@@ -217,24 +219,24 @@ async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     if let Some(tills) = tills {
         tills.close().await;
     }
-    // A printer's task ends when nobody can give it more and all it has is printed.
+    // A printer's task ends when no sender is left and its queue is printed.
     drop(agent);
     let last_paper = async { while ends.printer.recv().await.is_some() {} };
     let _ = tokio::time::timeout(LAST_PAPER, last_paper).await;
 }
 
-/// Everything the loop turns on: the engine, and the parts beside it that change no transaction.
+/// The parts that the loop drives: the engine, and the parts that change no transaction.
 struct Agent {
     engine: Engine,
     closing: CloseControl,
     training: TrainingMode,
     log: LogControl,
-    /// What answers this program, and what did the one before.
+    /// Which devices answer this process, and which answered the previous one.
     answered: Answered,
 }
 
 impl Agent {
-    /// Looks at what is beside the sales, and hands on what actions left behind, until nothing is left.
+    /// Checks everything outside the transactions, and carries out the actions left by earlier ones until none is left.
     fn settle(&mut self) {
         if !self.engine.identity.trains() {
             self.look_outside();
@@ -249,18 +251,18 @@ impl Agent {
         engine.journal.keep_small(engine.devices.reader.in_use_by.is_some());
     }
 
-    /// Asks whether the journal is in place, before anything is promised on it.
+    /// Checks that the journal is in place before the agent promises anything that depends on it.
     fn look_at_the_journal(&mut self) {
         if let Err(error) = self.engine.journal.is_in_place() {
             self.engine.journal_is_faulty(&error);
         }
-        // The disk of a journal of training has no word in the log of the terminal.
+        // The terminal's log says nothing about the disk of a training journal.
         if !self.engine.identity.trains() {
             self.engine.journal.look_at_the_room();
         }
     }
 
-    /// Saves what is open in a journal that was taken away.
+    /// Saves the open transactions of a journal that was taken away.
     fn rescue_the_journal(&mut self) {
         let Engine { journal, clock, teller, .. } = &mut self.engine;
         if let Some(told) = journal.rescue(clock.unix_ms()) {
@@ -268,23 +270,23 @@ impl Agent {
         }
     }
 
-    /// Takes up again what only the disk knows; when that cannot be written either, it is tried again later.
+    /// Resumes transactions that only the disk has. When they cannot be written either, it retries later.
     fn retry_journal(&mut self) {
         self.rescue_the_journal();
         let engine = &mut self.engine;
         match engine.journal.try_again(&engine.sales) {
-            // Nothing of it is settled before a person has decided whose journal it is.
+            // The agent completes none of them until a person has decided whose journal this is.
             Ok(_) if engine.journal.is_barred() => {}
             Ok(sales) => engine.resume(sales),
             Err(error) => engine.journal_is_faulty(&error),
         }
     }
 
-    /// What is looked at beside the sales. Training has nothing outside.
+    /// Checks the parts outside the transactions. Training mode has none.
     fn look_outside(&mut self) {
         let engine = &mut self.engine;
         engine.look_at_the_clocks();
-        // A sale has no time for it.
+        // Not while a transaction has the reader.
         let is_quiet = engine.devices.reader.in_use_by.is_none();
         if is_quiet {
             engine.devices.gateway.warn_of_expiry();
@@ -302,7 +304,7 @@ impl Agent {
         }
     }
 
-    /// What answers at this moment.
+    /// Returns which devices answer at this moment.
     fn answers(&self) -> Answers {
         let devices = &self.engine.devices;
         Answers { reader: devices.reader.state.is_ready(), gateway: devices.gateway.is_reached() }
@@ -323,8 +325,8 @@ impl Agent {
         Instant::now()
     }
 
-    /// What waits for nothing but its answer, its card, its signature or its till is let end; what is looked up goes on
-    /// after the next start.
+    /// Returns whether the agent may stop. Transactions that wait only for an answer, a card, a signature or the till
+    /// may end first. Look-ups continue after the next start.
     fn may_stop(&self, since: Instant) -> bool {
         let Engine { sales, old_copy, devices, .. } = &self.engine;
         let runs = |active: &OpenTransaction| match active.sale().standing() {
@@ -336,14 +338,14 @@ impl Agent {
         !sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
 
-    /// What the printer reports is shown, and changes no sale.
+    /// Shows a printer's report; it changes no transaction.
     fn printer_says(&mut self, event: PrinterEvent) {
         let engine = &self.engine;
-        // Of a receipt to its till; a close is the terminal's.
+        // A report about a receipt goes to its till; one about a close concerns the terminal.
         let announce = |slip: Slip, step: &str, text: &str| match slip {
             Slip::Receipt { sale, .. } => engine.teller.about_number(engine.known(), sale, step, text),
             Slip::Close { .. } => engine.teller.terminal(step, text),
-            // Its till hears of it by the answer.
+            // The answer informs its till.
             Slip::TillLines => {}
         };
         match event {
@@ -358,11 +360,11 @@ impl Agent {
         }
     }
 
-    /// The end of this program's run, on the disk.
+    /// Records the end of this run on the disk.
     fn note_the_end(&mut self) {
         let (answers, engine) = (self.answers(), &mut self.engine);
         self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
-        // What is kept with the next sale's beginning is written now.
+        // Receipts that normally wait for the next transaction's first record are written here.
         if let Err(error) = engine.journal.write_receipts() {
             tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
         }

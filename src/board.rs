@@ -1,11 +1,10 @@
-//! The boards that are known: where their readers and printers are found, their udev rules and what their systemd unit
-//! needs beside the usual.
+//! The known boards: the ports of their readers and printers, their udev rules, and the additions to their systemd
+//! unit.
 //!
-//! They are in the program, and not in files beside it: they are small, and `pos-agent setup` works as soon as the
-//! program has been copied. A board that is not among them has a file of its own, in the same form, which is given by
-//! its path.
+//! They are compiled into the program, because they are small and `pos-agent setup` then works as soon as the program
+//! has been copied. A board that is not among them has its own file in the same form, given by its path.
 //!
-//! Not here: what a configuration may say (`config`), and who asks for it (`cli::setup`).
+//! Not here: the contents of a configuration (`config`), and the command that uses them (`cli::setup`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,13 +18,13 @@ use serde::Deserialize;
 pub struct Known {
     /// The folder's name.
     pub name: &'static str,
-    /// `board.toml`.
+    /// The content of `board.toml`.
     pub text: &'static str,
-    /// `README.md`: the facts with their sources.
+    /// The content of `README.md`: the facts with their sources.
     pub readme: &'static str,
-    /// `udev.rules`: stable names for the board's own ports.
+    /// The content of `udev.rules`: stable names for the board's own ports.
     pub rules: &'static str,
-    /// `pos-agent.service.d/board.conf`, where the unit needs more.
+    /// The content of `pos-agent.service.d/board.conf`, where the unit needs more.
     pub unit: Option<&'static str>,
 }
 
@@ -58,36 +57,36 @@ pub const KNOWN: [Known; 7] = [
     known!("stm32mp157-dk2" with a drop-in),
 ];
 
-/// What is known of a board: its `board.toml`.
+/// The facts about a board: its `board.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Board {
-    /// What people call it.
+    /// The name for people.
     pub title: String,
-    /// Beginnings of `/proc/device-tree/model` by which it is recognised.
+    /// Beginnings of `/proc/device-tree/model` that identify the board.
     #[serde(default)]
     pub models: Vec<String>,
-    /// Whether anybody has run the program on it.
+    /// True if the program was run on the real board.
     #[serde(default)]
     pub tried_on_hardware: bool,
-    /// Where a reader is looked for, the likeliest first.
+    /// Ports to look for a reader, the likeliest first.
     pub reader_ports: Vec<String>,
     /// The reader's line speed, in baud.
     pub reader_baud: u32,
-    /// Where a printer is looked for, the likeliest first.
+    /// Ports to look for a printer, the likeliest first.
     pub printer_ports: Vec<String>,
-    /// Characters on the printer's line.
+    /// Characters per line of the printer.
     pub printer_columns: u8,
     /// The driver of its hardware watchdog.
     pub watchdog: Option<String>,
-    /// The longest time that the watchdog can wait, in seconds.
+    /// The longest time-out of the watchdog, in seconds.
     pub watchdog_longest_s: Option<u32>,
-    /// Serial ports of the board itself, and what each is.
+    /// Serial ports of the board, each with its description.
     #[serde(default)]
     pub serial: BTreeMap<String, String>,
 }
 
-/// Why there is no such board.
+/// The reason why there is no such board.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that is not on the list.
@@ -95,7 +94,7 @@ pub enum Error {
         "no board is called {name}; pos-agent boards lists them, and a file of your own is given with its path, as ./board.toml"
     )]
     Unknown {
-        /// What was given.
+        /// The given name.
         name: String,
     },
     /// A file that cannot be read.
@@ -103,11 +102,11 @@ pub enum Error {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// A file that is none of a board.
+    /// A file that describes no board.
     #[error("{file}: {what}; compare it with pos-agent boards generic-armv7 --file")]
     Malformed {
         /// The file.
@@ -117,7 +116,7 @@ pub enum Error {
     },
 }
 
-/// The known board of this name.
+/// Returns the known board of this name.
 ///
 /// # Errors
 /// [`Error::Unknown`].
@@ -125,7 +124,7 @@ pub fn known(name: &str) -> Result<&'static Known, Error> {
     KNOWN.iter().find(|known| known.name == name).ok_or_else(|| Error::Unknown { name: name.to_owned() })
 }
 
-/// A board by its name, or from a file: whatever has a `/` in it is a path.
+/// Loads a board by its name, or from a file: an argument with a `/` is a path.
 ///
 /// # Errors
 /// Every [`Error`].
@@ -137,7 +136,7 @@ pub fn load(name: &str) -> Result<Board, Error> {
     parse(&fs::read_to_string(name).map_err(unreadable)?, name)
 }
 
-/// The known board whose model begins like this one (`/proc/device-tree/model`).
+/// Returns the known board whose model begins like this one (`/proc/device-tree/model`).
 #[must_use]
 pub fn recognised(model: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| {
@@ -146,7 +145,7 @@ pub fn recognised(model: &str) -> Option<&'static Known> {
     })
 }
 
-/// What the device tree calls this board; `None` where there is no device tree.
+/// Returns the device tree's name of this board; `None` where there is no device tree.
 #[must_use]
 pub fn model() -> Option<String> {
     let bytes = fs::read(Path::new("/proc/device-tree/model")).ok()?;
@@ -154,7 +153,7 @@ pub fn model() -> Option<String> {
 }
 
 impl Known {
-    /// What is known of it.
+    /// Returns the facts about the board.
     ///
     /// # Panics
     /// Never: a test reads each of the files.

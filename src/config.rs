@@ -1,8 +1,8 @@
 //! The configuration: one TOML file for a technician, [`Config`] for the program.
 //!
-//! Unknown keys are refused, units stand in the key names, and [`load()`] gives a configuration only when nothing is
-//! wrong with it, and tells all faults at once: there is no "warns and goes on". Secrets are never in the file itself,
-//! only the place they are in.
+//! Unknown keys are refused, and the key names contain the units. [`load()`] returns a configuration only if it has no
+//! fault, and otherwise reports all faults together; it never continues with a warning. The file never contains
+//! secrets, only the place where each is stored.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub use pos_reader::config::{ManualEntryCommand, Reader, ReaderPrompts, ReaderPr
 pub use rights::{Right, RightSet, Rights, sets as right_sets};
 pub use socket::{LOCAL, Socket, is_nameless};
 
-/// Where the configuration is when nobody says otherwise.
+/// The path of the configuration, unless another is given.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
 
 /// The whole file, by default `/etc/pos-agent/config.toml`.
@@ -46,25 +46,25 @@ pub struct Config {
     pub reader: Reader,
     /// The payment gateway.
     pub gateway: Gateway,
-    /// The receipt printers, at most two; without one receipts are kept and can be read by `pos-agent receipt`.
+    /// The receipt printers, at most two. Without one, receipts are kept and can be read with `pos-agent receipt`.
     #[serde(default, deserialize_with = "pos_printer::config::one_or_several")]
     pub printer: Vec<Printer>,
-    /// Where tills connect.
+    /// The connections for tills.
     #[serde(default)]
     pub till: Till,
-    /// Where the journal lies.
+    /// The place of the journal.
     #[serde(default)]
     pub journal: Journal,
     /// Closes of day.
     #[serde(default)]
     pub close: CloseOfDay,
-    /// Tips that are offered with a sale. Without the section a till's screen offers none; where a till asks for one,
-    /// the reader offers `tip-percentages` of `[reader]`, and a customer who types none in time has not paid.
+    /// Tips that are offered with a sale. Without the section, a till offers none. If a till asks for a tip anyway, the
+    /// reader offers `tip-percentages` of `[reader]`. A customer who then chooses none in time has not paid.
     pub tips: Option<Tips>,
     /// Training: transactions that read no card and move no money.
     #[serde(default)]
     pub training: Training,
-    /// The people at the counter.
+    /// The operators at the counter.
     #[serde(default)]
     pub operators: Operators,
 }
@@ -84,57 +84,57 @@ pub struct Terminal {
     /// Language of the cashier's texts and of the receipts: `en` or `de`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// The currency of its sales, ISO 4217, as `EUR`: it takes none in another.
+    /// The currency of its transactions, ISO 4217, as `EUR`; it takes no other.
     pub currency: String,
-    /// Largest amount of one sale, reservation or credit in `currency`, tip included, as `5000.00`; without it what the
-    /// gateway can take: `9999999999.99`. It limits no capture, refund or reversal.
+    /// Largest amount of one sale, reservation or credit in `currency`, tip included, as `5000.00`. Without it, the
+    /// gateway's maximum applies: `9999999999.99`. It limits no capture, refund or reversal.
     pub max_amount: Option<String>,
     /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or
-    /// a refund of a payment that its journal does not have. Absent: nothing may be given so, and no value means "no
-    /// limit".
+    /// a refund of a payment that its journal does not have. Without it, nothing may be given in this way. No value
+    /// means "no limit".
     pub max_credit_amount: Option<String>,
     /// How long a customer may take to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
-    /// When the cardholder signs, the sale waits until somebody at the counter has compared the signature. `false`
-    /// where tills cannot answer: the slip is signed, and the sale is approved at once.
+    /// If the cardholder signs, the transaction waits until an operator has compared the signature. Set `false` for
+    /// tills that cannot answer: the slip is signed, and the transaction is approved immediately.
     #[serde(default = "defaults::yes")]
     pub confirm_signature: bool,
     /// How long that may take, in seconds; then the payment is reversed.
     #[serde(default = "defaults::signature_timeout_s")]
     pub signature_timeout_s: u64,
-    /// How long a till that confirms what it takes (`"confirm":"till"`) may take to say so, in seconds; then the
-    /// payment is reversed, or kept, as its request said.
+    /// How long a till that confirms what it takes (`"confirm":"till"`) may take to answer, in seconds. Then the
+    /// payment is reversed or kept, as its request said.
     #[serde(default = "defaults::till_confirm_s")]
     pub till_confirm_s: u64,
-    /// Where the terminal stands (interface: `pos.location.*`).
+    /// The location of the terminal (interface: `pos.location.*`).
     pub location: Option<Location>,
 }
 
 impl Terminal {
-    /// The data of it that each payment sends.
+    /// Returns the terminal's data that each payment sends.
     #[must_use]
     pub fn point_of_sale(&self) -> PointOfSale {
         PointOfSale { terminal_id: self.id.clone(), location: self.location.clone() }
     }
 }
 
-/// Where tills connect.
+/// The connections for tills.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Till {
-    /// For the command line and tills on the board; its path may be written instead of the table.
+    /// The socket for the command line and tills on the board; its path alone may replace the table.
     #[cfg_attr(feature = "docs", schemars(with = "socket::Table"))]
     pub socket: Socket,
-    /// Loopback address for tills over HTTP; without `token` entries nothing listens there.
+    /// Loopback address for tills over HTTP; it is closed without `token` entries.
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub http: SocketAddr,
     /// One entry per till.
     pub token: Vec<TillToken>,
-    /// Programs at the socket that have rights or tills of their own.
+    /// Programs at the socket that have their own rights or tills.
     pub peer: Vec<TillPeer>,
-    /// Serve the figures for machines over HTTP too, to tokens with the right `totals`; at the socket they always are.
+    /// Also serve the metrics over HTTP, to tokens with the right `totals`. At the socket they are always served.
     pub metrics: bool,
 }
 
@@ -143,62 +143,62 @@ pub struct Till {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillToken {
-    /// The till's name: letters, digits, `-`, `_`, up to 32. Its references are its own.
+    /// The till's name: letters, digits, `-`, `_`, up to 32. Each till has its own references.
     pub till: String,
-    /// File with its bearer token, readable by its owner alone.
+    /// File with its bearer token, readable by its owner only.
     pub token_file: PathBuf,
-    /// What it may do; without it the set `till`.
+    /// Its rights; without it the set `till`.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::till")]
     pub rights: Rights,
-    /// Whether somebody must be signed in where `[operators] required` asks for it; `false` for a till that has
-    /// cashiers of its own, and may state who they are.
+    /// True if an operator must be signed in where `[operators] required` demands it. Set `false` for a till that has
+    /// its own cashiers and may state their names.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
 }
 
-/// A program on the board that stands for tills of its own: a till's server, or a translator of another till protocol.
+/// A program on the board with its own tills: a till's server, or a translator of another till protocol.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillPeer {
-    /// The number of the user that it runs as; the system says who is at the other end of the socket.
+    /// The number of the user that it runs as; the system reports the user at the other end of the socket.
     pub uid: u32,
-    /// The tills that it may speak for, and no others; with several it names one with each request.
+    /// The only tills that it may act for. With several, each request names one.
     #[serde(default = "defaults::local_till")]
     pub tills: Vec<String>,
-    /// What it may do for them; without it the set `several-tills`.
+    /// Its rights for these tills; without it the set `several-tills`.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
-    /// As `operator` of a `[[till.token]]`, for all of its tills: `false` exempts everybody for whom it speaks, guests
-    /// of a page too.
+    /// Like `operator` of a `[[till.token]]`, for all of its tills: `false` exempts every user of the program,
+    /// including guests of a page.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
-    /// Those of its tills where nobody can sign in, as a ZVT or nexo till. They need no operator, and may state who
-    /// theirs are.
+    /// Those of its tills where no operator can sign in, as a ZVT or nexo till. They need no operator, and may state
+    /// the names of their cashiers.
     #[serde(default)]
     pub without_operator: Vec<String>,
 }
 
-/// Where the journal lies, and how long it keeps.
+/// The place of the journal, and how long it keeps transactions.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Journal {
-    /// The SQLite file; its folder must be writable and on storage that survives the power.
+    /// The SQLite file. Its folder must be writable, on storage that survives a power cut.
     pub path: PathBuf,
-    /// How many days on which it took a transaction the journal keeps. What is older and settled is taken out between
-    /// sales; a till that repeats such an old reference begins a new transaction.
+    /// The number of days with transactions that the journal keeps. Older, completed transactions are removed between
+    /// transactions. A till that repeats such an old reference begins a new transaction.
     pub keep_days: u32,
-    /// The folder of the mark that this terminal has sold, so that a journal that was lost is not taken for a new
-    /// terminal's; on another file system best. Without it `/var/lib/pos-agent-sold` for a journal in
-    /// `/var/lib/pos-agent`, and the journal's own folder for any other.
+    /// The folder of the mark that this terminal has sold. With the mark, a lost journal is not mistaken for that of a
+    /// new terminal. Best on another file system. Without it, `/var/lib/pos-agent-sold` for a journal in
+    /// `/var/lib/pos-agent`, and the journal's folder for any other.
     pub mark_folder: Option<PathBuf>,
 }
 
 impl Journal {
-    /// Where the mark that this terminal has sold lies.
+    /// Returns the folder of the mark that this terminal has sold.
     #[must_use]
     pub fn mark_folder(&self) -> PathBuf {
         let own = self.path.parent().unwrap_or(Path::new("/"));
@@ -225,39 +225,42 @@ impl Default for Till {
 
 impl Default for Journal {
     fn default() -> Self {
-        // A year of books and a month: a dispute or a refund that comes later than that is rare.
+        // A business year and a month: later disputes and refunds are rare.
         Self { path: Path::new(STATE_FOLDER).join("journal.db"), keep_days: 400, mark_folder: None }
     }
 }
 
-/// Defaults with their reasons.
+/// The defaults with their reasons.
 mod defaults {
-    /// The till of the terminal itself.
+    /// Returns the till of the terminal itself.
     pub(super) fn local_till() -> Vec<String> {
         vec![super::LOCAL.to_owned()]
     }
 
-    /// Long enough to find a card, short enough that a forgotten sale ends before the next customer.
+    /// Returns a time long enough to find a card, and short enough that a forgotten transaction ends before the next
+    /// customer.
     pub(super) fn card_timeout_s() -> u64 {
         60
     }
 
-    /// A setting that is on.
+    /// Returns the value of a setting that is on.
     pub(super) fn yes() -> bool {
         true
     }
 
-    /// Long enough to print, sign and compare, short enough that a forgotten slip is noticed with the customer near.
+    /// Returns a time long enough to print, sign and compare, and short enough that a forgotten slip is noticed while
+    /// the customer is near.
     pub(super) fn signature_timeout_s() -> u64 {
         180
     }
 
-    /// A till answers at once, a machine when it has given out the goods; the customer waits for the receipt.
+    /// Returns a time for the confirmation: a till answers immediately, a vending machine after giving out the goods,
+    /// and the customer waits for the receipt.
     pub(super) fn till_confirm_s() -> u64 {
         60
     }
 
-    /// The language that every reader has, and the program's own.
+    /// Returns the language that every reader has, and that of the program itself.
     pub(super) fn language() -> String {
         "en".to_owned()
     }

@@ -1,4 +1,4 @@
-//! The program: arguments in, exit code out. What a verb does is in `pos_agent::cli`.
+//! The program: arguments in, exit code out. `pos_agent::cli` implements the verbs.
 
 use std::process::ExitCode;
 

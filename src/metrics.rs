@@ -1,11 +1,10 @@
-//! What is counted and measured for machines, and its text: OpenMetrics 1.0.
+//! The metrics for machines, and their text: OpenMetrics 1.0.
 //!
-//! Every value of a label is written in the program: `&'static str` in the types, so that neither a till's text nor the
-//! gateway's nor anything of a card can become one, and the text has a greatest length. Counting takes some hundred
-//! nanoseconds, allocates a few times in the life of the program, and cannot fail; what counts is in
-//! `agent/measured.rs`.
+//! Every value of a label is fixed in the program: the types demand `&'static str`. So no text of a till, of the
+//! gateway or of a card can become a label, and the text has a maximum length. Counting takes some hundred nanoseconds,
+//! allocates a few times in the life of the program, and cannot fail; `agent/views/figures.rs` does it.
 //!
-//! What begins anew with each start begins at zero, as it should: `process_start_time_seconds` tells when.
+//! Counters start at zero with each start: `process_start_time_seconds` shows when that was.
 
 use std::time::Duration;
 
@@ -20,17 +19,17 @@ use prometheus_client::registry::{Registry, Unit};
 use pos_core::transaction::Outcome;
 use pos_terms::transaction::Kind;
 
-/// Bounds of all histograms, in seconds: three to a thousandfold, from the agent's own time to the longest wait for a
-/// card. One list for all parts of a sale, for they are compared with each other.
+/// The bounds of all histograms, in seconds: each about three times the previous one, from the agent's own time to the
+/// longest wait for a card. All parts of a transaction share one list, because they are compared with each other.
 const BOUNDS_S: [f64; 13] = [0.000_1, 0.000_3, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
-/// Printers by their place in the configuration: a name is a person's text.
+/// The printers by their place in the configuration: their names are free text and must not become labels.
 const PRINTERS: [&str; 2] = ["1", "2"];
 
 /// Labels with their values.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// Everything that is counted, and what was shown last.
+/// All counters, and the last values shown.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -50,39 +49,39 @@ pub struct Metrics {
     receipts: Family<Labels<1>, Gauge>,
 }
 
-/// Where the time of a sale went.
+/// The parts of a transaction's time.
 #[derive(Clone, Copy, Debug)]
 pub struct SaleTiming {
-    /// From its beginning until the card was read.
+    /// From its start until the card was read.
     pub reader: Duration,
-    /// From handing the request to the gateway's client to its answer.
+    /// From handing the request to the gateway's client until its answer.
     pub gateway: Duration,
-    /// What the disk took.
+    /// The time of the disk.
     pub journal: Duration,
     /// The agent's own share.
     pub agent: Duration,
 }
 
-/// How the terminal stands now.
+/// The state of the terminal at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalStanding {
-    /// When this process began, by the best clock there is now, in seconds since 1970.
+    /// When this process started, by the best clock at this moment, in seconds since 1970.
     pub started_unix_s: i64,
-    /// Sales whose outcome is not known.
+    /// The number of unconfirmed transactions.
     pub unconfirmed: usize,
-    /// Of those, the ones that are being reversed.
+    /// The number of those that are being reversed.
     pub reversals: usize,
-    /// Of those, the ones that wait for a person.
+    /// The number of those that wait for a person.
     pub for_person: usize,
-    /// The reader can be used.
+    /// True if the reader can be used.
     pub reader_ready: bool,
-    /// Keys that it has left for card data, when it has told.
+    /// The keys that it has left for card data, if it has reported them.
     pub card_keys: Option<u64>,
-    /// The same for PINs.
+    /// The keys that it has left for PINs, if it has reported them.
     pub pin_keys: Option<u64>,
-    /// The gateway was reached when it was spoken to last.
+    /// True if the last contact reached the gateway.
     pub gateway_reached: bool,
-    /// The journal could be written when that was tried last.
+    /// True if the last write to the journal succeeded.
     pub journal_written: bool,
     /// The size of its file, in bytes.
     pub journal_bytes: u64,
@@ -92,12 +91,12 @@ pub struct TerminalStanding {
     pub printers: Vec<PrinterStanding>,
 }
 
-/// How a printer stands.
+/// The state of a printer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrinterStanding {
-    /// Nobody has to see to it.
+    /// True if it needs no person.
     pub ready: bool,
-    /// How many receipts wait for it.
+    /// The number of receipts that wait for it.
     pub waiting: usize,
 }
 
@@ -108,7 +107,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Nothing is counted yet.
+    /// Creates metrics with all counts at zero.
     #[must_use]
     pub fn new() -> Self {
         let mut metrics = Self {
@@ -161,14 +160,15 @@ impl Metrics {
         ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
     }
 
-    /// A transaction has ended. Of its reason the word alone is shown: what was said about it may be anybody's.
+    /// Counts the end of a transaction. Only the code of its reason becomes a label, because the details may contain
+    /// any text.
     pub fn ended(&self, kind: Kind, outcome: &Outcome) {
         let reason = outcome.why().map_or("", |why| why.reason.as_str());
         let labels = [("kind", kind.as_str()), ("outcome", outcome.word().as_str()), ("reason", reason)];
         self.sales.get_or_create(&labels).inc();
     }
 
-    /// A sale with a card is over.
+    /// Counts the times of a card transaction that is over.
     pub fn timed(&self, timing: SaleTiming) {
         let SaleTiming { reader, gateway, journal, agent } = timing;
         for (part, took) in [("reader", reader), ("gateway", gateway), ("journal", journal), ("agent", agent)] {
@@ -176,12 +176,12 @@ impl Metrics {
         }
     }
 
-    /// A step is on the disk.
+    /// Counts a step that is on the disk.
     pub fn synced(&self, took: Duration) {
         self.syncs.observe(took.as_secs_f64());
     }
 
-    /// The text, with how the terminal stands now.
+    /// Returns the text, with the terminal's state.
     #[must_use]
     pub fn text(&self, now: &TerminalStanding) -> String {
         self.show(now);

@@ -1,22 +1,23 @@
-//! The clocks: one that only goes forward, for deadlines, and one that tells people the time, when it can be trusted.
+//! The clocks: a monotonic one for deadlines, and one that tells people the time when it can be trusted.
 //!
-//! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). No time before the build of this
-//! program or before the journal's latest record can be right. Until the board's clock is later, the reader's own clock
-//! serves, when that one is later; otherwise no sale is taken.
+//! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). A time before the build of this
+//! program or before the journal's latest record cannot be right. While the board's clock is earlier than that, the
+//! agent uses the reader's clock if that one is later. Otherwise it takes no transaction.
 //!
 //! # A clock that was ahead
 //!
-//! The journal's latest time keeps an earlier clock from being believed. When the board's clock was ahead for a moment,
-//! that time is one that nobody else ever said. So when the reader's clock and the gateway's `Date` agree on an earlier
-//! one, that is the time: it is written into the book, and then believed. Both must say so, within five minutes of each
-//! other, and neither may be before this program was built: who has the gateway's line alone, or the reader's, sets
-//! nothing back. The reader's clock can only be a witness as long as it is not set by the clock that it is to bear
-//! witness against: see [`Clock::for_the_reader`]. It is set as soon as the gateway confirms the board's, in whichever
-//! order reader and gateway are heard: a reader whose clock was never set bears witness of nothing after a restart.
+//! The journal's latest time prevents the agent from trusting an earlier clock. If the board's clock was ahead for a
+//! moment, no other clock ever showed that time. So the agent accepts an earlier time when the reader's clock and the
+//! gateway's `Date` agree on it: it writes the time into the journal and then trusts it. The two may differ by at most
+//! five minutes, and neither may be earlier than the build of this program. An attacker who controls only the gateway's
+//! line, or only the reader's, cannot set the clock back. The reader's clock is independent evidence only if the
+//! board's clock does not set it: see [`Clock::for_the_reader`]. The agent sets it as soon as the gateway confirms the
+//! board's clock; reader and gateway may be heard in either order. A reader whose clock was never set is no evidence
+//! after a restart.
 //!
-//! By the false time the gateway's certificate may have ended. So the probe, which shows no token, holds it against the
-//! reader's time instead ([`Clock::doubted`]); everything else goes on holding it against the floor. An impostor would
-//! need the key of a certificate that has really ended, and the reader's clock as well.
+//! By the false time, the gateway's certificate may have expired. So the probe, which sends no token, checks the
+//! certificate against the reader's time instead ([`Clock::doubted`]). All other connections still check it against the
+//! floor. An impostor would need the key of a certificate that has really expired, and the reader's clock as well.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -30,22 +31,22 @@ use pos_core::transaction::Now;
 use pos_journal::CLOCKS_DIFFER_MS;
 use pos_reader::LocalTime;
 
-/// What a till hears when no clock can be trusted.
+/// The message to a till when no clock can be trusted.
 const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right";
 
-/// No program is in service for longer after its build: 15 years.
+/// The longest service life of a program after its build: 15 years.
 const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
 
-/// When this program was built, in milliseconds since 1970: no clock that is earlier can be right.
+/// Returns when this program was built, in milliseconds since 1970. No earlier clock can be right.
 pub(crate) fn built_unix_ms() -> i64 {
     env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000)
 }
 
-/// The earliest time that can be right, in milliseconds since 1970: of the build and the journal's latest record the
-/// later.
+/// Returns the earliest time that can be right, in milliseconds since 1970: the build or the journal's latest record,
+/// the later of the two.
 pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
     let built_ms = built_unix_ms();
-    // A record from the far future was written by a clock gone wrong; it must not stop the terminal for ever.
+    // A wrong clock wrote a record from the far future; it must not stop the terminal for ever.
     if last_unix_ms < built_ms + LONGEST_SERVICE_MS { built_ms.max(last_unix_ms) } else { built_ms }
 }
 
@@ -56,13 +57,13 @@ pub(super) struct Clock {
     board: BoardClock,
     floor_unix_ms: Arc<AtomicI64>,
     reader: Witness,
-    /// The reader has told its time, right or wrong, before it was set.
+    /// True if the reader has reported its time, right or wrong, before it was set.
     reader_was_asked: Arc<AtomicBool>,
     gateway: Witness,
 }
 
-/// A clock elsewhere: what must be added to the age of our own to get its time, in milliseconds since 1970; zero while
-/// it gave none.
+/// Another device's clock: the number to add to the age of this process to get its time, in milliseconds since 1970.
+/// Zero while the device has told no time.
 #[derive(Clone, Default)]
 struct Witness(Arc<AtomicI64>);
 
@@ -82,44 +83,44 @@ impl Witness {
 }
 
 impl Clock {
-    /// `last_unix_ms` is the time of the journal's latest record.
+    /// Creates the clocks; `last_unix_ms` is the time of the journal's latest record.
     pub(super) fn new(board: BoardClock, last_unix_ms: i64) -> Self {
         let floor_unix_ms = Arc::new(AtomicI64::new(floor_unix_ms(last_unix_ms)));
         let (reader, gateway) = (Witness::default(), Witness::default());
         Self { start: Instant::now(), board, floor_unix_ms, reader, reader_was_asked: Arc::default(), gateway }
     }
 
-    /// No clock that is earlier can be right.
+    /// Returns the floor: no earlier clock can be right.
     fn floor(&self) -> i64 {
         self.floor_unix_ms.load(Ordering::Relaxed)
     }
 
-    /// How long the process runs.
+    /// Returns how long the process has run.
     pub(super) fn age_ms(&self) -> i64 {
         i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The time by the reader's clock, whether it can be right or not; never before the program was built.
+    /// Returns the time of the reader's clock, even if it cannot be right; never a time before the build.
     fn reader(&self) -> Option<i64> {
         self.reader.time(self.age_ms())
     }
 
-    /// The time by the gateway's clock, in milliseconds since 1970, when it has told it.
+    /// Returns the time of the gateway's clock, in milliseconds since 1970, if the gateway has told it.
     pub(super) fn gateway(&self) -> Option<i64> {
         self.gateway.time(self.age_ms())
     }
 
-    /// Since the start of the process.
+    /// Returns the time since the start of the process.
     pub(super) fn monotonic(&self) -> Duration {
         Instant::now().saturating_duration_since(self.start)
     }
 
-    /// The instant of a [`Self::monotonic`] time.
+    /// Converts a [`Self::monotonic`] time to an instant.
     pub(super) fn instant(&self, at: Duration) -> Instant {
         self.start + at
     }
 
-    /// For the gateway's certificates: the best time, or the earliest that it can be.
+    /// Returns the time for checking the gateway's certificates: the best time, or the earliest possible one.
     pub(super) fn for_gateway(&self) -> pos_gateway::Time {
         let board = (self.board)().timestamp_millis();
         if board >= self.floor() {
@@ -131,19 +132,19 @@ impl Clock {
         }
     }
 
-    /// For the probe alone: the reader's time, when only a record of the journal speaks against it. Should that record
-    /// be of a clock gone wrong, the gateway's certificate would be held against a time that has not come.
+    /// Returns the reader's time for the probe alone, when only a record of the journal contradicts it. If a wrong
+    /// clock wrote that record, the certificate would be checked against a time still in the future.
     pub(super) fn doubted(&self) -> Option<pos_gateway::Time> {
         self.reader().filter(|_| self.local().is_none()).map(|reader| pos_gateway::Time::Known(system(reader)))
     }
 
-    /// Local time of the board, when it can be right.
+    /// Returns the board's local time, when it can be right.
     pub(super) fn trusted_board(&self) -> Option<DateTime<Local>> {
         let board = (self.board)().with_timezone(&Local);
         (board.timestamp_millis() >= self.floor()).then_some(board)
     }
 
-    /// The best time there is: the board's, else the reader's; `None` when neither can be right.
+    /// Returns the best time: the board's, else the reader's; `None` when neither can be right.
     pub(super) fn local(&self) -> Option<DateTime<Local>> {
         self.trusted_board().or_else(|| {
             let reader = self.reader().filter(|reader| *reader >= self.floor())?;
@@ -151,9 +152,9 @@ impl Clock {
         })
     }
 
-    /// For records: the best time, or the floor when there is none.
+    /// Returns the time for records: the best time, or the floor when there is none.
     pub(super) fn unix_ms(&self) -> i64 {
-        // UTC alone: the local time zone would be looked up between a card and its request.
+        // UTC only: looking up the local time zone would take time between a card and its request.
         let board = (self.board)().timestamp_millis();
         let floor = self.floor();
         if board >= floor {
@@ -162,23 +163,23 @@ impl Clock {
         self.local().map_or(floor, |local| local.timestamp_millis())
     }
 
-    /// Both times, for a step of the core.
+    /// Returns both times, for a step of the core.
     pub(super) fn now(&self) -> Now {
         Now { monotonic: self.monotonic(), unix_ms: self.unix_ms() }
     }
 
-    /// What the clock for people shows after this time.
+    /// Returns the time that the clock for people shows after `left`.
     pub(super) fn unix_ms_in(&self, left: Duration) -> i64 {
         self.unix_ms().saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Takes the reader's clock as read at its start-up, when it can be right.
+    /// Takes over the reader's clock as read at its start-up, when it can be right.
     pub(super) fn reader_says(&self, time: Option<LocalTime>) {
         self.reader_was_asked.store(true, Ordering::Relaxed);
-        // A reader that was set at once is not asked.
+        // A reader whose clock was set immediately was not asked for its time.
         let Some(time) = time else { return };
         let local = naive(time).and_then(|naive| Local.from_local_datetime(&naive).earliest());
-        // Its year has two digits: one that begins in 1970 says 2070.
+        // The year has two digits: a reader that starts in 1970 says 2070.
         let possible = built_unix_ms()..built_unix_ms() + LONGEST_SERVICE_MS;
         match local.map(|local| local.timestamp_millis()).filter(|unix_ms| possible.contains(unix_ms)) {
             Some(unix_ms) => self.reader.says(unix_ms, self.age_ms()),
@@ -186,16 +187,16 @@ impl Clock {
         }
     }
 
-    /// Takes the gateway's clock (`Date`), in seconds since 1970, when it said one.
+    /// Takes over the gateway's clock (`Date`), in seconds since 1970, if the answer had one.
     pub(super) fn gateway_says(&self, unix_s: Option<i64>) {
         if let Some(unix_s) = unix_s {
             self.gateway.says(unix_s.saturating_mul(1000), self.age_ms());
         }
     }
 
-    /// What the reader's clock may be set to. It is a witness against the board's, so it is moved far only when the
-    /// gateway says the same as the board; while nobody has asked the gateway it is set when it is near, or cannot be
-    /// right.
+    /// Returns the time that the reader's clock may be set to. The reader's clock is evidence against the board's, so
+    /// the agent moves it far only when the gateway confirms the board's. Until the gateway was asked, the agent sets
+    /// it only when it is near, or cannot be right.
     pub(super) fn for_the_reader(&self) -> Option<LocalTime> {
         let board = self.trusted_board()?;
         let unix_ms = board.timestamp_millis();
@@ -210,10 +211,10 @@ impl Clock {
         })
     }
 
-    /// The time, when no clock can be right because of the journal's latest record alone, and reader and gateway agree
-    /// on an earlier one.
+    /// Returns the time when only the journal's latest record rules out every clock, and reader and gateway agree on an
+    /// earlier one.
     pub(super) fn agreed_earlier(&self) -> Option<i64> {
-        // UTC alone, as in `unix_ms`: it is asked in each turn of the loop.
+        // UTC only, as in `unix_ms`: each turn of the loop calls this.
         if (self.board)().timestamp_millis() >= self.floor() {
             return None;
         }
@@ -223,13 +224,13 @@ impl Clock {
         (agree && now.saturating_add(CLOCKS_DIFFER_MS) < self.floor()).then_some(now)
     }
 
-    /// The journal's latest record is none any more that a clock must be later than: it is `now_unix_ms`.
+    /// Sets the floor back to about `now_unix_ms`: clocks need no longer be later than the journal's latest record.
     pub(super) fn set_back(&self, now_unix_ms: i64) {
         let floor = floor_unix_ms(now_unix_ms.saturating_sub(CLOCKS_DIFFER_MS));
         self.floor_unix_ms.store(floor, Ordering::Relaxed);
     }
 
-    /// Why no clock can be right, with the remedy.
+    /// Returns why no clock can be right, with the remedy.
     pub(super) fn untrusted(&self) -> String {
         let board = (self.board)().timestamp_millis();
         if board < built_unix_ms() {
@@ -244,7 +245,7 @@ impl Clock {
     }
 }
 
-/// A time as it is told.
+/// Formats a time for messages.
 pub(crate) fn said(unix_ms: i64) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(unix_ms);
     time.map_or_else(|| "no time".to_owned(), |time| time.to_rfc3339_opts(SecondsFormat::Secs, true))
@@ -258,7 +259,7 @@ fn system(unix_ms: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs())
 }
 
-/// A reader's time as a date; its year has no century.
+/// Converts a reader's time to a date; its year has no century.
 fn naive(time: LocalTime) -> Option<NaiveDateTime> {
     NaiveDate::from_ymd_opt(2000 + i32::from(time.year), time.month.into(), time.day.into())?.and_hms_opt(
         time.hour.into(),
@@ -267,7 +268,7 @@ fn naive(time: LocalTime) -> Option<NaiveDateTime> {
     )
 }
 
-/// A date as the reader wants it.
+/// Converts a date to the reader's format.
 pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
     let small = |number: u32| u8::try_from(number).expect("parts of a date are below 100");
     LocalTime {
@@ -286,7 +287,7 @@ mod tests {
 
     use super::*;
 
-    /// Ten years from the build: later than any board clock these tests meet.
+    /// Returns clocks, and a time ten years after the build: later than any board clock in these tests.
     fn later() -> (Clock, DateTime<Local>) {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap() * 1000;
         let last = built_ms + 10 * 365 * 24 * 3600 * 1000;
@@ -319,7 +320,7 @@ mod tests {
         assert!(clock.local().is_none());
     }
 
-    /// A year ahead of the build: the journal's latest record; the board, a day after the build.
+    /// Returns clocks whose journal has a record a year after the build, and the board's time, a day after the build.
     fn held_up() -> (Clock, DateTime<Local>) {
         let day = 24 * 3600 * 1000;
         let now = DateTime::<Utc>::from_timestamp_millis(built_unix_ms() + day).unwrap();
@@ -331,22 +332,22 @@ mod tests {
         let minutes = TimeDelta::minutes;
         let built = Local.timestamp_millis_opt(built_unix_ms()).unwrap();
         let (_, now) = held_up();
-        // What the reader says | what the gateway says | whether that is the time.
+        // The reader's time | the gateway's time | whether they agree.
         for (reader, gateway, agree) in [
             (Some(now), Some(now), true),
             (Some(now), Some(now + minutes(4)), true),
             (Some(now + minutes(4)), Some(now), true),
             (Some(now), Some(now + minutes(6)), false),
             (Some(now + minutes(6)), Some(now), false),
-            // Who has one line alone.
+            // Only one of the two lines is controlled.
             (Some(now), None, false),
             (None, Some(now), false),
             (Some(now - TimeDelta::hours(20)), Some(now), false),
             (Some(now), Some(now - TimeDelta::hours(20)), false),
-            // Before the program was built.
+            // Before the build of the program.
             (Some(built - minutes(1)), Some(built + minutes(1)), false),
             (Some(built + minutes(1)), Some(built - minutes(1)), false),
-            // Not earlier than the record, or not by much.
+            // Not earlier than the record, or only slightly.
             (Some(now + TimeDelta::days(365)), Some(now + TimeDelta::days(365)), false),
             (Some(now + TimeDelta::days(363)), Some(now + TimeDelta::days(363)), true),
         ] {
@@ -366,7 +367,7 @@ mod tests {
         clock.set_back(now.timestamp_millis());
         assert_eq!(clock.trusted_board(), Some(now));
         assert!(clock.agreed_earlier().is_none());
-        // Never before the build, whoever says so.
+        // Never before the build, even if both clocks say so.
         clock.set_back(0);
         assert_eq!(clock.floor(), built_unix_ms());
     }
@@ -390,7 +391,7 @@ mod tests {
         let local = board.with_timezone(&Local);
         let hour = TimeDelta::hours(1);
         let long_ago = Local.timestamp_millis_opt(0).unwrap();
-        // What the reader says | what the gateway says | whether the reader is set.
+        // The reader's time | the gateway's time | whether the reader's clock is set.
         for (reader, gateway, is_set) in [
             (None, None, false),
             (Some(long_ago), None, true),

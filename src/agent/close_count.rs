@@ -1,5 +1,5 @@
-//! What a close of day counts: everything that has ended since the last one, and what is open at this moment, read from
-//! one moment of the journal.
+//! The content of a close of day: all transactions that have ended since the last close, and those still open. Both
+//! come from the same moment of the journal.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use pos_core::transaction::{Outcome, Standing, Transaction};
 use pos_journal::{Ended, Snapshot};
 use pos_terms::transaction::{Kind, Operation, SaleNumber};
 
-/// What was counted at one moment of the journal.
+/// The counts at one moment of the journal.
 pub(super) struct Counted {
     pub(super) before: Option<Close>,
     pub(super) to_entry: i64,
@@ -17,7 +17,7 @@ pub(super) struct Counted {
     pub(super) open: Vec<OpenItem>,
 }
 
-/// What a close counts: everything that has ended since the last one, and what is open at this moment.
+/// Counts a close: all transactions that have ended since the last close, and those open at this moment.
 pub(super) fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> {
     let before = book.last_close()?;
     let after = before.as_ref().map_or(0, |before| before.period.to_entry);
@@ -52,13 +52,13 @@ pub(super) fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> 
     Ok(Counted { before, to_entry: book.last_entry(), sums, open })
 }
 
-/// A count under way.
+/// A count in progress.
 struct Count<'a> {
     book: &'a Snapshot,
     sums: DaySums,
-    /// Ended, and not to be read by this program.
+    /// Transactions that have ended and that this program cannot read.
     unreadable: Vec<SaleNumber>,
-    /// Reservations of which something may be left.
+    /// Reservations that may have an amount left.
     reserved: BTreeSet<SaleNumber>,
 }
 
@@ -68,7 +68,7 @@ impl Count<'_> {
         book.ended_after(entry, |ended| self.take(ended))
     }
 
-    /// One that could not be read when the last close was made: it is counted now, if it had ended by then.
+    /// Counts a transaction that was unreadable at the last close, if it had ended by then.
     fn again(&mut self, number: SaleNumber, closed_to: i64) -> Result<(), pos_journal::Error> {
         match self.book.ended_by(number, closed_to)? {
             Some(ended) => self.take(ended)?,
@@ -93,7 +93,7 @@ impl Count<'_> {
             match self.what_it_reversed(&sale)? {
                 Reversed::Nothing => self.sums.take(&sale, None),
                 Reversed::Of(kind) => self.sums.take(&sale, Some(kind)),
-                // Which way its money went nobody can say before that one can be read.
+                // The direction of the money is unknown until the reversed transaction can be read.
                 Reversed::Unreadable => self.unreadable.push(sale.order().number),
             }
         }
@@ -111,9 +111,9 @@ impl Count<'_> {
     }
 }
 
-/// What a transaction reversed.
+/// The transaction that a reversal refers to.
 enum Reversed {
-    /// Nothing, or what this journal does not know.
+    /// None, or one that this journal does not know.
     Nothing,
     /// A transaction of this kind.
     Of(Kind),
@@ -125,17 +125,18 @@ fn stands(sale: &Transaction) -> bool {
     matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
 }
 
-/// A reservation of which something is left to be captured, or may be as long as something that refers to it is open.
+/// Returns the reservation as an open item if part of it can still be captured. It also counts as open while a
+/// transaction that refers to it is open.
 fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, pos_journal::Error> {
     let Some(sale) = book.number(number)? else {
-        // It cannot be read now: it stays named, so that the next close looks at it again.
+        // It is unreadable for the moment: its number stays listed, so the next close reads it again.
         return Ok(book.key(number)?.map(|key| OpenItem::reserved_unread(number, key)));
     };
     if !stands(&sale) {
         return Ok(None);
     }
     let history = match History::read(&sale, &|one| book.later(one.order().number, one.host().id.as_ref())) {
-        // Nobody can say how much of it was taken.
+        // The captured part is unknown.
         Err(pos_journal::Error::Unreadable { .. }) => {
             let whole = History::of(&sale, Vec::new()).amount;
             return Ok(Some(OpenItem::reserved(&sale, whole)));

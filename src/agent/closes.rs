@@ -1,7 +1,8 @@
-//! Closes of day: counted on a thread of its own from one moment of the journal, so that a sale at the reader feels
-//! nothing of it, then written, then told and printed. One at a time; who asks meanwhile waits for the turn.
+//! Closes of day: counted on a separate thread from one moment of the journal, which does not delay the transaction at
+//! the reader. The agent then writes the close, tells the till and prints it. It counts one at a time; further requests
+//! wait for their turn.
 //!
-//! It refuses nothing and changes nothing at the gateway. What is counted, and how, is `counter`'s business.
+//! This module refuses nothing and changes nothing at the gateway. The module `counter` of the core defines the counts.
 
 use std::collections::VecDeque;
 
@@ -20,23 +21,23 @@ use super::journal_writer::{JournalWriter, refused_by_journal};
 use super::shop_time::ShopTime;
 use super::task_results::TaskResult;
 
-/// The desk.
+/// The control of closes.
 pub(super) struct CloseControl {
     time: ShopTime,
-    /// The one that is being counted.
+    /// The request that is being counted.
     under_way: Option<ClosingWish>,
     waiting: VecDeque<ClosingWish>,
     terminal_id: String,
     clock: Clock,
-    /// What is counted comes back there.
+    /// The channel that returns the counts.
     tasks: mpsc::Sender<TaskResult>,
 }
 
-/// A wish that needs a count, and who waits for it.
+/// A request that needs a count, with the channel for its answer.
 enum ClosingWish {
-    /// A close.
+    /// Makes a close.
     Make(CloseAsked, oneshot::Sender<Result<CloseView, Refused>>),
-    /// To see what the next one would be by now.
+    /// Shows the next close as it would be at this moment.
     Look(Permit, oneshot::Sender<Result<ShownClose, Refused>>),
 }
 
@@ -46,7 +47,7 @@ impl CloseControl {
         Self { time, under_way: None, waiting: VecDeque::new(), terminal_id, clock, tasks }
     }
 
-    /// A new close, or the stored one under the same till and reference.
+    /// Makes a close, or returns the stored one under the same till and reference.
     pub(super) fn make(
         &mut self,
         journal: &JournalWriter,
@@ -57,7 +58,7 @@ impl CloseControl {
         self.next(journal);
     }
 
-    /// A close as it is kept, or as the next one would be by now.
+    /// Shows a stored close, or the next one as it would be at this moment.
     pub(super) fn show(
         &mut self,
         (journal, printers): (&JournalWriter, &PrinterControl),
@@ -73,7 +74,7 @@ impl CloseControl {
         }
     }
 
-    /// Begins the next count, unless one is under way.
+    /// Starts the next count, unless one is in progress.
     pub(super) fn next(&mut self, journal: &JournalWriter) {
         while self.under_way.is_none() {
             let Some(wish) = self.waiting.pop_front() else { return };
@@ -97,7 +98,8 @@ impl CloseControl {
         }
     }
 
-    /// Written first; only then it is told and printed. An error is one of writing: the journal is faulty.
+    /// Writes the close first, and only then tells the till and prints it. An error means that writing failed: the
+    /// journal is faulty.
     pub(super) fn counted(
         &mut self,
         (journal, printers): (&mut JournalWriter, &PrinterControl),
@@ -131,7 +133,7 @@ impl CloseControl {
         tracing::info!(close = close.number, open = close.open.len(), "close of day");
         let printed = if print { printers.print_close(&close, false).map(drop) } else { Ok(()) };
         let not_printed = printed.err().map(|refused| refused.to_string());
-        // Who hung up has nothing to be told; the close is recorded all the same.
+        // A caller that hung up gets no answer; the close is recorded anyway.
         let _ = reply.send(Ok(CloseView { close, replayed: false, not_printed }));
         Ok(())
     }
@@ -149,7 +151,7 @@ impl CloseControl {
     }
 }
 
-/// The close that this wish has made before.
+/// Returns the close that the same request has made earlier.
 fn that_was_made(journal: &JournalWriter, wish: &CloseAsked) -> Result<Option<CloseView>, Refused> {
     if let Some(fault) = &journal.fault {
         return Err(Refused::Journal { why: fault.why.clone() });
@@ -159,7 +161,7 @@ fn that_was_made(journal: &JournalWriter, wish: &CloseAsked) -> Result<Option<Cl
     Ok(known.map(|close| CloseView { close, replayed: true, not_printed: None }))
 }
 
-/// A close with its slip as text, as this caller may see it.
+/// Returns a close with its slip as text, limited to the caller's rights.
 fn shown(printers: &PrinterControl, close: Close, permit: &Permit) -> ShownClose {
     let close = close.told_to(|till| permit.sees(till));
     let columns = printers.columns;
@@ -167,7 +169,7 @@ fn shown(printers: &PrinterControl, close: Close, permit: &Permit) -> ShownClose
     ShownClose { close, text: pos_printer::plain(&page.lines(columns), columns) }
 }
 
-/// Prints a close again, with the mark that says so.
+/// Prints a close again, marked as a duplicate.
 pub(super) fn print_again(
     journal: &Journal,
     printers: &PrinterControl,
@@ -179,7 +181,7 @@ pub(super) fn print_again(
 fn find(journal: &Journal, which: WhichClose) -> Result<Close, Refused> {
     let found = match which {
         WhichClose::Last => journal.last_close(),
-        // It is not made yet.
+        // The next close does not exist yet.
         WhichClose::Open => Ok(None),
         WhichClose::Number(number) => journal.close(number),
     };

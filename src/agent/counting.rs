@@ -1,8 +1,9 @@
-//! Counting for the closing of a day: page by page over the journal, so that neither memory nor the sale at the reader
-//! feels how long the list is. What is summed is `totals`' business.
+//! The sums since a given number: counted page by page over the journal, so a long list costs neither memory nor time
+//! of the transaction at the reader. The module `totals` of the core defines the sums.
 //!
-//! What has no end yet is named, and its number handed to the next count, so that a refund that is confirmed tomorrow
-//! is in tomorrow's sums. It keeps no mark of its own: who counts keeps the number that the report ends with.
+//! The report lists transactions without an outcome, and the next count takes their numbers. So a refund that is
+//! confirmed tomorrow is in tomorrow's sums. The agent keeps no mark: the caller keeps the number that the report ends
+//! with.
 
 use tokio::sync::oneshot;
 
@@ -15,19 +16,19 @@ use pos_terms::transaction::SaleNumber;
 
 use super::journal_writer::refused_by_journal;
 
-/// Transactions of one page: counted within a millisecond.
+/// Transactions per page: counted within a millisecond.
 const PAGE: u32 = 200;
 
-/// A count under way.
+/// A count in progress.
 pub(super) struct Counting {
-    /// Whose; `None` is every till's.
+    /// The till to count; `None` counts every till.
     till: Option<String>,
     since: SaleNumber,
-    /// The greatest number seen.
+    /// The greatest number read.
     seen: SaleNumber,
-    /// Numbers of the last count that had no end then, still to be looked at.
+    /// Numbers of the last count that had no outcome then, not read yet.
     carried: Vec<SaleNumber>,
-    /// What is being read.
+    /// The part that is being read.
     reading: Reading,
     totals: Totals,
     reply: oneshot::Sender<Result<TotalsView, Refused>>,
@@ -37,12 +38,12 @@ pub(super) struct Counting {
 enum Reading {
     /// The page after the greatest number seen.
     Page,
-    /// One transaction that had no end the last time.
+    /// One transaction that had no outcome the last time.
     Carried(SaleNumber),
 }
 
 impl Counting {
-    /// A count after this number; `carried` had no end the last time.
+    /// Creates a count after this number; `carried` had no outcome the last time.
     pub(super) fn new(
         till: Option<String>,
         since: SaleNumber,
@@ -52,7 +53,7 @@ impl Counting {
         Self { till, since, seen: since, carried, reading: Reading::Page, totals: Totals::default(), reply }
     }
 
-    /// The next page of the journal.
+    /// Reads the next page of the journal.
     pub(super) fn next_page(
         &self,
         journal: &Journal,
@@ -64,7 +65,8 @@ impl Counting {
         journal.list(self.till.clone(), since, limit)
     }
 
-    /// Counts a page. Whether the count goes on; nothing, when the journal cannot be read and that was answered.
+    /// Counts a page and returns whether the count continues. Returns `None` when the journal cannot be read; the
+    /// caller then has its answer.
     pub(super) fn counted(mut self, page: Result<Vec<Transaction>, pos_journal::Error>) -> Option<CountedPage> {
         let page = match page {
             Ok(page) => page,
@@ -91,11 +93,11 @@ impl Counting {
         Some(CountedPage::GoesOn(self))
     }
 
-    /// All is counted: what is open now is named.
+    /// Completes the count with the transactions that are still open.
     pub(super) fn ends(self, terminal_id: String, mut open: Vec<SaleView>) {
         let Self { till, since, seen, mut totals, reply, .. } = self;
         open.retain(|view| view.state != SaleState::Ended && till.as_ref().is_none_or(|till| *till == view.till));
-        // What began after the last page is the next count's anyway.
+        // The next count covers transactions that began after the last page.
         totals.open.extend(open.iter().map(|view| view.number).filter(|number| *number <= seen));
         let _ = reply.send(Ok(TotalsView {
             terminal_id,
@@ -115,10 +117,10 @@ impl Counting {
     }
 }
 
-/// A count after one more page.
+/// The state of a count after one more page.
 pub(super) enum CountedPage {
-    /// There is more to read.
+    /// More pages follow.
     GoesOn(Counting),
-    /// That was the last one.
+    /// The count is complete.
     Last(Counting),
 }

@@ -1,8 +1,8 @@
-//! The devices: reader, gateway and printers, each a part with its own state that performs an action and hears an
-//! event. In training the trainer stands before all of them.
+//! The devices: reader, gateway and printers. Each has its own state, performs actions and receives events. In training
+//! mode the trainer replaces all of them.
 //!
-//! A device decides nothing of a sale: what an action means was decided by the core, and written, and whether it may
-//! leave was asked (`engine/leaving.rs`), before it comes here.
+//! A device decides nothing about a transaction. The core has decided the action, the agent has written it, and
+//! `engine/leaving.rs` has checked that it may leave.
 
 mod gateway;
 mod printers;
@@ -22,23 +22,23 @@ pub(super) use reader::{
 };
 pub(super) use trainer::TrainerControl;
 
-/// All of them.
+/// All devices.
 pub(super) struct Devices {
     pub(super) reader: ReaderControl,
     pub(super) gateway: GatewayControl,
     pub(super) printers: PrinterControl,
-    /// Performs in the place of the others, in training.
+    /// The trainer, which performs for the other devices in training mode.
     pub(super) trainer: Option<TrainerControl>,
 }
 
 impl Devices {
-    /// Why the reader cannot be used; the trainer needs none.
+    /// Returns why the reader cannot be used; the trainer needs none.
     pub(super) fn reader_trouble(&self) -> Option<String> {
         if self.trainer.is_some() { None } else { self.reader.state.trouble() }
     }
 
-    /// Carries out one action of a sale. Nothing here waits: answers come back through the loop; what is heard at once
-    /// is given back.
+    /// Carries out one action of a transaction without waiting: answers come back through the loop. Returns an event
+    /// that is known immediately.
     pub(super) fn perform(&mut self, active: &mut OpenTransaction, action: Action) -> Option<Event> {
         if let Some(trainer) = &mut self.trainer {
             trainer.perform(active.sale(), &action);
@@ -74,7 +74,7 @@ impl Devices {
                 self.gateway.reverse(number, (payment, amount, reference), is_at_reader);
                 None
             }
-            // The engine's own.
+            // The engine carries these out.
             Action::Alarm { .. } | Action::Print(_) | Action::Tell => None,
         }
     }

@@ -1,11 +1,11 @@
-//! Transactions that refer to an earlier one: this asks the journal which it is, and holds the till to its rights. What
-//! may follow, how much of it, and what the till hears of it, `follow_up` decides from what the journal knows:
-//! everything that refers to the earlier one, by whatever name.
+//! Transactions that refer to an earlier one: this module finds it in the journal and checks the till's rights. The
+//! core's module `follow_up` decides what may follow, for how much, and the till's message. It decides from everything
+//! in the journal that refers to the earlier transaction, under any name.
 //!
-//! An earlier transaction is named by its till's reference, by its number in this journal, or by its payment id at the
-//! gateway. An id that this journal knows is that transaction, with its rest and its owner. Another till's needs the
-//! right `any-till`; an id that this journal does not know needs the right `unknown-payment`, and money is given for it
-//! only within `max-credit-amount`, as for a credit.
+//! A till names an earlier transaction by its reference, by its number in this journal, or by its payment id at the
+//! gateway. If this journal knows the payment id, it is that transaction, with its remaining amount and its owner.
+//! Another till's transaction needs the right `any-till`. A payment id that this journal does not know needs the right
+//! `unknown-payment`. Money is given for it only within `max-credit-amount`, as for a credit.
 
 use crate::config::Right;
 use crate::till::{Refused, Wanted};
@@ -23,14 +23,14 @@ use super::journal_writer::refused_by_journal;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
 
-/// Another amount than before may be another customer; so may the same one after ten minutes.
+/// A different amount may mean a different customer; so may the same amount after ten minutes.
 const CHIP_DUE_MS: u64 = 10 * 60 * 1000;
 
 /// An earlier transaction, as far as this journal knows it.
 pub(super) enum EarlierFound {
-    /// In the journal.
+    /// One in the journal.
     Here(Box<Transaction>),
-    /// At the gateway alone.
+    /// One at the gateway only.
     Elsewhere(PaymentId),
 }
 
@@ -40,7 +40,7 @@ impl EarlierFound {
     }
 }
 
-/// The earlier transactions: the open ones, and those in the journal.
+/// The transactions to search: the open ones, and those in the journal.
 #[derive(Clone, Copy)]
 pub(super) struct KnownTransactions<'a> {
     pub(super) sales: &'a OpenTransactions,
@@ -50,21 +50,21 @@ pub(super) struct KnownTransactions<'a> {
     pub(super) old_copy: &'a OldCopy,
 }
 
-/// A transaction with all that refers to it, and the reservation that it took of.
+/// A transaction with all that refers to it, and the reservation that it captured.
 pub(super) struct Histories {
     of: History,
     root: Option<History>,
 }
 
 impl Histories {
-    /// How much of it may follow in this way.
+    /// Returns how much of it may follow as this kind.
     pub(super) fn left(&self, follow: Kind) -> Result<Left, CannotFollow> {
         self.of.left(follow, self.root.as_ref())
     }
 }
 
 impl KnownTransactions<'_> {
-    /// The sale as it stands: the live one, else the journal's.
+    /// Finds a transaction in its present state: the open one, else the journal's.
     pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Transaction, Refused> {
         if let Some(live) = self.sales.find(till, reference) {
             return Ok(live.clone());
@@ -73,13 +73,13 @@ impl KnownTransactions<'_> {
         kept.ok_or_else(|| Refused::NoSuchSale { till: till.to_owned(), reference: reference.clone() })
     }
 
-    /// The till and the reference of a transaction.
+    /// Returns the till and the reference of a transaction.
     pub(super) fn key(&self, number: SaleNumber) -> Option<(String, Reference)> {
         let live = self.sales.get(number).map(|active| (active.order().till.clone(), active.order().reference.clone()));
         live.or_else(|| self.journal.key(number).ok().flatten())
     }
 
-    /// What a wish comes to: with the earlier transaction found, and its amount.
+    /// Resolves a request to an operation, with the earlier transaction found, and an amount.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Operation, Amount), Refused> {
         let wish = &wanted.wish;
         let registration = wish.registration.as_deref().map(|id| checked_id("registration", id)).transpose()?;
@@ -98,7 +98,7 @@ impl KnownTransactions<'_> {
         Ok((transaction.ok_or_else(|| not_possible(format!("a {} needs more", wish.kind.as_str())))?, amount))
     }
 
-    /// The earlier transaction, and how much of it; all that is left of it when the till named no amount.
+    /// Returns the earlier transaction and the amount; without a till's amount, all that is left of it.
     fn earlier_and_amount(
         &self,
         of: &EarlierName,
@@ -114,7 +114,7 @@ impl KnownTransactions<'_> {
         }
     }
 
-    /// The earlier transaction.
+    /// Finds the earlier transaction.
     pub(super) fn earlier(&self, of: &EarlierName) -> Result<EarlierFound, Refused> {
         let number = match of {
             EarlierName::Reference { till, reference } => {
@@ -135,8 +135,8 @@ impl KnownTransactions<'_> {
             .ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
     }
 
-    /// The id of a payment that this journal does not know. What it reversed by itself it knows, and nothing follows
-    /// that.
+    /// Passes on a payment id that this journal does not know. It refuses the payment id of an automatic reversal,
+    /// which this journal does know: no transaction may follow one.
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
@@ -172,14 +172,14 @@ impl KnownTransactions<'_> {
         let amount = amount
             .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
         if wanted.wish.kind.gives_back() {
-            // What may have been given for it already counts.
+            // Amounts that may already have been given for it count.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
             self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
         }
         Ok(amount)
     }
 
-    /// What is known of a transaction, for what may follow it.
+    /// Returns the known history of a transaction, for the check of what may follow it.
     pub(super) fn histories(&self, sale: &Transaction) -> Result<Histories, Refused> {
         let root = follow_up::reservation_behind(sale.order());
         let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
@@ -188,24 +188,25 @@ impl KnownTransactions<'_> {
         Ok(Histories { of: history(sale)?, root })
     }
 
-    /// What refers to a transaction.
+    /// Returns the transactions that refer to this one.
     pub(super) fn later_than_this(&self, sale: &Transaction) -> Result<Vec<Transaction>, Refused> {
         let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
-            // Referred to by its id when this journal did not know it.
+            // Those that referred to its payment id before this journal knew it.
             sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
         }
         Ok(sales)
     }
 
-    /// A till's latest transaction.
+    /// Returns a till's latest transaction.
     pub(super) fn latest(&self, till: &str) -> Result<Transaction, Refused> {
         let reference = self.journal.latest(till).map_err(refused_by_journal)?;
         let reference = reference.ok_or_else(|| Refused::NoneYet { till: till.to_owned() })?;
         self.find(till, &reference)
     }
 
-    /// Whether the issuer took no tap when this till tried the same a moment ago: the next try is for the chip alone.
+    /// Returns whether the issuer accepted no tap when this till tried the same a moment ago. The next attempt then
+    /// takes the chip only.
     pub(super) fn chip_is_due(&self, wanted: &Wanted, unix_ms: i64) -> bool {
         let wish = &wanted.wish;
         let Some(before) = self.latest(&wanted.till).ok().filter(|_| wish.kind.needs_card()) else { return false };
@@ -216,7 +217,7 @@ impl KnownTransactions<'_> {
             && order.started_unix_ms.abs_diff(unix_ms) <= CHIP_DUE_MS
     }
 
-    /// How much can still be captured or refunded, as a till is told it.
+    /// Returns the sentence for the till about how much can still be captured or refunded.
     pub(super) fn told_as_left(&self, sale: &Transaction) -> Option<String> {
         let follow = follow_up::told_follow_up(sale.order().kind())?;
         let may_follow =
@@ -231,7 +232,8 @@ impl KnownTransactions<'_> {
         }
     }
 
-    /// What the refund of the rest is called: after the sale, unless the till has called something so.
+    /// Returns the reference of the refund of the rest: derived from the sale's, unless the till has used that
+    /// reference.
     pub(super) fn reference_for_rest(&self, order: &Order) -> Result<Reference, Refused> {
         let names = [format!("{}-rest", order.reference), format!("rest-of-{}", order.number)];
         for reference in names.into_iter().filter_map(|name| Reference::parse(name).ok()) {
@@ -243,7 +245,7 @@ impl KnownTransactions<'_> {
         Err(not_possible(why.to_owned()))
     }
 
-    /// The refund of the rest, of a sale of which its till took a part.
+    /// Returns the refund of the rest, for a sale of which its till took a part.
     pub(super) fn refund_of_rest(&self, sale: &Transaction) -> Option<Transaction> {
         let Taken::Part { .. } = sale.till_said()? else { return None };
         let number = sale.order().number;
@@ -254,7 +256,7 @@ impl KnownTransactions<'_> {
         live.cloned().or_else(|| self.journal.later(number).ok()?.into_iter().find(|one| gives_it(one)))
     }
 
-    /// Whether a wish is the stored transaction: then it is answered again.
+    /// Returns whether a request is the stored transaction, which is then answered again.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Transaction) -> Result<bool, Refused> {
         let order = sale.order();
         let by_reference = matches!(wanted.wish.of, Some(EarlierName::Reference { .. }));

@@ -1,8 +1,9 @@
-//! The engine: it owns the open transactions, and is the only place where one of them changes. An event is handed to
-//! its sale, the sale's step is written into the account book, and what the book gives out goes to the devices.
+//! The engine: it owns the open transactions and is the only place that changes one. It passes an event to its
+//! transaction and writes the resulting step into the journal. It then passes the actions that the journal returns to
+//! the devices.
 //!
-//! It decides nothing about money: that is the core's business. Other rooms tell it what happened, or ask it to begin
-//! what a till wants. They read the open transactions, and change none.
+//! It decides nothing about money: the core does. Other modules report events to it, or ask it to begin a till's
+//! request. They read the open transactions and change none.
 
 mod begin;
 mod facts;
@@ -41,7 +42,7 @@ use facts::Facts;
 use open_transactions::{Afterwards, Gate, OpenTransaction, OpenTransactions};
 use own_answers::Owner;
 
-/// The open transactions, and all that a change of one needs.
+/// The open transactions, and all parts that a change of one needs.
 pub(super) struct Engine {
     pub(super) config: Config,
     pub(super) identity: Identity,
@@ -51,18 +52,18 @@ pub(super) struct Engine {
     pub(super) journal: JournalWriter,
     pub(super) old_copy: OldCopy,
     pub(super) operators: OperatorService,
-    /// Changed by the engine alone.
+    /// The open transactions; only the engine changes them.
     pub(super) sales: OpenTransactions,
     pub(super) devices: Devices,
     pub(super) teller: Teller,
     pub(super) metrics: Metrics,
-    /// What tasks bring back.
+    /// The channel that returns the results of tasks.
     pub(super) tasks: mpsc::Sender<TaskResult>,
     pub(super) stopping: bool,
 }
 
 impl Engine {
-    /// The earlier transactions.
+    /// Returns the transactions that a request can refer to.
     pub(super) fn known(&self) -> KnownTransactions<'_> {
         KnownTransactions {
             sales: &self.sales,
@@ -73,19 +74,19 @@ impl Engine {
         }
     }
 
-    /// What the views of transactions are made of.
+    /// Returns the facts for the views of transactions.
     pub(super) fn facts(&self) -> Facts<'_> {
         Facts { known: self.known(), words: self.teller.words(), clock: &self.clock, reader: &self.devices.reader }
     }
 
-    /// One event of one sale: decide, write, and only then act.
+    /// Handles one event of one transaction: decides, writes, and only then acts.
     pub(super) fn hear(&mut self, number: SaleNumber, event: Event) {
         let now = self.clock.now();
         let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         if active.stuck {
-            // Nothing can be recorded of it, and it will be taken up again from the disk.
+            // Its steps cannot be recorded; it will be resumed from the disk.
             return;
         }
         let step = active.sale.handle(event, now, self.sales.deadlines);
@@ -93,14 +94,15 @@ impl Engine {
         self.after_writing(number, written);
     }
 
-    /// Hands on what actions left behind, until nothing is left.
+    /// Handles the events that actions left behind, until none is left.
     pub(super) fn hear_what_waits(&mut self) {
         while let Some((number, event)) = self.sales.inbox.pop_front() {
             self.hear(number, event);
         }
     }
 
-    /// Carries out what the journal gave out, or, when it could not write, nothing but the safe end.
+    /// Carries out the actions that the journal returned. If it could not write, only brings the transaction to a safe
+    /// end.
     fn after_writing(&mut self, number: SaleNumber, written: Result<(Vec<Action>, Duration), pos_journal::Error>) {
         match written {
             Ok((actions, took)) => {
@@ -111,9 +113,10 @@ impl Engine {
                     self.act(number, action);
                 }
                 let Some(active) = self.sales.open.get_mut(&number) else { return };
-                // Once the devices are at work: figures can wait.
+                // The devices are at work already; the metrics can wait.
                 active.counted |= figures::count_step(&self.metrics, &self.identity, active, took);
-                // The card's data must not outlive the one request they were read for: not a cancel, not any end.
+                // The card's data must not outlive the one request they were read for: neither a cancel nor any outcome
+                // keeps them.
                 if !active.sale.may_ask_again() {
                     active.prepared = None;
                 }
@@ -122,7 +125,7 @@ impl Engine {
         }
     }
 
-    /// Carries out one action. Nothing here waits: answers come back through the loop.
+    /// Carries out one action without waiting: answers come back through the loop.
     fn act(&mut self, number: SaleNumber, action: Action) {
         let action = match action {
             Action::Print(paper) => return self.sales.afterwards.push_back((number, Afterwards::Print(paper))),
@@ -134,7 +137,7 @@ impl Engine {
             action => action,
         };
         let Some(active) = self.sales.open.get_mut(&number) else { return };
-        // The trainer takes back what never was.
+        // The trainer reverses only training payments, so no check is needed.
         let gate = match self.identity.trains() {
             true => Gate::Opens(action),
             false => leaving::may_leave(active, action, self.journal.book(), &mut self.old_copy, &self.clock),
@@ -146,14 +149,14 @@ impl Engine {
         self.sales.inbox.extend(heard.map(|event| (number, event)));
     }
 
-    /// Those whose deadline has passed hear it.
+    /// Queues an event for each transaction whose deadline has passed.
     pub(super) fn deadline_passed(&mut self) {
         let now = self.clock.monotonic();
         self.sales.deadlines_passed(now);
         self.sales.inbox.extend(self.devices.reader.slot.gives_up_when_late(now));
     }
 
-    /// Tells tills and prints, in the order it was asked for; then forgets the sales that are settled.
+    /// Tells tills and prints, in the order of the requests, and then forgets the completed transactions.
     pub(super) fn tell_and_print(&mut self) {
         while let Some((number, what)) = self.sales.afterwards.pop_front() {
             match what {
@@ -165,7 +168,7 @@ impl Engine {
         self.sales.forget_settled(self.devices.reader.in_use_by);
     }
 
-    /// Tells the till how the sale stands, and answers who waits for a cancel.
+    /// Tells the till the transaction's state, and answers callers that wait for a cancel.
     fn tell(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.open.get(&number) else {
             return;
@@ -181,21 +184,21 @@ impl Engine {
         self.ask_for_the_card_before();
     }
 
-    /// A step of the reader, for the cashier.
+    /// Announces a step of the reader, for the cashier.
     pub(super) fn announce_step(&mut self, number: SaleNumber, step: &ReaderProgress) {
         if let Some(active) = self.sales.open.get_mut(&number) {
             self.teller.step(active, step);
         }
     }
 
-    /// Tells the sale that waits for the reader, once, what it waits for.
+    /// Tells the transaction that waits for the reader, once, that the previous card must be removed.
     fn ask_for_the_card_before(&mut self) {
         if let Some(number) = self.devices.reader.slot.waits_for_card_out() {
             self.announce_step(number, &ReaderProgress::RemoveCard);
         }
     }
 
-    /// No sale begins any more, and the one that waits for its card is cancelled.
+    /// Stops taking transactions, and cancels the one that waits for its card.
     pub(super) fn stop_taking_sales(&mut self) {
         self.stopping = true;
         let reader = &self.devices.reader;
@@ -205,7 +208,7 @@ impl Engine {
     }
 }
 
-/// Hands the receipts to the printers, and keeps what stands on them.
+/// Hands the receipts to the printers, and stores their content.
 fn print(engine: &mut Engine, number: SaleNumber, paper: Paper) {
     let Some(active) = engine.sales.open.get(&number) else {
         return;

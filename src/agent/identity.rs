@@ -1,15 +1,15 @@
-//! Whose transactions these are: those of this terminal, of its account at the gateway, and of its ground, which is the
-//! shop's or training's. What belongs to another one is neither settled nor followed here.
+//! The identity of this agent: its terminal, its account at the gateway, and whether it works for the shop or for
+//! training. It neither completes nor follows transactions of another identity.
 
 use crate::till::{Refused, Wanted};
 use pos_core::training;
 use pos_core::transaction::{Order, Transaction};
 use pos_terms::transaction::PaymentId;
 
-/// How a transaction of another account is told.
+/// The message about a transaction of another account.
 const ANOTHER_ACCOUNT: &str = "was begun with another account at the gateway (another [gateway] entity-id)";
 
-/// What an agent works for.
+/// The purpose of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ground {
     /// The shop.
@@ -18,7 +18,7 @@ pub(super) enum Ground {
     Training,
 }
 
-/// Who this agent is to the journal and to the gateway.
+/// The identity of this agent towards the journal and the gateway.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
     ground: Ground,
@@ -40,12 +40,13 @@ impl Identity {
         &self.terminal_id
     }
 
-    /// The account as an order keeps it; training has none.
+    /// Returns the account as an order stores it; training has none.
     pub(super) fn account(&self) -> Option<String> {
         (!self.trains()).then(|| self.account.clone())
     }
 
-    /// A transaction of training is for the agent that trains, and no other is.
+    /// Checks that a request is for this agent: training requests are for the training agent, all others for the
+    /// shop's.
     pub(super) fn takes(&self, wanted: &Wanted) -> Result<(), Refused> {
         if wanted.training.is_some() == self.trains() {
             return Ok(());
@@ -53,7 +54,7 @@ impl Identity {
         Err(not_possible("a transaction of training, and none but that, is for the trainer".to_owned()))
     }
 
-    /// The payments of training are the trainer's, and all others the gateway's.
+    /// Checks that a payment is this agent's: training payments belong to the trainer, all others to the gateway.
     pub(super) fn has_payment(&self, payment: &PaymentId) -> Result<(), Refused> {
         match (self.trains(), training::is_of_training(payment)) {
             (true, false) => Err(not_possible(format!("{payment} is no payment of training"))),
@@ -64,8 +65,8 @@ impl Identity {
         }
     }
 
-    /// Nothing follows a transaction of the other ground, or of another account at the gateway, however it came into
-    /// this journal.
+    /// Checks that a transaction may be followed. Nothing follows one of the other purpose, or of another account at
+    /// the gateway, even if it is in this journal.
     pub(super) fn has_transaction(&self, sale: &Transaction) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {
@@ -81,14 +82,15 @@ impl Identity {
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.has_payment(payment))
     }
 
-    /// Whether a transaction was begun with another account at the gateway. Earlier programs did not write with which:
-    /// then it counts as this one's.
+    /// Returns whether a transaction was begun with another account at the gateway. Earlier programs did not record the
+    /// account; their transactions count as this one's.
     pub(super) fn is_of_another_account(&self, order: &Order) -> bool {
         order.account.as_ref().is_some_and(|account| *account != self.account)
     }
 
-    /// Why this agent cannot settle an open sale of its journal: what was trained never was, and what another terminal
-    /// or another account sent cannot be found, or taken back, with this one's access to the gateway.
+    /// Returns why this agent cannot complete an open transaction of its journal. A training transaction moved no
+    /// money. What another terminal or another account sent can be neither found nor reversed with this one's access to
+    /// the gateway.
     pub(super) fn cannot_settle(&self, order: &Order) -> Option<String> {
         let ours = &self.terminal_id;
         if order.training.is_some() && !self.trains() {

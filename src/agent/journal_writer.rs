@@ -1,5 +1,5 @@
-//! The journal, as the agent has it: the book itself, the number that was given last, and the fault that keeps new
-//! sales from being taken until the book can be written again.
+//! The agent's access to the journal: the journal itself, the last number given, and the fault that stops new
+//! transactions until the journal can be written again.
 
 use std::time::Duration;
 
@@ -14,32 +14,33 @@ use super::surroundings::{AnyBook, BookWrapper};
 use super::views::states::state_of_journal;
 use super::views::status::{is_nearly_full, little_room};
 
-/// How often a journal that failed is tried again: a technician frees space by hand.
+/// The interval between retries of a journal that failed: a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 
-/// The book, and how it stands.
+/// The journal and its state.
 pub(super) struct JournalWriter {
-    /// Each step of a sale and each close is written through [`Self::write`] alone; marks have a method each.
+    /// The journal. Each step of a transaction and each close is written through [`Self::write`] only; marks have a
+    /// method each.
     book: Journal,
-    /// Stands before the book in a world that cuts the power.
+    /// The wrapper around the journal in a simulator that cuts the power.
     wrapper: Option<BookWrapper>,
-    /// It could not be written: no sale is taken until it can be again.
+    /// The fault, if it could not be written: no transaction begins until it can be written again.
     pub(super) fault: Option<JournalFault>,
     pub(super) last_number: SaleNumber,
     /// The mark that this terminal has sold; training has none.
     sold: Option<SoldMark>,
-    /// The mark names this journal.
+    /// True if the mark names this journal.
     is_marked: bool,
-    /// Why this journal waits for a person before anything is charged on it.
+    /// Why this journal waits for a person before anything is charged.
     barred: Option<String>,
-    /// What was saved of it when it was taken away.
+    /// The rescued transactions of a journal that was taken away.
     rescued: Option<Rescued>,
-    /// Its disk was nearly full at the last look.
+    /// True if its disk was nearly full at the last check.
     is_nearly_full: bool,
 }
 
 impl JournalWriter {
-    /// A journal that was opened, with the mark that the terminal has sold.
+    /// Takes an opened journal, with the mark that the terminal has sold.
     pub(super) fn new(
         book: Journal,
         last_number: SaleNumber,
@@ -55,7 +56,7 @@ impl JournalWriter {
             SoldOn::Nothing => (false, None),
             SoldOn::This => (true, None),
             SoldOn::Another(how) => (false, Some(how)),
-            // Its own sales speak for it.
+            // Its transactions show that it is this terminal's.
             SoldOn::Unknown(how) => (false, is_empty.then_some(how)),
         };
         let mut desk = Self {
@@ -73,7 +74,7 @@ impl JournalWriter {
         Ok(desk)
     }
 
-    /// The agent's one way to write a step or a close.
+    /// Writes a step or a close: the agent's only way to do so.
     pub(super) fn write<T>(
         &mut self,
         write: impl FnOnce(&mut AnyBook<'_>) -> Result<T, pos_journal::Error>,
@@ -84,12 +85,12 @@ impl JournalWriter {
         }
     }
 
-    /// The journal, to be read.
+    /// Returns the journal, for reading.
     pub(super) fn book(&self) -> &Journal {
         &self.book
     }
 
-    /// Writes who uses the journal; no part of the book.
+    /// Records the running program; this is no part of the transactions.
     pub(super) fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), pos_journal::Error> {
         self.book.program_began(name)
     }
@@ -139,12 +140,13 @@ impl JournalWriter {
         self.book.keep_small(busy);
     }
 
-    /// Whether a mark was found that this terminal has sold, on whatever journal.
+    /// Returns whether a mark shows that this terminal has sold, on any journal.
     pub(super) fn is_of_a_terminal_that_sold(&self) -> bool {
         self.is_marked || self.is_barred()
     }
 
-    /// Whether a person must decide first whose journal this is: nothing of it is settled, and nothing is charged.
+    /// Returns whether a person must first decide whose journal this is. Until then nothing is completed and nothing is
+    /// charged.
     pub(super) fn is_barred(&self) -> bool {
         self.barred.is_some()
     }
@@ -158,7 +160,7 @@ impl JournalWriter {
         Some(JournalFault { state: JournalState::CannotBeWritten, why, retry_at: Duration::MAX })
     }
 
-    /// Writes the mark that this terminal has sold, before its first sale.
+    /// Writes the mark that this terminal has sold, before its first transaction.
     pub(super) fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
         let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
         let identities = self.book.identities()?;
@@ -170,7 +172,7 @@ impl JournalWriter {
     }
 }
 
-/// Why the journal could not be written, and when to try again.
+/// The reason why the journal could not be written, and the time of the next retry.
 pub(super) struct JournalFault {
     pub(super) state: JournalState,
     pub(super) why: String,
@@ -178,12 +180,12 @@ pub(super) struct JournalFault {
 }
 
 impl JournalWriter {
-    /// Asks whether the journal is in place, before anything is promised on it.
+    /// Checks that the journal is in place, before the agent promises anything that depends on it.
     pub(super) fn is_in_place(&self) -> Result<(), pos_journal::Error> {
         if self.fault.is_some() { Ok(()) } else { self.book.is_in_place() }
     }
 
-    /// Looks at the room on the journal's disk: the log hears once that it is nearly full, and once that it is not.
+    /// Checks the free space on the journal's disk. The log says once that it is nearly full, and once that it is not.
     pub(super) fn look_at_the_room(&mut self) {
         if let Some(free) = self.book.free_bytes() {
             self.room_is(free);
@@ -200,14 +202,15 @@ impl JournalWriter {
         }
     }
 
-    /// Saves what is open in a journal that was taken away; the status says where it is. What everybody is told.
+    /// Saves the open transactions of a journal that was taken away; the status says where. Returns the message to all
+    /// tills.
     pub(super) fn rescue(&mut self, unix_ms: i64) -> Option<String> {
         let is_gone = matches!(self.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
         if !is_gone || self.rescued.is_some() {
             return None;
         }
-        // Training has no mark, and nothing of it is saved. The mark's folder comes first: it survives when the
-        // journal's folder is emptied.
+        // Training has no mark and saves nothing. The mark's folder comes first: it survives when the journal's folder
+        // is emptied.
         let folders: Vec<_> = self.sold.as_ref()?.folders().collect();
         match self.book.rescue(&folders, unix_ms) {
             Ok(rescued) => {
@@ -223,17 +226,17 @@ impl JournalWriter {
         }
     }
 
-    /// The sales whose last step could not be written, when the journal can be written again. Every other open sale
-    /// stands on the disk as it stands here, and goes on.
+    /// Returns the transactions whose last step could not be written, once the journal can be written again. All other
+    /// open transactions have the same state on the disk, and continue.
     pub(super) fn try_again(&mut self, sales: &OpenTransactions) -> Result<Vec<Transaction>, pos_journal::Error> {
-        // That it can be read says nothing about whether a sale can be written.
+        // A journal that can be read may still refuse a write.
         self.book.try_to_write()?;
         let mut known = self.book.unsettled()?;
         known.retain(|sale| sales.get(sale.order().number).is_none_or(OpenTransaction::is_stuck));
         for stuck in sales.iter().filter(|active| active.is_stuck()) {
             let order = stuck.order();
             if !known.iter().any(|sale| sale.order().number == order.number) {
-                // A write that was reported as failed may have ended it all the same.
+                // A write that was reported as failed may have ended it anyway.
                 known.extend(self.book.find(&order.till, &order.reference)?);
             }
         }
@@ -242,7 +245,8 @@ impl JournalWriter {
         Ok(known)
     }
 
-    /// No sale is taken until it can be written again. What everybody is told, when it was taken away.
+    /// Stops new transactions until the journal can be written again. Returns the message to all tills, if the journal
+    /// was taken away.
     pub(super) fn failed(&mut self, error: &pos_journal::Error, now: Duration) -> Option<String> {
         let is_new = self.fault.is_none();
         let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
@@ -250,7 +254,7 @@ impl JournalWriter {
         if let pos_journal::Error::Gone { .. } = error {
             match &self.rescued {
                 Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
-                // The tills that wait are told first; then what is open is saved.
+                // The waiting tills are informed first; then the open transactions are saved.
                 None if is_new => retry_at = now,
                 None => {}
             }
@@ -263,14 +267,15 @@ impl JournalWriter {
         told
     }
 
-    /// The number of a new transaction. It is given once, even when its transaction cannot be written: a write that
-    /// failed may yet be on the disk.
+    /// Gives the number of a new transaction. Each number is given once, even if its transaction cannot be written,
+    /// because a failed write may be on the disk.
     pub(super) fn next_number(&mut self) -> SaleNumber {
         self.last_number = self.last_number.saturating_add(1);
         self.last_number
     }
 
-    /// A journal without a transaction: what the gateway holds from before now is not its own.
+    /// Records the start of a journal without transactions: payments that the gateway holds from earlier are not this
+    /// journal's.
     pub(super) fn begins(&mut self, gateway_unix_s: Option<i64>, unix_ms: i64) {
         let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
         if let Err(error) = self.book.begin(gateway.saturating_mul(1000), unix_ms) {
@@ -278,7 +283,7 @@ impl JournalWriter {
         }
     }
 
-    /// The gateway was asked by date: a start later it need not be asked from there any more.
+    /// Records that the gateway was asked by date: the next start need not ask from there again.
     pub(super) fn look_is_answered(&self) {
         if let Err(error) = self.book.look_from(None) {
             tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
@@ -286,7 +291,7 @@ impl JournalWriter {
     }
 }
 
-/// What was saved, and what is to be done.
+/// Returns what was saved, and what a person must do.
 fn said_of(rescued: &Rescued) -> String {
     match rescued {
         Rescued::IntoTheJournal => {
@@ -301,7 +306,7 @@ fn said_of(rescued: &Rescued) -> String {
     }
 }
 
-/// What a till hears when the journal cannot be used.
+/// Refuses a till's request because the journal cannot be used.
 pub(super) fn refused_by_journal(error: pos_journal::Error) -> Refused {
     Refused::Journal { why: error.to_string() }
 }

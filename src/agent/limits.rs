@@ -1,4 +1,5 @@
-//! How much may be charged at once, and how much may be given without an earlier payment, as the configuration says.
+//! The limits of the configuration: how much one transaction may charge, and how much may be given without an earlier
+//! payment.
 
 use crate::config::Terminal;
 use crate::till::Refused;
@@ -11,9 +12,9 @@ use super::Error;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     currency: Currency,
-    /// The most that is charged at once.
+    /// The highest amount of one charge.
     amount: Option<Amount>,
-    /// The most that is given without an earlier payment; nothing without it.
+    /// The highest sum given without an earlier payment; without it nothing is given.
     credit: Option<Amount>,
 }
 
@@ -29,12 +30,12 @@ impl Limits {
         })
     }
 
-    /// The terminal's currency.
+    /// Returns the terminal's currency.
     pub(super) fn currency(&self) -> Currency {
         self.currency
     }
 
-    /// Whether the terminal has this currency.
+    /// Checks that the terminal takes this currency.
     pub(super) fn takes(&self, currency: Currency) -> Result<(), Refused> {
         if currency == self.currency {
             return Ok(());
@@ -42,8 +43,8 @@ impl Limits {
         Err(Refused::Currency { wanted: currency, terminal: self.currency.code().to_owned() })
     }
 
-    /// Whether a transaction of `amount` may begin. The terminal's limit is for what is charged or reserved: what takes
-    /// of an earlier reservation, or gives back, has that one's amount for its limit.
+    /// Checks that a transaction of `amount` may begin. The terminal's limit covers charges and reservations. A
+    /// capture, refund or reversal is limited by the earlier transaction's amount.
     pub(super) fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), String> {
         match kind {
             Kind::Capture | Kind::Refund | Kind::Reversal => {
@@ -53,7 +54,7 @@ impl Limits {
         }
     }
 
-    /// Whether the gateway and the terminal's limit allow `amount`; also asked when a tip was added.
+    /// Checks that the gateway and the terminal's limit allow `amount`; also used after a tip was added.
     pub(super) fn may_charge(&self, amount: Amount) -> Result<(), String> {
         amount.to_gateway().map_err(|error| error.to_string())?;
         match self.amount {
@@ -67,8 +68,8 @@ impl Limits {
         }
     }
 
-    /// The tip that a till named, when amount and tip can be charged. One above the bill is a typing error, as at the
-    /// reader.
+    /// Returns the tip that a till named, if amount and tip can be charged. A tip above the bill is a typing error, as
+    /// at the reader.
     pub(super) fn may_tip(&self, amount: Amount, tip: Amount) -> Result<Amount, Refused> {
         let refused = |why: String| Refused::Tip { why };
         let total = amount.plus(tip).map_err(|error| refused(error.to_string()))?;
@@ -81,8 +82,8 @@ impl Limits {
         Ok(tip)
     }
 
-    /// Whether money may be given without an earlier payment that this journal knows; `given` was given for the same
-    /// one.
+    /// Checks that money may be given without an earlier payment that this journal knows; `given` was already given for
+    /// the same payment.
     pub(super) fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
         let refused = |why: String| Err(Refused::Amount { why });
         match self.credit {
@@ -120,12 +121,12 @@ mod tests {
             (Some("50.00"), "50.00", "EUR", true),
             (Some("50.00"), "0.01", "EUR", true),
             (Some("50.00"), "50.01", "EUR", false),
-            // The limit says nothing about dollars or yen, however few.
+            // The limit does not allow any amount in dollars or yen.
             (Some("50.00"), "0.01", "USD", false),
             (Some("50.00"), "1", "JPY", false),
             (None, "99999.99", "EUR", true),
             (None, "99999.99", "USD", true),
-            // What the gateway has no form for is charged by nobody.
+            // An amount that the gateway has no format for is never charged.
             (None, "1.230", "KWD", true),
             (None, "1.234", "KWD", false),
         ] {
@@ -175,7 +176,7 @@ mod tests {
             (Some("50.00"), "0.01", "EUR", u64::MAX, false),
             (Some("50.00"), "0.01", "USD", 0, false),
         ] {
-            // What may be charged says nothing about what may be given.
+            // The limit for charges has no effect on what may be given.
             let judged = limits(Some("0.01"), credit).may_give(amount(asked, code), given);
             assert_eq!(judged.is_ok(), may, "{asked} {code} after {given} with {credit:?}: {judged:?}");
             assert!(judged.is_ok() || matches!(judged, Err(Refused::Amount { .. })));

@@ -1,6 +1,6 @@
-//! More or less in the log for a while, and then again as the program was started: nobody has to remember that a board
-//! writes its card full. It is asked for at the socket alone, by somebody with the right `service`, and stands in the
-//! status as long as it lasts.
+//! A log level for a limited time, and then the level of the start again: a forgotten change must not fill a board's
+//! card. Only a caller at the socket with the right `service` may change it, and the status shows it as long as it
+//! lasts.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use pos_terms::transaction::Who;
 
 use super::clock::Clock;
 
-/// What is logged, as long as it is otherwise than the program was started with.
+/// The log level, while it differs from the start's.
 pub(super) struct LogControl {
     changed: Option<LogChange>,
     clock: Clock,
@@ -23,12 +23,12 @@ struct LogChange {
 }
 
 impl LogControl {
-    /// As the program was started.
+    /// Creates it with the level of the start.
     pub(super) fn new(clock: Clock) -> Self {
         Self { changed: None, clock }
     }
 
-    /// Somebody wants it changed; `None`: as the program was started.
+    /// Changes the level; `None` returns to the level of the start.
     pub(super) fn change(
         &mut self,
         level: Option<LogLevel>,
@@ -42,7 +42,7 @@ impl LogControl {
         Ok(self.view())
     }
 
-    /// Ends it when its time is over.
+    /// Ends the change when its time is over.
     pub(super) fn end_when_due(&mut self) {
         if self.changed.is_none_or(|changed| changed.until > self.clock.monotonic()) {
             return;
@@ -54,16 +54,16 @@ impl LogControl {
         }
     }
 
-    /// When that is.
+    /// Returns when the change ends.
     pub(super) fn due(&self) -> Option<Duration> {
         self.changed.map(|changed| changed.until)
     }
 
-    /// For the status.
+    /// Returns the change for the status.
     pub(super) fn view(&self) -> Option<LogView> {
         let LogChange { level, until } = self.changed?;
         let left = until.saturating_sub(self.clock.monotonic());
-        // A part of a second is one that is left.
+        // A part of a second counts as a whole one.
         Some(LogView { level, left_s: left.as_secs() + u64::from(left.subsec_nanos() > 0) })
     }
 }

@@ -1,21 +1,22 @@
-//! Whether this journal is an old copy of itself: restored from a backup, or taken over from a board that went on after
-//! the copy was made. Such a journal holds sales as open that have ended long since, and would reverse what a till was
-//! told is approved.
+//! The check for an outdated journal copy: one restored from a backup, or taken over from a board that continued after
+//! the copy was made. Such a journal holds transactions as open that have long ended, and would reverse payments that
+//! were reported to a till as approved.
 //!
-//! So after each start no reversal of a sale of before leaves until the gateway was asked by date, from the last thing
-//! that the journal knows until now, which references of this terminal it holds. If this journal does not know one of
-//! them, it is an old copy: numbers go on above the highest, and the open sales wait for a person (`pos-agent settle`).
-//! New sales go on meanwhile. Where a second has more transactions than the gateway lists, its list is not complete:
-//! then what is to follow a transaction of before waits for the look-up of that transaction alone. A gateway that
-//! cannot be asked by date is a setting (`query-by-date`), and then nothing waits for it.
+//! So after each start the agent asks the gateway by date which references of this terminal it holds. The period begins
+//! with the journal's latest knowledge and ends at the present. Until the answer, no reversal of an earlier transaction
+//! leaves. If the gateway holds a reference that this journal does not know, the journal is an outdated copy. Numbers
+//! then continue above the highest one, and the open transactions wait for a person (`pos-agent settle`). New
+//! transactions continue meanwhile. If a second has more transactions than the gateway lists, the list is incomplete. A
+//! transaction that follows an earlier one then waits only for the look-up of that one. A gateway that cannot be asked
+//! by date is a setting (`query-by-date`), and then nothing waits for it.
 //!
-//! What was given back or taken since, such a journal does not know either: nothing follows a transaction of before it
-//! was found, and until the gateway was asked nothing is given back, taken or paid out on what the journal says.
+//! An outdated copy does not know later refunds and captures either. So nothing may follow a transaction from before
+//! the finding. Until the gateway was asked, nothing is refunded, captured or paid out on the journal's evidence alone.
 //!
-//! The gateway's times are the gateway's: where its clock and the board's differ (the probe tells), the time that is
-//! asked for is moved by the difference; a gateway that tells no time is taken to be within a day of ours. The sale
-//! that was under way when the copy was made shows too: the journal says that its request was never sent, and the
-//! gateway holds it. So what had not been sent when the power went is not told as cancelled before the gateway was
+//! The period uses the gateway's clock. If that clock and the board's differ (the probe measures it), the period is
+//! moved by the difference. A gateway that reports no time is assumed to be within a day of the board's. A transaction
+//! in progress when the copy was made is found too: by the journal, its request was never sent, but the gateway holds
+//! it. So the agent reports a request that was not sent before a power cut as cancelled only after the gateway was
 //! asked.
 
 mod comparing;
@@ -36,57 +37,58 @@ pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
 pub(super) use looking_up::Linked;
 
-/// How long after its first sale a new journal asks for payments of the board before it.
+/// How long after its first transaction a new journal asks for payments of an earlier board.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
 
-/// How far the comparison with the gateway has come.
+/// The progress of the comparison with the gateway.
 #[derive(Debug)]
 enum Comparison {
     /// To be asked at this time.
     Due(Duration),
     /// The gateway is being asked.
     Asking,
-    /// It is no old copy, or nobody can say.
+    /// It is no outdated copy, or that cannot be found out.
     Finished,
-    /// It is one: how that shows.
+    /// It is an outdated copy, with the evidence.
     IsOldCopy(String),
-    /// It is new, and the gateway holds so many references of this terminal: another board's, or a lost journal's.
+    /// It is new, and the gateway holds this many references of this terminal: those of another board or of a lost
+    /// journal.
     BeganAnew(usize),
 }
 
-/// What is known of it, and what waits for it.
+/// The state of the comparison, and the work that waits for it.
 #[derive(Debug)]
 pub(super) struct OldCopy {
     comparison: Comparison,
-    /// The wall clock of the last thing that the journal knew at the start.
+    /// The wall clock time of the journal's latest knowledge at the start, in milliseconds since 1970.
     known_until_unix_ms: i64,
-    /// The wall clock of the first thing that it holds: what the gateway holds from a day before that is another
-    /// journal's, of a terminal that was set up anew.
+    /// The wall clock time of the journal's first record, in milliseconds since 1970. References from more than a day
+    /// earlier belong to another journal, from before the terminal was set up anew.
     first_unix_ms: i64,
-    /// The highest number at the start: what came later is this board's own.
+    /// The highest number at the start: higher ones are this board's own.
     before: SaleNumber,
-    /// What was found before: what was open then waits for a person already, and what was done then is not known.
+    /// An earlier finding: the transactions open then already wait for a person, and later changes to them are unknown.
     noticed: pos_journal::OldCopyFound,
-    /// The journal had no transaction, and there is no mark that this terminal has sold. Then nothing waits for the
+    /// True if the journal had no transaction and no mark shows that this terminal has sold. Then nothing waits for the
     /// answer.
     is_new: bool,
     tries: u32,
-    /// Why the last question had no answer.
+    /// Why the last request had no answer.
     trouble: Option<String>,
-    /// The last list was not complete: a transaction that something is to follow is looked up by itself.
+    /// True if the last list was incomplete: each transaction that another is to follow is then looked up separately.
     lists_no_more: bool,
     /// The transaction whose look-up has shown that this journal knows all of it.
     vouched_for: Option<SaleNumber>,
-    /// Reversals that wait, and since when.
+    /// The reversals that wait, and since when.
     waiting: Vec<(SaleNumber, Action, Duration)>,
-    /// Transactions of before that this journal never sent: cancelled, unless the gateway holds them.
+    /// Earlier transactions that, by this journal, were never sent: cancelled, unless the gateway holds them.
     unsent: BTreeSet<SaleNumber>,
-    /// What was found is not in the book yet.
+    /// True if the finding is not in the journal yet.
     pub(super) unmarked: bool,
 }
 
 impl OldCopy {
-    /// What the journal said when it was opened. A journal without a transaction is nobody's copy.
+    /// Creates the state from the opened journal. A journal without transactions is not a copy.
     pub(super) fn new(opened: &Opened, can_be_asked: bool) -> Self {
         let known = opened.known_until_unix_ms.filter(|_| can_be_asked);
         let is_new = can_be_asked && opened.known_until_unix_ms.is_none();
@@ -111,18 +113,18 @@ impl OldCopy {
         }
     }
 
-    /// There is a mark: a person decides, or has decided, whose journal it is.
+    /// Adapts it to a terminal with a mark: a person decides, or has decided, whose journal it is.
     pub(super) fn of_no_new_terminal(self) -> Self {
         let comparison = if self.is_new { Comparison::Finished } else { self.comparison };
         Self { is_new: false, comparison, ..self }
     }
 
-    /// Why the gateway has not been asked yet.
+    /// Records why the gateway has not been asked yet.
     pub(super) fn cannot_be_asked(&mut self, why: String) {
         self.trouble = Some(why);
     }
 
-    /// The gateway answers again: a good moment to ask.
+    /// Makes the request due: the gateway answers again.
     pub(super) fn nudge(&mut self, now: Duration) {
         if let Comparison::Due(at) = &mut self.comparison
             && !self.is_new
@@ -131,23 +133,24 @@ impl OldCopy {
         }
     }
 
-    /// A transaction begins: of a new journal the gateway is asked a while later, when the first customer has gone.
+    /// Notes that a transaction begins. For a new journal the gateway is asked a while later, when the first customer
+    /// has left.
     pub(super) fn sells(&mut self, now: Duration) {
         if let Comparison::Due(at @ Duration::MAX) = &mut self.comparison {
             *at = now + AFTER_THE_FIRST;
         }
     }
 
-    /// Whether this transaction, which was open at the start, waits for the gateway's word.
+    /// Returns whether this transaction, which was open at the start, waits for the gateway's answer.
     pub(super) fn holds_up(&self, number: SaleNumber) -> bool {
         self.unsent.contains(&number)
     }
 
-    /// What a transaction that is taken up from the disk hears first; nothing as long as the gateway's word is waited
-    /// for.
+    /// Returns the first event for a transaction that is resumed from the disk, or none while the gateway's answer is
+    /// awaited.
     pub(super) fn first_event(&mut self, order: &transaction::Order, never_sent: bool) -> Option<Event> {
         let number = order.number;
-        // It was left alone when that was found, or it could not be recorded that it waits for a person.
+        // It was left alone at the finding, or its wait for a person could not be recorded.
         let is_known_as_sent = || self.noticed.references.contains(&mark_of(&order.merchant_transaction_id));
         match self.comparison {
             _ if never_sent && self.is_of_before_it_was_noticed(number) && is_known_as_sent() => {
@@ -161,19 +164,19 @@ impl OldCopy {
         }
     }
 
-    /// Whether this transaction was in the journal when that was found to be an old copy.
+    /// Returns whether this transaction was in the journal when that was found to be an outdated copy.
     fn is_of_before_it_was_noticed(&self, number: SaleNumber) -> bool {
         number <= self.noticed.before
     }
 
-    /// When the gateway is asked next: after the first probe, which tells how far its clock is from ours, and wakes the
-    /// loop itself.
+    /// Returns when the gateway is asked next. It is asked only after the first probe, which measures the difference of
+    /// the clocks; that probe wakes the loop.
     pub(super) fn due(&self, gateway: &GatewayControl) -> Option<Duration> {
         let Comparison::Due(at) = self.comparison else { return None };
         gateway.has_told_its_time().then_some(at)
     }
 
-    /// What a person must know.
+    /// Returns the status entry for a person.
     pub(super) fn attention(&self) -> Option<AttentionView> {
         let (code, text) = match (&self.comparison, &self.trouble) {
             (Comparison::IsOldCopy(how), _) => (
@@ -214,56 +217,56 @@ impl OldCopy {
     }
 }
 
-/// What a transaction of before gets, once it is known whether the journal is an old copy.
+/// What an earlier transaction gets once the comparison has its result.
 pub(super) enum GoesOn {
-    /// It hears this.
+    /// It gets this event.
     Hears(Event),
-    /// What it had wanted is done.
+    /// Its held action is carried out.
     Does(Action),
 }
 
-/// What the gateway's list has shown.
+/// The result of the gateway's list.
 pub(super) enum ListShows {
-    /// Nothing yet: it is asked again.
+    /// No result yet: the agent asks again.
     Nothing,
-    /// The journal is no old copy: what waited goes on.
+    /// The journal is no outdated copy: the waiting transactions continue.
     IsWhole(Vec<(SaleNumber, GoesOn)>),
     /// The journal is new, and there was another one before it.
     BeganAnew,
-    /// The journal is an old copy: these references are missing.
+    /// The journal is an outdated copy: it lacks these references.
     Missing(Vec<String>),
 }
 
-/// A journal that was found to be an old copy.
+/// The consequences of finding an outdated copy.
 pub(super) struct OldCopyShown {
-    /// What everybody is told.
+    /// The message to all tills.
     pub(super) told: String,
-    /// What the transactions of before hear, in this order.
+    /// The events for earlier transactions, in this order.
     pub(super) heard: Vec<(SaleNumber, Event)>,
 }
 
 impl OldCopy {
-    /// Lets a reversal leave, unless the gateway's word is waited for; else what its transaction hears at once.
-    /// `decided`: a person has said what becomes of it.
+    /// Lets a reversal leave, or holds it with an event for its transaction while the gateway's answer is awaited.
+    /// `decided`: a person has decided about the transaction.
     pub(super) fn lets_leave(&mut self, number: SaleNumber, reversal: Action, decided: bool, now: Duration) -> Gate {
         if number > self.before || decided {
             return Gate::Opens(reversal);
         }
         match &self.comparison {
-            // What was left alone when that was found goes on now, and waits for a person all the same.
+            // It was left alone at the finding. It is active again, and waits for a person anyway.
             _ if self.is_of_before_it_was_noticed(number) => Gate::Holds(Some(held_for_person(number))),
             Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.waiting.push((number, reversal, now));
                 Gate::Holds(None)
             }
-            // It could not be recorded that it waits for a person: tried again here.
+            // Its wait for a person could not be recorded: this retries it.
             Comparison::IsOldCopy(_) => Gate::Holds(Some(held_for_person(number))),
         }
     }
 
-    /// The references that this journal does not know show that it is an old copy: numbers go on above the highest, and
-    /// the transactions of before wait for a person.
+    /// Handles references that this journal does not know, which show an outdated copy. Numbers continue above the
+    /// highest, and earlier transactions wait for a person.
     pub(super) fn turns_out_old(
         &mut self,
         strange: &[String],
@@ -272,7 +275,7 @@ impl OldCopy {
     ) -> OldCopyShown {
         let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
-        // Every till hears it, and the references are not every till's business.
+        // Every till gets this message, so it must not contain the references.
         let how = format!(
             "the gateway holds {count} references of this terminal that the journal does not know (the log has the last one)"
         );
@@ -294,8 +297,8 @@ impl OldCopy {
         OldCopyShown { told, heard }
     }
 
-    /// Writes down what was found, once all of before wait for a person: until then the next start must find it again,
-    /// and ask from where this one did.
+    /// Records the finding once all earlier transactions wait for a person. Until then the next start must find it
+    /// again, and ask from the same time as this one.
     pub(super) fn mark(
         &mut self,
         journal: &mut JournalWriter,
@@ -311,8 +314,8 @@ impl OldCopy {
         Ok(())
     }
 
-    /// Whether the journal knows all that was done with the transaction of this number, as far as it can be known.
-    /// `None` stands for what this journal does not know anyway, and for money that is given without a payment.
+    /// Checks that the journal knows everything that was done with this transaction, as far as that can be known.
+    /// `None` means a payment that this journal does not know anyway, or money given without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
         let Self { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
@@ -340,12 +343,12 @@ impl OldCopy {
     }
 }
 
-/// What a transaction hears that waits for a person.
+/// Makes the event for a transaction that waits for a person.
 fn held_for_person(number: SaleNumber) -> Event {
     Event::OldCopy { why: waits_for_person(number) }
 }
 
-/// The number is what `pos-agent settle` is told.
+/// Makes the reason, with the number for `pos-agent settle`.
 fn waits_for_person(number: SaleNumber) -> transaction::Cause {
     transaction::Reason::OldCopy.with(number)
 }

@@ -1,9 +1,9 @@
-//! The operators: who they are, who is signed in, and what a supervisor has confirmed. What follows from a wrong PIN
-//! and what a role may do is decided in `counter`; here the journal is written and the digests are reckoned.
+//! The operators: the list of them, their sessions, and the supervisors' approvals. The core's module `counter` decides
+//! the consequences of a wrong PIN and the rights of a role. This module writes the journal and computes the digests.
 //!
-//! A PIN is looked at on a thread of its own, one at a time, and at most one waits for each door: whoever floods the
-//! terminal with PINs keeps a core busy for as long as its tries last, and holds up no sale. The try is on the disk
-//! before that (`counter/attempts.rs`).
+//! A PIN is checked on a separate thread, one at a time, and at most one waits for each sign-in source. An attacker who
+//! floods the terminal with PINs keeps one core busy while the attempts last, and delays no transaction. The attempt is
+//! on the disk before the check (`counter/attempts.rs`).
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -33,12 +33,12 @@ use super::journal_writer::{JournalWriter, refused_by_journal};
 use super::task_results::{PinReckoned, TaskResult};
 use super::{Error, Random};
 
-/// A shop's staff over some years.
+/// The most operators: a shop's staff over some years.
 const MOST_OPERATORS: usize = 200;
-/// PINs that wait while one is looked at; each takes a second on a slow board.
+/// The most PINs that wait while one is checked; each takes a second on a slow board.
 const MOST_WAITING: usize = 8;
 
-/// The operators, and what is known of them beside the journal.
+/// The operators, with their state from the journal and in memory.
 pub(super) struct OperatorService {
     required: bool,
     above: SupervisorAbove,
@@ -47,18 +47,18 @@ pub(super) struct OperatorService {
     attempts: Attempts,
     sessions: Sessions,
     approvals: Approvals,
-    /// PINs that wait for the one that is being looked at.
+    /// PINs that wait for the one that is being checked.
     waiting: VecDeque<OperatorCommand>,
     is_reckoning: bool,
-    /// No money moves, and a cashier learns alone.
+    /// True in training mode: no money moves, and a cashier learns without a supervisor.
     in_training: bool,
     clock: Clock,
     random: Random,
-    /// What is reckoned comes back there.
+    /// The channel that returns the digests.
     tasks: mpsc::Sender<TaskResult>,
 }
 
-/// What a command that a supervisor confirms comes to, as it is when it begins.
+/// The operation and amount of a command that a supervisor confirms, as at its start.
 pub(super) type Resolved = Result<(Operation, Amount), Refused>;
 
 impl OperatorService {
@@ -101,12 +101,12 @@ impl OperatorService {
         self.find(name).ok_or_else(|| OperatorRefused::Unknown { name: name.clone() })
     }
 
-    /// What is counted when somebody tries to be `name`.
+    /// Returns the counters of an attempt to sign in as `name`.
     fn keys(&self, Tried { name, door, place }: Tried<'_>) -> [TryKey; 2] {
         self.attempts.keys((name, self.find(name).is_some()), door, place)
     }
 
-    /// No session and no word of an operator, or to it, outlasts its PIN.
+    /// Ends all sessions and approvals of an operator, and approvals given to it; none of them outlasts its PIN.
     fn end_all_of(&mut self, name: &OperatorName) {
         self.sessions.end_all_of(name);
         self.approvals.end_all_of(name);
@@ -128,7 +128,7 @@ impl OperatorService {
             OperatorCommand::SignOut { token, door, reply } => {
                 let gone = self.sessions.end(&token, &door);
                 if let Some(name) = &gone {
-                    // Who has gone confirms nothing.
+                    // An operator who has signed out confirms nothing.
                     self.approvals.end_all_of(name);
                 }
                 let _ = reply.send(gone.map(drop).ok_or_else(|| OperatorRefused::SessionEnded.into()));
@@ -166,7 +166,7 @@ impl OperatorService {
         }
     }
 
-    /// A PIN is to be looked at, or set: now, or when those before it are done.
+    /// Handles a PIN that is to be checked or set: immediately, or after those before it.
     fn pin_given(&mut self, journal: &mut JournalWriter, asked: OperatorCommand) {
         let refused = match (tried(&asked), self.may_set(&asked)) {
             (_, Err(refused)) => Some(refused),
@@ -193,7 +193,7 @@ impl OperatorService {
         }
     }
 
-    /// Whether there is, or is not yet, an operator of the name that is to get a PIN.
+    /// Checks that the operator who gets a PIN exists, or does not exist yet, as the command needs.
     fn may_set(&self, asked: &OperatorCommand) -> Result<(), Refused> {
         match asked {
             OperatorCommand::Add { name, .. } if self.find(name).is_some() => {
@@ -207,7 +207,7 @@ impl OperatorService {
         }
     }
 
-    /// Takes the next PIN on, unless one is being looked at.
+    /// Starts on the next PIN, unless one is being checked.
     fn next_pin(&mut self, journal: &mut JournalWriter) {
         while !self.is_reckoning
             && let Some(asked) = self.waiting.pop_front()
@@ -235,10 +235,10 @@ impl OperatorService {
         }
     }
 
-    /// Counts a try, on the disk too, before anything is done with the PIN.
+    /// Counts an attempt, on the disk too, before the PIN is used.
     fn count_try(&mut self, journal: &mut JournalWriter, tries: Tried<'_>) -> Result<(), Refused> {
         let (keys, now) = (self.keys(tries), self.clock.monotonic());
-        // Those before it may have used up the tries.
+        // Earlier attempts may have used up the limit.
         if let Some(wait) = self.attempts.wait(&keys, now) {
             return Err(OperatorRefused::Locked { wait }.into());
         }
@@ -263,7 +263,7 @@ impl OperatorService {
         self.reckon(make, |made| PinReckoned::Made { asked, made });
     }
 
-    /// On a thread of its own; what came of it comes back into the loop.
+    /// Computes on a separate thread; the result comes back through the loop.
     fn reckon<T: Send + 'static>(
         &mut self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -283,7 +283,7 @@ impl OperatorService {
         Ok((key, pos_journal::pin_salt()?))
     }
 
-    /// A digest was reckoned.
+    /// Handles a computed digest.
     pub(super) fn pin_reckoned(
         &mut self,
         journal: &mut JournalWriter,
@@ -322,8 +322,8 @@ impl OperatorService {
         }
     }
 
-    /// What came of a try: the operator with the wrong tries before this one, which are forgiven. One that was removed
-    /// meanwhile is none.
+    /// Returns the operator with the number of wrong attempts before this one, which are forgiven; or refuses. An
+    /// operator who was removed in the meantime is refused.
     fn right_or_wrong(
         &mut self,
         journal: &mut JournalWriter,
@@ -334,13 +334,13 @@ impl OperatorService {
         let Tried { name, door, place } = tried;
         let tries = self.attempts.tries(&keys[0]);
         let Some(operator) = self.find(name).filter(|_| right).cloned() else {
-            // A name that nobody has may be a PIN that was typed in its place.
+            // An unknown name may be a PIN typed in the wrong field, so it is not logged.
             let name = self.find(name).map_or("nobody's", |operator| operator.name.as_str());
             tracing::warn!(name, %door, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
         let forgiven = self.attempts.forgiven(&keys, place);
-        // The PIN was right: that its tries are still counted on the disk keeps nobody out.
+        // The PIN was right; an operator gets in even if the attempts stay counted on the disk.
         match journal.count_pin_tries(&forgiven) {
             Ok(()) => self.attempts.kept(forgiven, self.clock.monotonic()),
             Err(error) => tracing::warn!(%name, %error, "the tries of a PIN that was right stay counted"),
@@ -357,7 +357,7 @@ impl OperatorService {
         Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
     }
 
-    /// The command is resolved as it is when it begins: what the word is for is what is found now.
+    /// Gives an approval. The command is resolved as at its start: the approval covers what is found at this moment.
     fn approve(
         &mut self,
         operator: KeptOperator,
@@ -381,7 +381,7 @@ impl OperatorService {
         Ok(ApprovalView { approval, supervisor, good_for_s, command: view })
     }
 
-    /// 128 random bits as they are given out, and what is kept of them.
+    /// Makes a token of 128 random bits, and the digest that is kept of it.
     fn token(&self) -> Result<(String, TokenDigest), Refused> {
         let bits = (self.random)()
             .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
@@ -395,7 +395,7 @@ impl OperatorService {
             let why = "the digest of the PIN could not be reckoned; try again".to_owned();
             return answer_refused(asked, Refused::NotReady { why });
         };
-        // Another way in may have been quicker.
+        // Another request may have been faster.
         if let Err(refused) = self.may_set(&asked) {
             return answer_refused(asked, refused);
         }
@@ -412,7 +412,7 @@ impl OperatorService {
         let _ = reply.send(changed.and_then(|()| self.view_of(&name)));
     }
 
-    /// Into the book with its author, and then here.
+    /// Writes a change into the journal with its author, and then applies it here.
     fn change(&mut self, journal: &mut JournalWriter, change: OperatorChange, by: &Who) -> Result<(), Refused> {
         if let OperatorChange::Removed(name) | OperatorChange::Unlocked(name) = &change {
             self.known(name)?;
@@ -452,8 +452,8 @@ impl OperatorService {
         Ok(())
     }
 
-    /// Who is the author of a transaction that is about to begin: with the supervisor who confirmed it, where a cashier
-    /// needs one. `amount` is all that is charged: what a supervisor confirms has the till's tip in it.
+    /// Returns the author of a transaction that is about to begin, with the supervisor who confirmed it, where a
+    /// cashier needs one. `amount` is the whole charge: a supervisor confirms it with the till's tip.
     pub(super) fn confirmed_author(
         &self,
         journal: &Journal,
@@ -486,24 +486,24 @@ impl OperatorService {
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
 
-    /// Whether a cashier's sale would need a supervisor with this total, whose tip was typed at the reader, and none
-    /// has confirmed it.
+    /// Returns whether a cashier's transaction would need a supervisor for this total, whose tip was typed at the
+    /// reader, and none has confirmed it.
     pub(super) fn tip_needs_supervisor(&self, order: &Order, total: Amount) -> bool {
         let Some(Who { operator: Some(name), supervisor: None, .. }) = order.by.clone() else { return false };
-        // Of one who was removed meanwhile no role is known.
+        // The role of an operator who was removed meanwhile is unknown.
         let known = self.operators.iter().find(|kept| kept.name == name);
         let is_cashier = known.is_none_or(|kept| kept.role == Role::Cashier);
         is_cashier && !self.in_training && self.above.needs_supervisor(order.kind(), total, false)
     }
 
-    /// A supervisor's word is good once.
+    /// Uses up a supervisor's approval, which is valid once.
     pub(super) fn approval_used(&mut self, token: Option<TokenDigest>) {
         if let Some(token) = token {
             self.approvals.used(&token);
         }
     }
 
-    /// Whether what it refers to began on this day, as far as this journal knows.
+    /// Returns whether the earlier transaction began on this day, as far as this journal knows.
     fn is_of_today(&self, journal: &Journal, transaction: &Operation) -> bool {
         let number = transaction.of().and_then(|of| of.number);
         let earlier = number.and_then(|number| journal.number(number).ok().flatten());
@@ -516,14 +516,14 @@ impl OperatorService {
     }
 }
 
-/// A command as a supervisor confirms it: `amount` is all that is charged.
+/// Makes the command that a supervisor confirms: `amount` is the whole charge.
 fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Operation, amount: Amount) -> Approved {
     let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
     let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.entry == Some(WantedEntry::Typed));
     Approved { operator, till, reference, transaction, amount, asks_tip, manual }
 }
 
-/// As whom a PIN is tried, at which door, and from which place of its network.
+/// An attempt with a PIN: the operator, the sign-in source, and its network location.
 #[derive(Clone, Copy)]
 struct Tried<'a> {
     name: &'a OperatorName,
@@ -531,7 +531,7 @@ struct Tried<'a> {
     place: Option<&'a PinPlace>,
 }
 
-/// Of a command with a PIN that is tried; nothing of what tries none.
+/// Returns the attempt of a command with a PIN; none for other commands.
 fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     match asked {
         OperatorCommand::SignIn { name, door, place, .. } | OperatorCommand::Approve { name, door, place, .. } => {
@@ -541,7 +541,7 @@ fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     }
 }
 
-/// Tells whoever gave a PIN that nothing came of it.
+/// Answers a command with a PIN that it is refused.
 fn answer_refused(asked: OperatorCommand, refused: Refused) {
     match asked {
         OperatorCommand::SignIn { reply, .. } => drop(reply.send(Err(refused))),

@@ -1,4 +1,4 @@
-//! The start: everything is opened but the tills' wires, and the sales that were found open are taken up.
+//! The start: it opens everything except the tills' sockets, and resumes the open transactions.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use super::teller::Teller;
 use super::updates::Answered;
 use super::{Agent, Error};
 
-/// The receiving ends of the loop.
+/// The receiving ends of the loop's channels.
 pub(super) struct Ends {
     pub(super) reader: mpsc::Receiver<pos_reader::ReaderEvent>,
     pub(super) tasks: mpsc::Receiver<TaskResult>,
@@ -38,7 +38,7 @@ pub(super) struct Ends {
     pub(super) printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
-/// Opens everything but the tills' wires and replays the open sales.
+/// Opens everything except the tills' sockets, and resumes the open transactions.
 pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Agent, Ends), Error> {
     let (mut journal, opened) = Journal::open(&config.journal.path)?;
     journal.keep_days(Some(config.journal.keep_days));
@@ -55,7 +55,7 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)
 }
 
-/// Puts an agent together.
+/// Builds an agent from its parts.
 pub(super) fn assemble(
     config: Config,
     ground: Ground,
@@ -111,7 +111,7 @@ pub(super) fn assemble(
     Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
 }
 
-/// The devices, opened.
+/// The opened devices.
 pub(super) struct DeviceWires {
     pub(super) client: pos_gateway::Client,
     pub(super) reader: pos_reader::ReaderHandle,
@@ -120,7 +120,7 @@ pub(super) struct DeviceWires {
     pub(super) from_printer: mpsc::Receiver<pos_printer::PrinterEvent>,
 }
 
-/// What is known of before.
+/// The state from earlier runs.
 pub(super) struct FromBefore {
     pub(super) journal: Journal,
     pub(super) opened: Opened,
@@ -128,7 +128,7 @@ pub(super) struct FromBefore {
     pub(super) wrapper: Option<BookWrapper>,
 }
 
-/// The gateway's client, over a wire that is given or the system's.
+/// Opens the gateway's client, over a given connection or the system's.
 fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Result<pos_gateway::Client, Error> {
     let token = pos_gateway::Token::load(&config.gateway)?;
     let certificates_at = clock.clone();
@@ -136,7 +136,7 @@ fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Resul
     Ok(pos_gateway::Client::over(way, &config.gateway, &config.terminal.point_of_sale(), token, certificates_at)?)
 }
 
-/// The printers, and what they say. The channel ends with their tasks.
+/// Opens the printers, with the channel of their events. The channel ends with their tasks.
 fn open_printers(
     config: &Config,
     way: Option<&Connector>,
@@ -149,7 +149,8 @@ fn open_printers(
     (config.printer.iter().map(|printer| (printer.clone(), start(printer))).collect(), from_printer)
 }
 
-/// A gateway that names no references in its lists shows none by date either.
+/// Returns whether the gateway can be asked by date. One whose lists have no references cannot show them by date
+/// either.
 fn can_be_asked_by_date(assumptions: &Assumptions) -> bool {
     assumptions.query_by_date && assumptions.query_echoes_reference
 }

@@ -1,4 +1,4 @@
-//! What surrounds the terminal: its wires, its clock and its random numbers, where they are not what the system gives.
+//! The terminal's surroundings: its connections, its clock and its random numbers, where they replace the system's.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use chrono::{DateTime, Utc};
 use pos_core::book::Book;
 use pos_daemon::wire::Connector;
 
-/// Gives the board's time.
+/// A source of the board's time.
 pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
-/// Gives 128 random bits.
+/// A source of 128 random bits.
 pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
 
-/// An account book whose writing can fail as the journal's.
+/// A journal whose writes can fail with the journal's errors.
 pub type AnyBook<'a> = dyn Book<Error = pos_journal::Error> + 'a;
 
-/// Stands between the agent and its book: every step and every close passes it.
+/// A wrapper between the agent and its journal; every step and every close passes through it.
 pub type BookWrapper = Arc<dyn for<'a> Fn(&'a mut AnyBook<'a>) -> Box<AnyBook<'a>> + Send + Sync>;
 
-/// What surrounds the terminal, where it is not what the system gives.
+/// The terminal's surroundings, where they replace the system's.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// The reader's wire.
+    /// The connection to the reader.
     pub reader: Option<Connector>,
-    /// The gateway's, below TLS.
+    /// The connection to the gateway, below TLS.
     pub gateway: Option<Connector>,
-    /// Every printer's.
+    /// The connection to each printer.
     pub printer: Option<Connector>,
     /// The board's clock.
     pub board: BoardClock,
-    /// What makes our references at the gateway unlike all others.
+    /// The random bits that make our gateway references unique.
     pub random: Random,
-    /// What stands between the agent and its book; nothing on a board.
+    /// The wrapper around the journal; a real board has none.
     pub book: Option<BookWrapper>,
 }
 
 impl Default for Surroundings {
-    /// The system's.
+    /// Returns the system's surroundings.
     fn default() -> Self {
         Self {
             reader: None,

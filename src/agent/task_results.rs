@@ -1,4 +1,4 @@
-//! What a task of the agent brings back to the loop, and what it carries on the way.
+//! The results that the agent's tasks return to the loop, and the data that they carry.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use pos_terms::transaction::SaleNumber;
 use super::close_count::Counted;
 use super::counting::Counting;
 
-/// What a task brings back.
+/// The result of a task.
 pub(super) enum TaskResult {
     Warmed,
     Probed {
         probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
     },
-    /// The gateway, of a transaction.
+    /// The gateway's report about a transaction.
     Said {
         sale: SaleNumber,
         said: GatewaySaid,
@@ -27,12 +27,12 @@ pub(super) enum TaskResult {
     References {
         found: Result<pos_gateway::Found, String>,
     },
-    /// A transaction of before that a till's wish follows.
+    /// The look-up of an earlier transaction that a till's request follows.
     LookedUp {
         wish: Box<WaitingWish>,
         inquiry: Inquiry,
     },
-    /// References that the gateway holds: which of them does the journal not know?
+    /// References that the gateway holds, to find those that the journal does not know.
     SomeReferences {
         references: Vec<String>,
         reply: oneshot::Sender<Result<Vec<String>, String>>,
@@ -44,7 +44,7 @@ pub(super) enum TaskResult {
     CloseCounted {
         counted: Box<Result<Counted, pos_journal::Error>>,
     },
-    /// The trainer's scene.
+    /// An event of the trainer's scenario.
     Played {
         sale: SaleNumber,
         scene: Scene,
@@ -56,35 +56,35 @@ pub(super) enum TaskResult {
     },
 }
 
-/// What the gateway said of a transaction.
+/// The gateway's report about a transaction.
 pub(super) enum GatewaySaid {
-    /// To its request, after this time.
+    /// The answer to its request, after this time.
     Paid { answer: Answer, took: Duration },
-    /// What became of a pending payment.
+    /// The outcome of a pending payment.
     Polled(Answer),
-    /// What it holds under its references.
+    /// The payments under its references.
     Inquired(Inquiry),
-    /// To the reversal of this reference.
+    /// The answer to the reversal with this reference.
     Reversed { reference: String, reversal: ReversalAnswer },
 }
 
-/// A wish that waits for the look-up of the transaction that it follows.
+/// A request that waits for the look-up of the transaction that it follows.
 pub(super) struct WaitingWish {
     pub(super) wanted: Wanted,
     pub(super) of: SaleNumber,
     pub(super) reply: oneshot::Sender<Result<SaleView, Refused>>,
 }
 
-/// A digest was reckoned: what was asked, and what came of it.
+/// A computed digest: the command and the result.
 pub(super) enum PinReckoned {
-    /// Whether the PIN is right.
+    /// A checked PIN: `right` is the result.
     LookedAt { asked: OperatorCommand, right: bool },
-    /// What is to be kept of a new PIN; nothing, when that thread ended.
+    /// The digest of a new PIN to keep; `None` if the thread ended.
     Made { asked: OperatorCommand, made: Option<PinDigest> },
 }
 
 impl PinReckoned {
-    /// The command that is confirmed, if the PIN is right.
+    /// Returns the command to confirm, if the PIN is right.
     pub(super) fn confirms(&self) -> Option<&Wanted> {
         match self {
             Self::LookedAt { asked: OperatorCommand::Approve { wanted, .. }, right: true } => Some(wanted),

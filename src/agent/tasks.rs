@@ -1,4 +1,4 @@
-//! What the agent's own tasks bring back: answers of the gateway, pages of the journal, and digests of PINs.
+//! Results of the agent's own tasks: answers of the gateway, pages of the journal, and digests of PINs.
 
 use crate::till::Refused;
 use pos_core::training::Scene;
@@ -41,13 +41,14 @@ impl Agent {
         }
     }
 
-    /// What came of a probe of the gateway.
+    /// Handles the result of a probe of the gateway.
     pub(super) fn probed(&mut self, probed: Result<pos_gateway::Probed, pos_gateway::Fault>) {
         let engine = &mut self.engine;
         match engine.devices.gateway.probed(probed) {
             ProbeBrought::Answers { unix_s, is_first_time } => {
                 if is_first_time {
-                    // A reader that was there before could not be set: it is to be a witness after the next start.
+                    // A reader that was connected earlier could not be set then. Setting it makes its clock evidence
+                    // after the next start.
                     engine.devices.reader.set_clock();
                 }
                 engine.journal.begins(unix_s, engine.clock.unix_ms());
@@ -57,10 +58,10 @@ impl Agent {
         }
     }
 
-    /// The transaction that a wish follows was looked up.
+    /// Handles the look-up of the transaction that a request follows.
     pub(super) fn looked_up(&mut self, wish: WaitingWish, inquiry: Inquiry) {
         let WaitingWish { wanted, of, reply } = wish;
-        // A till that gave up asks again under the same reference.
+        // A till that hung up asks again under the same reference.
         if reply.is_closed() {
             return;
         }
@@ -73,7 +74,7 @@ impl Agent {
         let _ = reply.send(answer);
     }
 
-    /// Whether this journal knows each transaction that the gateway has linked to this one.
+    /// Checks that this journal knows each transaction that the gateway has linked to this one.
     fn knows_all_of(&mut self, number: SaleNumber, inquiry: Inquiry) -> Result<(), Refused> {
         let engine = &mut self.engine;
         let linked = Linked::of(number, inquiry, engine.journal.book())?;
@@ -84,7 +85,7 @@ impl Agent {
         linked.are_known(engine.journal.book())
     }
 
-    /// Reads the next page of a count, on a thread of the journal's own.
+    /// Reads the next page of a count, on the journal's separate thread.
     pub(super) fn read_on(&self, counting: Counting) {
         let engine = &self.engine;
         let (list, done) = (counting.next_page(engine.journal.book()), engine.tasks.clone());
@@ -114,7 +115,7 @@ impl Agent {
         self.closing.next(&engine.journal);
     }
 
-    /// A scene of the trainer is played.
+    /// Handles an event of the trainer's scenario.
     fn played(&mut self, number: SaleNumber, scene: Scene) {
         let engine = &mut self.engine;
         match scene {

@@ -1,5 +1,5 @@
-//! What is announced while things happen: to the till of a sale how it stands, to all tills what concerns the terminal,
-//! and to whoever reads the log what a person must hear of.
+//! Announcements during a transaction: its state to its till, the terminal's events to all tills, and alarms to the log
+//! for a person.
 
 use crate::till::{Progress, ProgressLog, SaleState, SaleView};
 use pos_core::transaction::{Cause, Order, Outcome, Standing};
@@ -13,7 +13,8 @@ use super::views::sale::CHOOSING_TIP;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal's side";
 
-/// Announces to tills. What is told is handed to it; of an open sale it keeps what was announced last.
+/// The sender of announcements to tills. The caller supplies their content; an open transaction keeps the last
+/// announcement.
 pub(super) struct Teller {
     progress: ProgressLog,
     words: Words,
@@ -29,12 +30,12 @@ impl Teller {
         &self.progress
     }
 
-    /// The language of all that a cashier and a customer read.
+    /// Returns the language of all texts for cashier and customer.
     pub(super) fn words(&self) -> &Words {
         &self.words
     }
 
-    /// How a sale stands, to its till.
+    /// Tells a transaction's till its state.
     pub(super) fn sale(&self, step: &str, view: SaleView) {
         let outcome = view.outcome.map(OutcomeWord::as_str);
         tracing::info!(sale = view.number.get(), step, outcome, reason = view.reason, "sale");
@@ -48,7 +49,7 @@ impl Teller {
         });
     }
 
-    /// A step of the reader, for the cashier.
+    /// Announces a step of the reader, for the cashier.
     pub(super) fn step(&self, active: &mut OpenTransaction, step: &ReaderProgress) {
         let (word, text) = step_words(&self.words, step);
         active.step = Some(word);
@@ -59,8 +60,8 @@ impl Teller {
         self.about((&order.till, &order.reference), word, text);
     }
 
-    /// Something that a person must hear of: in the log as an error, and as a step `alarm` for whoever listens. As long
-    /// as the sale is open it stands in the status as well.
+    /// Raises an alarm for a person: an error in the log, and a step `alarm` for all listeners. While the transaction
+    /// is open, the status shows it too.
     pub(super) fn alarm(&self, order: &Order, why: &Cause) {
         let reason = why.reason.as_str();
         let detail = why.detail.as_deref().unwrap_or_default();
@@ -69,7 +70,7 @@ impl Teller {
         self.about((&order.till, &order.reference), "alarm", self.words.alarm(why));
     }
 
-    /// A word about a sale that may be over, to its till alone.
+    /// Sends a step of a transaction that may have ended to its till only.
     pub(super) fn about(&self, (till, reference): (&str, &Reference), step: &str, text: String) {
         self.progress.send(Progress {
             till: till.to_owned(),
@@ -81,17 +82,17 @@ impl Teller {
         });
     }
 
-    /// The same, of a sale of this number.
+    /// Does the same for the transaction of this number.
     pub(super) fn about_number(&self, known: KnownTransactions<'_>, number: SaleNumber, step: &str, text: &str) {
         if let Some((till, reference)) = known.key(number) {
             self.about((&till, &reference), step, text.to_owned());
         }
     }
 
-    /// Something about the terminal itself: every till hears it, so it names no sale.
+    /// Announces an event of the terminal: every till gets it, so it names no transaction.
     pub(super) fn terminal(&self, step: &str, text: &str) {
         if self.in_training {
-            // What becomes of training's journal is nothing that a till must know of its terminal.
+            // Events of the training journal do not concern the terminal's tills.
             return;
         }
         self.progress.send(Progress {
@@ -104,13 +105,13 @@ impl Teller {
         });
     }
 
-    /// The same, in the terminal's own words.
+    /// Does the same with one of the terminal's own texts.
     pub(super) fn terminal_says(&self, step: &str, message: Message) {
         self.terminal(step, self.words.label(message));
     }
 }
 
-/// The word for programs of how a sale stands.
+/// Returns the code word of a transaction's state, for programs.
 pub(super) fn step_of(view: &SaleView) -> &'static str {
     match view.state {
         SaleState::InProgress if view.redirect_url.is_some() => "customer-acts",
@@ -120,8 +121,8 @@ pub(super) fn step_of(view: &SaleView) -> &'static str {
     }
 }
 
-/// A sale ended because of a fault of the terminal's side, that of the gateway and of the way to it included: once,
-/// what a technician looks for.
+/// Logs a transaction that ended because of a fault of the terminal's side, including the gateway and the network:
+/// once, for the technician.
 pub(super) fn warn_of_end(active: &OpenTransaction) {
     let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale().standing()
     else {
@@ -136,8 +137,8 @@ pub(super) fn warn_of_end(active: &OpenTransaction) {
     tracing::warn!(sale = order.number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
 }
 
-/// A step of the reader: its word for programs, and its sentence for the cashier. A text of the reader's own is shown
-/// as it is.
+/// Returns a step of the reader: its code word for programs, and its sentence for the cashier. A text of the reader
+/// itself is shown unchanged.
 fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
         ReaderProgress::ChoosingTip => (CHOOSING_TIP, pos_words::ReaderStep::ChoosingTip),

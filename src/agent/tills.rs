@@ -1,4 +1,4 @@
-//! What tills ask: a sale, how it stands, to cancel it, the lists, and how the terminal stands.
+//! Requests of tills: a transaction, its state, its cancel, the lists, and the terminal's state.
 
 use tokio::sync::oneshot;
 
@@ -24,10 +24,10 @@ impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         self.look_at_the_journal();
         let engine = &mut self.engine;
-        // A till that hung up has nothing to be told; what it asked for is recorded all the same.
+        // A till that hung up gets no answer; its request is recorded anyway.
         match command {
             Command::Begin { wanted, reply } => {
-                // A till that gave up must not find the reader armed with its amount for the next customer.
+                // If a till gave up, the reader must not ask the next customer for its amount.
                 if !reply.is_closed() {
                     self.begin_or_look_up(*wanted, reply);
                 }
@@ -112,7 +112,7 @@ impl Agent {
         }
     }
 
-    /// What the journal lists, shown as things stand when it has been read.
+    /// Sends the journal's list to the till, with the states at the time of reading.
     fn hand_on(
         &self,
         list: impl Future<Output = Result<Vec<Transaction>, pos_journal::Error>> + Send + 'static,
@@ -125,7 +125,8 @@ impl Agent {
         });
     }
 
-    /// A new sale, or what it was before; of one that follows another, after a look-up where that is needed.
+    /// Begins a transaction, or returns the stored one. One that follows another begins after a look-up where that is
+    /// needed.
     fn begin_or_look_up(&mut self, wanted: Wanted, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         let Some(earlier) = self.to_be_looked_up(&wanted) else {
             let answer = self.engine.begin(wanted);
@@ -137,7 +138,7 @@ impl Agent {
         self.engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
     }
 
-    /// The transaction that is to be looked up before this wish may begin.
+    /// Returns the transaction that must be looked up before this request may begin.
     fn to_be_looked_up(&self, wanted: &Wanted) -> Option<Transaction> {
         let (old_copy, known) = (&self.engine.old_copy, self.engine.known());
         let is_new = || known.find(&wanted.till, &wanted.reference).is_err();
@@ -146,14 +147,15 @@ impl Agent {
         old_copy.asks_to_look_up(earlier.order().number).then_some(*earlier)
     }
 
-    /// The sale, when there is a receipt to be had of it.
+    /// Finds a transaction that has a receipt.
     fn find_with_receipt(&self, till: &str, reference: &Reference) -> Result<Transaction, Refused> {
         let (sale, view) = self.engine.facts().find(till, reference)?;
         has_a_receipt(&view).map(|()| sale)
     }
 
-    /// The signature was compared: accepted it ends the sale, refused it begins the reversal. The same answer once
-    /// more, as a till gives that did not hear ours, is the same; where nobody waits for one it is refused.
+    /// Handles the comparison of the signature: accepted, it ends the transaction; refused, it starts the reversal. A
+    /// repeated same answer, from a till that missed ours, gets the same result. An answer that is not awaited is
+    /// refused.
     fn signature(&mut self, sale: &Transaction, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
         match self.engine.sales.get(number) {
@@ -180,8 +182,8 @@ impl Agent {
         }
     }
 
-    /// The till said what it takes of what was approved. The same answer once more, as a till gives that did not hear
-    /// ours, is the same; another one, or one that nobody waits for, is refused.
+    /// Handles the till's confirmation of how much it takes of the approved amount. A repeated same answer, from a till
+    /// that missed ours, gets the same result. A different answer, or one that is not awaited, is refused.
     pub(super) fn confirm(
         &mut self,
         sale: &Transaction,
@@ -210,7 +212,7 @@ impl Agent {
         Ok(facts.with_what_is_left(sale, facts.view(sale)))
     }
 
-    /// A person has decided what becomes of a sale that waits.
+    /// Resolves a transaction that waits for a person, by that person's decision.
     pub(super) fn settle_sale(&mut self, number: SaleNumber, keep: bool, by: &Who) -> Result<SaleView, Refused> {
         let engine = &mut self.engine;
         let waits = engine.sales.get(number).is_some_and(|active| active.sale().is_held() && !active.is_stuck());
@@ -226,7 +228,8 @@ impl Agent {
         settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
     }
 
-    /// The terminal's state for somebody who `hears` of some tills: of the others' sales nothing is told.
+    /// Returns the terminal's state for a caller who `hears` of some tills; it contains nothing about other tills'
+    /// transactions.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
         status_view(self.status_facts(hears))
     }
@@ -272,7 +275,7 @@ impl Agent {
         }
     }
 
-    /// All figures as text.
+    /// Returns all metrics as text.
     pub(super) fn figures(&self) -> String {
         let Engine { clock, journal, sales, devices, metrics, old_copy, .. } = &self.engine;
         let started_ms = clock.unix_ms().saturating_sub(clock.age_ms());
@@ -284,7 +287,7 @@ impl Agent {
     }
 }
 
-/// Nobody waits for it: with what was said before.
+/// Refuses an answer that is not awaited, with the earlier answer.
 fn not_awaited(sale: &Transaction, view: &SaleView) -> Refused {
     let before = match sale.till_said() {
         Some(Taken::All) => "all was taken already; ".to_owned(),

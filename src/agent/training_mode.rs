@@ -1,13 +1,14 @@
-//! The training ground: an agent of its own beside the shop's, with a journal of its own and the trainer in the place
-//! of reader and gateway.
+//! Training mode: a separate agent next to the shop's, with its own journal, and the trainer in place of reader and
+//! gateway.
 //!
-//! It is the same agent: the same core, views, receipts and rules of what may follow what, so that a cashier learns the
-//! real thing. What differs stands here and in `devices.rs`: what the core asks of a device goes to the trainer
-//! ([`pos_core::training`]), no reader and no printer is opened, and the gateway's client has a wire that opens nothing
-//! and a token that is none. So a sale of training that the power has cut is taken up again like a real one, and still
-//! reaches nobody.
+//! It is the same agent, with the same core, views, receipts and rules for follow-ups, so a cashier learns the real
+//! procedure. Only this file and `devices.rs` differ. The core's actions for devices go to the trainer
+//! ([`pos_core::training`]), and no reader and no printer is opened. The gateway's client gets a connection that opens
+//! nothing and an invalid token. So a training transaction is resumed after a power cut like a real one, and still
+//! reaches no device and no gateway.
 //!
-//! A real sale never waits for one of training. One of training is refused as long as a real one is at the reader.
+//! A real transaction never waits for a training transaction. A training transaction is refused while a real one is at
+//! the reader.
 
 use std::sync::Arc;
 
@@ -25,25 +26,25 @@ use super::old_copy::OldCopy;
 use super::start::{DeviceWires, Ends, FromBefore, assemble};
 use super::{Agent, COMMANDS_WAITING, Error};
 
-/// Where training's journal lies: beside the real one.
+/// The file name of the training journal, in the folder of the real one.
 const JOURNAL: &str = "training.db";
-/// So many days of training are kept.
+/// How many days of training are kept.
 const KEEP_DAYS: u32 = 30;
 
-/// The training ground, once somebody has trained.
+/// Training mode; its agent starts with the first training request.
 #[derive(Default)]
 pub(super) struct TrainingMode {
     way: Option<Way>,
 }
 
-/// The way to the agent that trains. It ends when this is dropped.
+/// The channel to the training agent, which ends when this is dropped.
 struct Way {
     commands: mpsc::Sender<Command>,
     _open: oneshot::Sender<()>,
 }
 
 impl TrainingMode {
-    /// Hands it a till's command.
+    /// Passes a till's command to the training agent.
     pub(super) fn train(&mut self, shop: &Engine, command: Command) {
         if !shop.config.training.allowed {
             return command.refuse(Refused::TrainingOff);
@@ -60,7 +61,7 @@ impl TrainingMode {
         }
     }
 
-    /// The way there; it is opened for the first who trains.
+    /// Returns the channel to the training agent, and starts that agent for the first request.
     fn way(&mut self, shop: &Engine) -> Result<&Way, Refused> {
         if shop.identity.trains() {
             return Err(Refused::NotReady { why: "there is no training within training".to_owned() });
@@ -78,7 +79,8 @@ impl TrainingMode {
     }
 }
 
-/// Whoever trains must not take the end of the sale at the reader for that of the lesson.
+/// Returns the refusal of training while a real transaction is at the reader: a trainee could mistake the real outcome
+/// for the lesson's.
 fn busy_with_a_real_sale(shop: &Engine, command: &Command) -> Option<Refused> {
     let Command::Begin { wanted, .. } = command else { return None };
     let number = shop.devices.reader.in_use_by.filter(|_| wanted.wish.kind.needs_card())?;
@@ -94,7 +96,7 @@ fn open(shop: &Engine) -> Result<Way, Error> {
     tokio::spawn(async move {
         let forever = std::future::pending();
         tokio::select! {
-            // As in a power cut: what was open is taken up again when somebody trains the next time.
+            // As in a power cut: open transactions are resumed at the next training.
             _ = closed => {}
             () = super::work(agent, ends, None, systemd::Notify::nobody(), forever) => {}
         }
@@ -102,11 +104,11 @@ fn open(shop: &Engine) -> Result<Way, Error> {
     Ok(Way { commands, _open: open })
 }
 
-/// The agent that trains: with the shop's clock and configuration, a journal of its own, and no device.
+/// Starts the training agent: with the shop's clock and configuration, its own journal, and no device.
 fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(Agent, Ends), Error> {
     let mut config = shop.config.clone();
     config.journal.path = config.journal.path.with_file_name(JOURNAL);
-    // Not even the shop's certificate is read.
+    // It does not even read the shop's certificate.
     (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
     config.gateway.client_key_credential = None;
     let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;

@@ -1,17 +1,17 @@
-//! Whose turn it is: who has much to say must not keep the others from being heard.
+//! Fair turns: a busy source must not keep the others from being served.
 //!
-//! What is ready is taken in the order of importance, but each source has so many turns in a round only; a round is
-//! over when nobody who is ready has one left, so that each moment of rest begins a new one. So a source that is ready
-//! waits for a bounded number of turns, whatever the others do.
+//! Ready sources are served in order of importance, but each has a limited number of turns per round. A round is over
+//! when no ready source has a turn left; each idle moment therefore starts a new round. So a ready source waits for a
+//! bounded number of turns, independent of the others.
 
-/// Turns of a source in a round. A sale has a handful of events on its way at one time: it never waits for this.
+/// Turns per source in a round. A transaction has only a handful of events under way, so it never reaches this limit.
 pub(super) const EACH: u8 = 8;
 
-/// The sources of the loop, the most important one first. The watchdog has no part in it: it is due a few times a
+/// The sources of the loop, the most important one first. The watchdog is not one of them: it is due a few times a
 /// minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Answers of tasks of our own: the gateway's among them.
+    /// Results of our own tasks, including the gateway's answers.
     Tasks,
     /// The reader.
     Reader,
@@ -23,22 +23,22 @@ pub(super) enum Source {
     Printers,
 }
 
-/// How many turns each source has taken in this round.
+/// The turns that each source has taken in this round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Round([u8; 5]);
 
 impl Round {
-    /// Whether the source has a turn left.
+    /// Returns whether the source has a turn left.
     pub(super) fn has(self, source: Source) -> bool {
         self.0[source as usize] < EACH
     }
 
-    /// It takes one.
+    /// Takes a turn of the source.
     pub(super) fn take(&mut self, source: Source) {
         self.0[source as usize] += 1;
     }
 
-    /// Whether anybody has had a turn.
+    /// Returns whether any turn was taken.
     pub(super) fn is_used(self) -> bool {
         self != Self::default()
     }
@@ -50,7 +50,7 @@ mod tests {
 
     const ALL: [Source; 5] = [Source::Tasks, Source::Reader, Source::Time, Source::Tills, Source::Printers];
 
-    /// The turns that are taken while these sources are always ready.
+    /// Returns the turns taken while these sources are always ready.
     fn turns(ready: &[Source], count: usize) -> Vec<Source> {
         let mut round = Round::default();
         let mut taken = Vec::new();
@@ -77,7 +77,7 @@ mod tests {
             let waits = taken.split(|taken| *taken == source).map(<[Source]>::len).max().unwrap();
             assert!(waits <= most, "{source:?} waited for {waits} turns");
         }
-        // A reader that floods, and a till.
+        // A reader that floods the loop, and a till.
         let taken = turns(&[Source::Reader, Source::Tills], 100);
         assert_eq!(taken.iter().position(|taken| *taken == Source::Tills), Some(usize::from(EACH)));
     }

@@ -1,9 +1,9 @@
-//! What answers this program, kept for the update after it; and whether this program is good, by what answered the one
-//! before.
+//! The health of this program for the next update: which devices have answered it, compared with those that answered
+//! the previous program.
 //!
-//! Written at each start (which shows that the journal can be written), when the reader or the gateway answers for the
-//! first time in a run, and at an orderly end. What changes between is written at most once in [`AGAIN`]: a cable with
-//! a loose contact must not wear out the board's card. Never while a sale is at the reader.
+//! The agent writes this at each start, which also shows that the journal can be written. It writes it at the first
+//! answer of reader or gateway in a run, and at an orderly stop. It writes other changes at most once per [`AGAIN`]: a
+//! cable with a loose contact must not wear out the board's card. It never writes while a transaction is at the reader.
 
 use std::time::Duration;
 
@@ -14,39 +14,39 @@ use super::clock;
 use super::journal_writer::{JOURNAL_RETRY, JournalWriter};
 use super::views::states::state_of_journal;
 
-/// Between two writings of what went and came again.
+/// The interval between two writes of repeated changes.
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// The name of this program, as the journal keeps it.
+/// Returns the name of this program, as the journal keeps it.
 #[must_use]
 pub fn this_program() -> String {
     format!("{}, built {}", env!("CARGO_PKG_VERSION"), clock::said(clock::built_unix_ms()))
 }
 
-/// What answers at this moment.
+/// The devices that answer at this moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     pub(super) reader: bool,
     pub(super) gateway: bool,
 }
 
-/// What answered.
+/// The devices that have answered.
 #[derive(Debug)]
 pub(super) struct Answered {
-    /// This program, as it stands on the disk; `None` as long as nothing of it does.
+    /// This program's row on the disk; `None` while it has none.
     written: Option<Program>,
     before: Option<Program>,
-    /// When it was written, or tried, last.
+    /// When it was last written, or a write was tried.
     tried: Duration,
-    /// Why it could not be.
+    /// Why the last write failed.
     trouble: Option<(JournalState, String)>,
-    /// In this run.
+    /// True if the device has answered in this run.
     reader_ever: bool,
     gateway_ever: bool,
 }
 
 impl Answered {
-    /// Writes that this program has begun.
+    /// Records that this program has started.
     pub(super) fn begin(journal: &mut JournalWriter) -> Self {
         let mut answered = Self {
             written: None,
@@ -72,12 +72,12 @@ impl Answered {
         }
     }
 
-    /// Why the journal could not be written when that was tried last.
+    /// Returns why the last write to the journal failed.
     pub(super) fn trouble(&self) -> Option<(JournalState, String)> {
         self.trouble.clone()
     }
 
-    /// What is to be written now; nothing when that is on the disk, or is to wait.
+    /// Returns the row to write; none when it is on the disk or must wait.
     fn due(&self, reader: bool, gateway: bool, now: Duration) -> Option<Program> {
         let written = self.written.as_ref()?;
         let first = (reader && !self.reader_ever) || (gateway && !self.gateway_ever);
@@ -86,7 +86,7 @@ impl Answered {
         (is_new && (first || waited)).then(|| as_it_is(written, reader, gateway))
     }
 
-    /// Writes it.
+    /// Writes the row.
     fn write(&mut self, journal: &mut JournalWriter, program: Program, now: Duration) {
         self.tried = now;
         match journal.program_heard(&program) {
@@ -101,7 +101,7 @@ impl Answered {
     }
 }
 
-/// The program's row when these answer it.
+/// Returns the program's row with these answers.
 fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
     Program {
         name: written.name.clone(),
@@ -113,7 +113,7 @@ fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
 }
 
 impl Answered {
-    /// Keeps what answers now; cheap when there is nothing to write.
+    /// Records the devices that answer; cheap when there is nothing to write.
     pub(super) fn note(&mut self, journal: &mut JournalWriter, Answers { reader, gateway }: Answers, now: Duration) {
         if self.written.is_none() && now.saturating_sub(self.tried) >= JOURNAL_RETRY {
             self.tried = now;
@@ -126,7 +126,7 @@ impl Answered {
         }
     }
 
-    /// The end of this program's run: what answers now is what an update is held against.
+    /// Records the end of this run: an update is compared with the devices that answer at this moment.
     pub(super) fn note_the_end(
         &mut self,
         journal: &mut JournalWriter,
@@ -140,7 +140,8 @@ impl Answered {
         }
     }
 
-    /// Whether this program is good, as far as it can be seen. `fault` is why the journal cannot be written.
+    /// Returns whether this program is healthy, as far as that can be seen. `fault` is why the journal cannot be
+    /// written.
     pub(super) fn health(&self, fault: Option<String>, Answers { reader, gateway }: Answers) -> HealthView {
         let Self { written, before, trouble, .. } = self;
         let ever = |part: fn(&Program) -> bool| written.as_ref().is_some_and(part);

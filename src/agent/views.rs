@@ -1,5 +1,5 @@
-//! The views: a transaction, the status and the figures, each made from the facts that it is handed. A view reads no
-//! journal and changes no transaction: what tells cannot decide.
+//! The views: a transaction, the status and the metrics, each made from given facts. A view reads no journal, changes
+//! no transaction and decides nothing.
 
 pub(super) mod figures;
 pub(super) mod sale;

@@ -1,7 +1,7 @@
-//! What types cannot say about a configuration: formats and bounds. `files` says whether the files it names can be
+//! The checks that types cannot express: formats and bounds. The module `files` checks whether the named files can be
 //! used.
 //!
-//! One function for each section of the file, in the file's order; a device has the check of its own section.
+//! There is one function for each section of the file, in the file's order; a device checks its own section.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,7 @@ use pos_terms::money::{Amount, Currency};
 use pos_words::Language;
 
 impl Config {
-    /// Every fault: first of the values, then of the files that are named. A file is looked at when its name can be
-    /// one.
+    /// Returns all faults: first of the values, then of the named files. A file is checked only if its name is valid.
     #[must_use]
     pub fn faults(&self) -> Vec<ConfigFault> {
         let mut faults = self.faulty_values();
@@ -28,7 +27,7 @@ impl Config {
         faults
     }
 
-    /// Checks the values alone, without looking at any file: for a configuration meant for another board.
+    /// Checks the values only, without opening any file: for a configuration meant for another board.
     ///
     /// # Errors
     /// The first [`ConfigFault`].
@@ -51,17 +50,19 @@ impl Config {
     }
 }
 
-/// Decimals of an amount at the gateway (interface: amount10.2).
+/// The decimals of an amount at the gateway (interface: amount10.2).
 const GATEWAY_DECIMALS: u8 = 2;
-/// A customer needs some seconds; ten minutes is longer than any queue.
+/// The limits of the time for a card: a customer needs some seconds, and ten minutes is longer than any queue.
 const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
-/// Below the first no slip is printed and signed; an hour later the customer is gone.
+/// The limits of the time for a signature. In less time no slip is printed and signed, and an hour later the customer
+/// is gone.
 const SIGNATURE_TIMEOUT_S: std::ops::RangeInclusive<u64> = 30..=3600;
-/// Below the first no till is started again in time; an hour later the customer is gone.
+/// The limits of the time for a till's confirmation. In less time no till is restarted, and an hour later the customer
+/// is gone.
 const TILL_CONFIRM_S: std::ops::RangeInclusive<u64> = 5..=3600;
-/// Refunds and disputes of a quarter at least; a hundred years are for ever.
+/// The limits of the days to keep: at least refunds and disputes of a quarter; a hundred years mean for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
-/// `sun_path` holds 108 bytes with its end, and the socket is bound as `….new` first.
+/// The longest socket path: `sun_path` holds 108 bytes with its end, and the socket is first bound as `….new`.
 const MAX_SOCKET_PATH: usize = 103;
 
 fn terminal(found: &mut FaultList, terminal: &Terminal) {
@@ -96,7 +97,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
     let money =
         |key, error: pos_terms::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
-    // An amount is only right or wrong in a currency.
+    // An amount can only be checked in a valid currency.
     if let Some(currency) = found.add(currency) {
         found.add(ensure(currency.exponent() <= GATEWAY_DECIMALS, "terminal.currency", || {
             (
@@ -119,7 +120,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
     }
 }
 
-/// Formats of coordinates (interface: Point of sale).
+/// Checks the formats of coordinates (interface: Point of sale).
 fn location(found: &mut FaultList, location: &Location) {
     for (key, text, integers) in
         [("terminal.location.latitude", &location.latitude, 2), ("terminal.location.longitude", &location.longitude, 3)]
@@ -182,8 +183,8 @@ fn till(found: &mut FaultList, till: &Till) {
     }
 }
 
-/// A program at the socket with tills of its own. Another way in may stand for the same till: it has the same
-/// references then.
+/// Checks a program at the socket with its own tills. Two entries may name the same till; they then share its
+/// references.
 fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");
     let remedy = "write the number of the user that the program runs as (id -u NAME)";

@@ -1,4 +1,4 @@
-//! Closes of day: when a business day ends, and in which time zone that is told.
+//! Closes of day: the end of a business day, and its time zone.
 
 use serde::Deserialize;
 
@@ -10,40 +10,40 @@ use pos_daemon::settings::{ConfigFault, FaultList};
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CloseOfDay {
-    /// Local time at which a business day ends, as `04:00`: a close before it belongs to the date before. One from noon
-    /// on begins the next date early.
+    /// Local time at which a business day ends, as `04:00`: an earlier close belongs to the previous date. With a time
+    /// from noon on, a later close belongs to the next date.
     pub day_ends_at: String,
-    /// Time zone of the closes, as `Europe/Berlin`, from the system's `/usr/share/zoneinfo`, or as POSIX writes it
-    /// (`CET-1CEST,M3.5.0,M10.5.0/3`). Without it the board's own.
+    /// Time zone of the closes, as `Europe/Berlin`, from the system's `/usr/share/zoneinfo`, or in POSIX form
+    /// (`CET-1CEST,M3.5.0,M10.5.0/3`). Without it, the board's own.
     pub time_zone: Option<String>,
 }
 
 impl Default for CloseOfDay {
     fn default() -> Self {
-        // Shops that sell at night close before the morning's first delivery.
+        // Shops that sell at night close before the first delivery of the morning.
         Self { day_ends_at: "04:00".to_owned(), time_zone: None }
     }
 }
 
 impl CloseOfDay {
-    /// When a business day ends.
+    /// Returns the end of a business day.
     ///
     /// # Errors
-    /// When it is no time of day; `config::load` refuses such a file.
+    /// If it is not a time of day; `config::load` refuses such a file.
     pub fn day_end(&self) -> Result<DayEnd, NoDayEnd> {
         self.day_ends_at.parse()
     }
 
-    /// The time zone; `None` is the board's own.
+    /// Returns the time zone; `None` is the board's own.
     ///
     /// # Errors
-    /// When there is none of this name; `config::load` refuses such a file.
+    /// If no zone has this name; `config::load` refuses such a file.
     pub fn zone(&self) -> Result<Option<tz::TimeZone>, tz::Error> {
         self.time_zone.as_deref().map(tz::TimeZone::from_posix_tz).transpose()
     }
 }
 
-/// What is wrong with the section.
+/// Checks the section.
 pub(super) fn check(found: &mut FaultList, close: &CloseOfDay) {
     let fault = |key: &str, wrong: String, remedy: &str| ConfigFault {
         line: None,

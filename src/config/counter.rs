@@ -1,17 +1,17 @@
-//! What the counter offers: tips, and training.
+//! The settings for the counter: tips, and training.
 
 use serde::Deserialize;
 
 use pos_daemon::settings::{ConfigFault, FaultList};
 
-/// Tips that are offered with a sale, on a till's screen and on the reader.
+/// Tips that are offered with a sale, by tills and at the reader.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Tips {
     /// Tips to choose from, in percent: one to four of 1 to 100.
     pub presets: Vec<u8>,
-    /// The customer may type another one at the reader. With four presets the reader has no room to offer it.
+    /// The customer may type another tip at the reader. With four presets the reader has no room to offer it.
     pub custom: bool,
     /// The tip of a customer who chooses none in time, in percent; 0 is none.
     pub default: u8,
@@ -21,7 +21,7 @@ pub struct Tips {
 
 impl Default for Tips {
     fn default() -> Self {
-        // What customers are used to; whoever walks off has given none, and pays all the same.
+        // The presets that customers are used to. A customer who walks away gives no tip, and still pays.
         Self { presets: vec![5, 10, 15], custom: true, default: 0, timeout_s: 30 }
     }
 }
@@ -31,11 +31,11 @@ impl Default for Tips {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Training {
-    /// Whoever may begin a kind of transaction may train it too.
+    /// Callers that may begin a kind of transaction may also train it.
     pub allowed: bool,
 }
 
-/// What is wrong with the sections.
+/// Checks the sections.
 pub(super) fn check(found: &mut FaultList, tips: Option<&Tips>) {
     let Some(tips) = tips else { return };
     let fault = |key: &str, wrong: &str, remedy: &str| ConfigFault {

@@ -1,9 +1,8 @@
-//! The form of the file: TOML, keys that are known, values of the right type. It reads on after a fault, so that all
-//! are told at once.
+//! The form of the file: TOML, known keys, values of the right type. Reading continues after a fault, which allows all
+//! faults to be reported together.
 //!
-//! What cannot be read is left out, and what is missing is taken from [`SAMPLE`], until the rest makes a configuration.
-//! That one is good for finding further faults in, and for nothing else: it is given away only together with the faults
-//! that were found.
+//! Values that cannot be read are left out, and missing ones are taken from [`SAMPLE`], until the rest makes a
+//! configuration. That configuration only serves to find further faults. It is returned only together with the faults.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, ConfigFault};
 
-/// Stands in for what is missing: everything that a file must have. Nothing of it is ever used.
+/// The replacement for missing values: everything that a file must have. The program never uses these values.
 const SAMPLE: &str = r#"
 [terminal]
 id = "0"
@@ -37,22 +36,22 @@ token-file = "/-"
 uid = 4294967294
 "#;
 
-/// More keys than any file has: nothing is read for ever.
+/// The most faults to report, more than any file has keys; it ends the loop in any case.
 const MOST_FAULTS: usize = 1000;
 
-/// What was read.
+/// The result of reading.
 #[derive(Debug)]
 pub(super) struct Form {
-    /// As far as it could be read, with what was missing; `None` when it is no TOML.
+    /// The configuration as far as it could be read, with missing values replaced; `None` if it is not TOML.
     pub(super) config: Option<Config>,
-    /// What is wrong with its form, in its order.
+    /// The faults of its form, in the file's order.
     pub(super) faults: Vec<ConfigFault>,
     /// Keys of `config` that are not the file's.
     replaced: BTreeSet<String>,
 }
 
 impl Form {
-    /// Whether a value is the file's own: of others nothing is to be told.
+    /// Returns whether a value is from the file; faults of replaced values are not reported.
     pub(super) fn wrote(&self, key: &str) -> bool {
         let is_in = |part: &String| {
             key.strip_prefix(part.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -89,7 +88,7 @@ pub(super) fn read(text: &str) -> Form {
             }),
             None => take_out(&mut document, &mut place).map(|()| written(&place)),
         };
-        // What was taken out as wrong is not missing as well.
+        // A value that was removed as wrong is not reported as missing too.
         let is_told = missing.is_some() && mended.as_ref().is_some_and(|key| form.replaced.contains(key));
         if !is_told {
             let path = error.path().to_string();
@@ -112,7 +111,7 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 
-/// As the keys of values are written: `till.token[0].till`.
+/// Formats a key like the keys of values: `till.token[0].till`.
 fn written(place: &[Segment]) -> String {
     let mut text = String::new();
     for segment in place {
@@ -126,7 +125,7 @@ fn written(place: &[Segment]) -> String {
     text
 }
 
-/// The table at a place.
+/// Returns the table at a place.
 fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> Option<&'a mut DeTable<'i>> {
     let mut keys = place.iter().filter(|segment| matches!(segment, Segment::Map { .. } | Segment::Seq { .. }));
     let Some(Segment::Map { key }) = keys.next() else { return Some(document.get_mut()) };
@@ -144,7 +143,7 @@ fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> O
     }
 }
 
-/// Takes out the key at a place, or the one that it is inside of; `place` is that key's then.
+/// Removes the key at a place, or the nearest key that contains it; `place` then is that key's.
 fn take_out(document: &mut Spanned<DeTable<'_>>, place: &mut Vec<Segment>) -> Option<()> {
     while let Some(last) = place.pop() {
         let Segment::Map { key } = &last else { continue };
@@ -156,7 +155,7 @@ fn take_out(document: &mut Spanned<DeTable<'_>>, place: &mut Vec<Segment>) -> Op
     None
 }
 
-/// Puts in what is missing at a place.
+/// Inserts the missing value at a place.
 fn put_in(document: &mut Spanned<DeTable<'_>>, place: &[Segment], key: &str) -> Option<()> {
     let mut sample = DeTable::parse(SAMPLE).expect("the sample is TOML");
     let first = |segment: &Segment| match segment {

@@ -1,7 +1,7 @@
-//! From a file to a checked [`Config`]: what can go wrong on the way, in words that name the file, the place and the
+//! The way from a file to a checked [`Config`]: the possible errors, in messages that name the file, the place and the
 //! remedy.
 //!
-//! Not here: what the values must be (`check`).
+//! Not here: the checks of the values (`check`).
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Config, ConfigFault, form};
 
-/// Why a file gives no configuration.
+/// The reason why a file gives no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
@@ -18,11 +18,11 @@ pub enum Error {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// Anyone on the board could change where payments go.
+    /// Every user may write the file, and so could redirect payments.
     #[error("{f}: every user may write it (mode {mode:04o}); run: chmod o-w {f}", f = file.display())]
     WorldWritable {
         /// The file.
@@ -30,12 +30,12 @@ pub enum Error {
         /// Its permission bits.
         mode: u32,
     },
-    /// What is written in it cannot be used: all of it that was found, each on a line of its own.
+    /// The content cannot be used: all faults that were found, one per line.
     #[error("{}", lines(file, faults))]
     Faulty {
         /// The file.
         file: PathBuf,
-        /// Never empty.
+        /// The faults; never empty.
         faults: Vec<ConfigFault>,
     },
 }
@@ -47,7 +47,7 @@ fn lines(file: &Path, faults: &[ConfigFault]) -> String {
 /// Reads the file and checks every value and every file it names.
 ///
 /// # Errors
-/// Every [`Error`]; [`Error::Faulty`] holds all faults, whatever is wrong besides.
+/// Every [`Error`]; [`Error::Faulty`] contains all faults that were found.
 pub fn load(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     let form = form::read(&text);
@@ -62,7 +62,7 @@ pub fn load(path: &Path) -> Result<Config, Error> {
 /// Reads the file without checking the values: for a caller that may not open the secrets and only wants a path.
 ///
 /// # Errors
-/// [`Error::Unreadable`]; [`Error::WorldWritable`]; [`Error::Faulty`] with what is wrong with its form.
+/// [`Error::Unreadable`]; [`Error::WorldWritable`]; [`Error::Faulty`] with the faults of its form.
 pub fn read(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     if writable_by_all(path, mode).is_some() {
@@ -74,7 +74,7 @@ pub fn read(path: &Path) -> Result<Config, Error> {
 /// Reads the text of a file; `name` is only for the error.
 ///
 /// # Errors
-/// [`Error::Faulty`] with what is wrong with its form.
+/// [`Error::Faulty`] with the faults of its form.
 pub fn parse(text: &str, name: &Path) -> Result<Config, Error> {
     let form = form::read(text);
     good(form.config, form.faults, name)
@@ -87,14 +87,14 @@ fn good(config: Option<Config>, faults: Vec<ConfigFault>, file: &Path) -> Result
     }
 }
 
-/// The text of a file, and its permission bits.
+/// Reads the text of a file, and its permission bits.
 fn text(path: &Path) -> Result<(String, u32), Error> {
     let unreadable = |cause| Error::Unreadable { file: path.to_owned(), cause };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
     Ok((fs::read_to_string(path).map_err(unreadable)?, mode))
 }
 
-/// Anyone on the board could change where payments go.
+/// Returns the fault of a file that every user may write: any of them could redirect payments.
 fn writable_by_all(path: &Path, mode: u32) -> Option<ConfigFault> {
     let wrong = format!("every user may write it (mode {mode:04o})");
     let remedy = format!("run: chmod o-w {}", path.display());

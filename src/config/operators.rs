@@ -1,5 +1,5 @@
-//! Whether operators sign in, how long a session lasts, and above which amounts a supervisor confirms what a cashier
-//! does. Who the operators are is not written here: `pos-agent operator` adds them.
+//! The settings for operators: whether they sign in, how long a session lasts, and the amounts above which a supervisor
+//! confirms a cashier's transaction. `pos-agent operator` adds the operators; this section does not list them.
 
 use serde::Deserialize;
 
@@ -7,24 +7,25 @@ use pos_core::counter::{self, NeedsSupervisor};
 use pos_daemon::settings::{FaultList, fault, within};
 use pos_terms::money::{Amount, Currency, MoneyError};
 
-/// Half a minute is a customer's search for a card; a session that outlasts a shift locks nothing.
+/// The limits of the time before a session ends. A customer needs half a minute to find a card, and a session that
+/// outlasts a shift locks nothing.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
 
-/// A supervisor confirms each, or none.
+/// A supervisor confirms each transaction (`any`), or none (`never`).
 const ANY: &str = "any";
 const NEVER: &str = "never";
 
-/// The people at the counter.
+/// The operators at the counter.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Operators {
-    /// Whether somebody must be signed in for what moves money, at every way in that has not `operator = false`. Add an
-    /// operator (`pos-agent operator add`) before it is set.
+    /// True if an operator must be signed in for anything that moves money, on every connection without
+    /// `operator = false`. Add an operator (`pos-agent operator add`) before you set it.
     pub required: bool,
-    /// After how many seconds without a command a session ends.
+    /// The number of seconds without a command after which a session ends.
     pub idle_lock_s: u64,
-    /// Above which amounts, in the terminal's currency, a cashier needs a supervisor.
+    /// The amounts, in the terminal's currency, above which a cashier needs a supervisor.
     pub supervisor_above: Amounts,
 }
 
@@ -33,17 +34,18 @@ pub struct Operators {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Amounts {
-    /// Of a sale, or a charge of stored card data.
+    /// For a sale, or a charge of stored card data.
     pub sale: String,
-    /// Of what is reserved, also later and anew.
+    /// For a reservation, an increment or a renewed reservation.
     pub pre_authorisation: String,
-    /// Of a capture.
+    /// For a capture.
     pub capture: String,
-    /// Of a refund.
+    /// For a refund.
     pub refund: String,
-    /// Of a credit.
+    /// For a credit.
     pub credit: String,
-    /// Of a reversal of what an earlier day took. What was taken today a cashier reverses alone.
+    /// For a reversal of a transaction from an earlier day. A cashier reverses today's transactions without a
+    /// supervisor.
     pub reversal: String,
 }
 
@@ -68,10 +70,10 @@ impl Default for Amounts {
 }
 
 impl Amounts {
-    /// In the terminal's currency.
+    /// Returns the amounts in the terminal's currency.
     ///
     /// # Errors
-    /// The key of one that is none, and why.
+    /// The key of the first invalid amount, and why.
     pub fn in_currency(&self, currency: Currency) -> Result<counter::SupervisorAbove, (&'static str, MoneyError)> {
         let read = |key: &'static str, text: &str| match text {
             ANY => Ok(NeedsSupervisor::Always),
@@ -89,7 +91,7 @@ impl Amounts {
     }
 }
 
-/// What cannot be used of the section; without a currency no amount is right or wrong.
+/// Checks the section; without a valid currency it checks no amount.
 pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Option<Currency>) {
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));

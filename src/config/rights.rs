@@ -1,5 +1,5 @@
-//! What a caller may do: thirteen rights, and the named sets of them. Who has which is written in `[[till.token]]`,
-//! `[[till.peer]]` and `[till.socket]`; what each verb needs is in `till/rights.rs`.
+//! The rights of a caller: thirteen rights, and the named sets of them. `[[till.token]]`, `[[till.peer]]` and
+//! `[till.socket]` give rights to callers; `till/rights.rs` lists the rights that each verb needs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,26 +7,26 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// One thing that a caller may do.
+/// A right of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
-    /// Let a card pay, or card data that the gateway keeps.
+    /// Charge a card, or card data that the gateway keeps.
     Sale,
-    /// Reserve an amount, reserve more, or reserve it anew.
+    /// Reserve an amount, increase a reservation, or renew it.
     PreAuthorise,
-    /// Take what was reserved.
+    /// Capture a reserved amount.
     Capture,
-    /// Give back what was paid.
+    /// Refund a payment.
     Refund,
-    /// Undo an earlier transaction.
+    /// Reverse an earlier transaction.
     Reverse,
     /// Pay out to a card without an earlier payment.
     Credit,
-    /// See and refer to the transactions of other tills: a purchase is returned at another till.
+    /// See and refer to the transactions of other tills, for example to return a purchase at another till.
     AnyTill,
     /// Refer to payments that this terminal's journal does not know, by their ids at the gateway.
     UnknownPayment,
-    /// Say how a payment with a stored card is authenticated: without 3-D Secure, by an exemption, or by the shop.
+    /// State how a payment with a stored card is authenticated: without 3-D Secure, by an exemption, or by the shop.
     ThreeDSecure,
     /// Count and add up.
     Totals,
@@ -34,7 +34,7 @@ pub enum Right {
     Close,
     /// See transactions, their receipts, and the terminal.
     Read,
-    /// Service the terminal itself, as a technician does: change how much is logged.
+    /// Service the terminal, as a technician does: change the log level.
     Service,
 }
 
@@ -56,7 +56,7 @@ impl Right {
         Self::Service,
     ];
 
-    /// As it is written in the configuration.
+    /// Returns the word for the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,14 +76,14 @@ impl Right {
         }
     }
 
-    /// Whether it only widens what other rights allow: alone it allows nothing.
+    /// Returns whether it only extends other rights: alone it allows nothing.
     fn only_widens(self) -> bool {
         matches!(self, Self::AnyTill | Self::UnknownPayment)
     }
 }
 
-/// What a shop does every day: everything but paying out, reaching beyond one's own tills and this journal,
-/// answering for how a stored card is authenticated, and servicing.
+/// The rights for daily work: all except paying out, access to other tills and to payments unknown to this journal,
+/// stating how a stored card is authenticated, and servicing.
 const USUAL: [Right; 8] = [
     Right::Sale,
     Right::PreAuthorise,
@@ -100,31 +100,32 @@ const USUAL: [Right; 8] = [
 pub struct Rights(BTreeSet<Right>);
 
 impl Rights {
-    /// The set `till`: of a token whose entry names none.
+    /// Returns the set `till`: for a token whose entry lists no rights.
     #[must_use]
     pub fn till() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// The set `group`: of whoever else may open the socket, when `[till.socket]` names none.
+    /// Returns the set `group`: for any other user who may open the socket, if `[till.socket]` lists no rights.
     #[must_use]
     pub fn group() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// The set `several-tills`: of a program that stands for several tills, when its `[[till.peer]]` names none.
+    /// Returns the set `several-tills`: for a program that acts for several tills, if its `[[till.peer]]` lists no
+    /// rights.
     #[must_use]
     pub fn several_tills() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// The set `root`: every right; of root, and of the agent's own user.
+    /// Returns the set `root`: every right, for root and the agent's own user.
     #[must_use]
     pub fn root() -> Self {
         Right::ALL.into_iter().collect()
     }
 
-    /// Whether this is one of them.
+    /// Returns whether this right is in the set.
     #[must_use]
     pub fn has(&self, right: Right) -> bool {
         self.0.contains(&right)
@@ -160,18 +161,18 @@ impl serde::Serialize for Rights {
     }
 }
 
-/// A set of rights, by the name that may stand in a list.
+/// A set of rights, by the name that a list may contain.
 #[derive(Debug)]
 pub struct RightSet {
     /// The name.
     pub name: &'static str,
-    /// Who has it when nothing else is written.
+    /// The callers that have it by default.
     pub whose: &'static str,
-    /// What is in it.
+    /// Its rights.
     pub rights: Rights,
 }
 
-/// The sets.
+/// Returns the sets.
 #[must_use]
 pub fn sets() -> [RightSet; 4] {
     let set = |name, whose, rights| RightSet { name, whose, rights };
@@ -183,7 +184,7 @@ pub fn sets() -> [RightSet; 4] {
     ]
 }
 
-/// What one name in a list stands for: a right, or a set.
+/// The rights of one name in a list: a right, or a set.
 struct Named(Rights);
 
 impl<'de> Deserialize<'de> for Named {
@@ -200,8 +201,8 @@ impl<'de> Deserialize<'de> for Named {
 }
 
 impl<'de> Deserialize<'de> for Rights {
-    /// Exactly what the list names. One that names nothing but what widens other rights was written when there were no
-    /// others: it widens the usual ones, as it did then.
+    /// Reads exactly the listed rights. A list with only extending rights is from a time before the others existed: it
+    /// extends the usual rights, as it did then.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let named = Vec::<Named>::deserialize(deserializer)?;
         let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.0.0).collect();
@@ -262,7 +263,7 @@ mod tests {
         assert!(Right::ALL.iter().all(|right| Rights::root().has(*right)));
     }
 
-    /// As files of before have it, when every till could do everything but these two.
+    /// Lists as in earlier files, when every till had all rights except these two.
     #[test]
     fn a_list_of_before_widens_the_usual_rights() {
         let widened = |widens: &[Right]| USUAL.iter().chain(widens).copied().collect::<Rights>();

@@ -1,5 +1,5 @@
-//! The Unix socket in the configuration: its path alone, or a table with its path and the rights of whoever may open it
-//! and is neither root nor named in a `[[till.peer]]`.
+//! The Unix socket in the configuration: its path alone, or a table with its path and rights. The rights are for users
+//! who may open it and are neither root nor named in a `[[till.peer]]`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::Rights;
 
-/// The till of whoever is at the socket and stands for no other: the terminal itself.
+/// The till of callers at the socket that act for no other: the terminal itself.
 pub const LOCAL: &str = "local";
 
-/// What the system calls each user that it cannot name where the agent runs (user_namespaces(7); proc_sys_kernel(5),
-/// overflowuid).
+/// The number that the system reports for users that it cannot name where the agent runs (user_namespaces(7);
+/// proc_sys_kernel(5), overflowuid).
 const NOBODY: u32 = 65_534;
 
-/// Whether this is no user's number, but stands for any.
+/// Returns whether this number belongs to no particular user, but may be any.
 #[must_use]
 pub fn is_nameless(uid: u32) -> bool {
     matches!(uid, NOBODY | u32::MAX)
@@ -26,12 +26,12 @@ pub fn is_nameless(uid: u32) -> bool {
 /// The Unix socket for the command line and tills on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What the group that may open it may do. Root and the agent's own user may do everything, whatever is written
-    /// here.
+    /// The rights of the group that may open it. Root and the agent's own user always have every right.
     pub rights: Rights,
-    /// Whether somebody must be signed in where `[operators] required` asks for it; root too, for what moves money.
+    /// True if an operator must be signed in where `[operators] required` demands it; this includes root, for anything
+    /// that moves money.
     pub operator: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for Socket {
 }
 
 impl Socket {
-    /// A socket that its group may use as usual.
+    /// Returns a socket with the usual rights for its group.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), rights: Rights::group(), operator: true }
@@ -54,13 +54,14 @@ impl Socket {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(super) struct Table {
-    /// Where it is.
+    /// Its path.
     path: PathBuf,
-    /// What the group that may open it may do; without it the set `group`. Root and the agent's own user may do
-    /// everything, whatever is written here.
+    /// The rights of the group that may open it; without it the set `group`. Root and the agent's own user always have
+    /// every right.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     rights: Rights,
-    /// As `operator` of a `[[till.token]]`, for all who have no `[[till.peer]]`; root too, for what moves money.
+    /// Like `operator` of a `[[till.token]]`, for all callers without a `[[till.peer]]`; this includes root, for
+    /// anything that moves money.
     operator: bool,
 }
 

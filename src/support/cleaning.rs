@@ -1,8 +1,8 @@
-//! What is taken out of every text on its way into the archive: card numbers, masked ones too, tracks, tokens,
+//! The removal of secrets from every text on its way into the archive: card numbers, masked ones too, tracks, tokens,
 //! passwords, private keys.
 //!
-//! None of them should be there: the agent writes none, and tokens are in files of their own. A person may have pasted
-//! one into the configuration, and another program's words may be in the log.
+//! None of them should be there: the agent writes none, and tokens have their own files. But a person may have pasted
+//! one into the configuration, and the log may contain texts of other programs.
 
 use std::fs;
 use std::path::Path;
@@ -14,28 +14,29 @@ use crate::config::Config;
 use pos_terms::card::mask_pans;
 use pos_terms::emv::luhn;
 
-/// Stands where a secret was.
+/// The replacement for a secret.
 const SECRET: &str = "[secret]";
-/// Stands where a card number was.
+/// The replacement for a card number.
 const CARD: &str = "[card number]";
-/// A shorter secret would be found by chance; the configuration takes none below 16.
+/// The shortest secret, in bytes, to look for: a shorter one would match by chance, and the configuration accepts none
+/// below 16.
 const SHORTEST: usize = 8;
-/// Places of a masked card number, as `card::masking`.
+/// The least places of a masked card number, as in `card::masking`.
 const PLACES: usize = 12;
-/// Digits of a card number (ISO/IEC 7812).
+/// The number of digits of a card number (ISO/IEC 7812).
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The longest sign between two groups of a number that is written with signs: `4, 1, 1, 1`.
+/// The longest separator between two groups of a number, in characters: `4, 1, 1, 1`.
 const SIGN: usize = 2;
-/// Hidden ones among them.
+/// The least hidden places among them.
 const HIDDEN: usize = 2;
-/// Where the unit's credentials come from, and where systemd puts them.
+/// The folders where the unit's credentials come from, and where systemd puts them.
 const CREDENTIALS: [&str; 2] = ["/etc/pos-agent", "/run/credentials/pos-agent.service"];
-/// Parts of keys in a configuration whose values are nobody's business.
+/// Parts of keys in a configuration whose values are private.
 const TELLING: [&str; 4] = ["token", "secret", "password", "key"];
-/// Endings of those that only say where something is, or are public.
+/// Endings of keys that only name a place, or whose values are public.
 const HARMLESS: [&str; 4] = ["-file", "-credential", "-pins", "keys-left"];
 
-/// Takes out what this terminal's configuration names, and what looks like it.
+/// The removal of the secrets that this terminal's configuration names, and of texts that look like secrets.
 pub(super) struct Cleaning {
     secrets: Vec<Zeroizing<String>>,
 }
@@ -52,12 +53,12 @@ impl Cleaning {
         let files = files.chain(config.till.token.iter().map(|entry| &entry.token_file)).cloned();
         let read = |file| fs::read_to_string(file).ok().map(Zeroizing::new);
         let mut secrets: Vec<_> = credentials.chain(files).filter_map(read).flat_map(|text| lines(&text)).collect();
-        // A secret that begins like another one is taken out whole.
+        // The longest secret goes first: one that begins like another is removed whole.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
     }
 
-    /// The text without any of it.
+    /// Returns the text without secrets and card numbers.
     pub(super) fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
@@ -69,14 +70,14 @@ impl Cleaning {
     }
 }
 
-/// Each line that is long enough: of a token there is one, of a key in PEM form many.
+/// Returns each line that is long enough: a token has one, a key in PEM form has many.
 fn lines(text: &str) -> Vec<Zeroizing<String>> {
     let is_secret = |line: &&str| line.len() >= SHORTEST && !line.starts_with("-----");
     text.lines().map(str::trim).filter(is_secret).map(|line| Zeroizing::new(line.to_owned())).collect()
 }
 
-/// A configuration without the values of keys that sound like secrets: `token = "…"` in a place where only its file's
-/// name belongs.
+/// Returns a configuration without the values of keys that sound like secrets: `token = "…"` where only its file's name
+/// belongs.
 pub(super) fn without_secrets(config: &str) -> String {
     let line = |line: &str| {
         let Some((key, _)) = line.split_once('=') else { return line.to_owned() };
@@ -88,7 +89,7 @@ pub(super) fn without_secrets(config: &str) -> String {
     config.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// `https://name:password@host` without name and password.
+/// Returns `https://name:password@host` without name and password.
 fn without_password(line: &str) -> String {
     let Some((before, rest)) = line.split_once("://") else { return line.to_owned() };
     let host = rest.split(['/', '"', '\'', ' ']).next().unwrap_or_default();
@@ -98,7 +99,7 @@ fn without_password(line: &str) -> String {
     }
 }
 
-/// What the agent says of itself, without the last digits of cards.
+/// Returns the agent's status without the last digits of cards.
 pub(super) fn without_cards(status: &str) -> String {
     fn strip(value: &mut Value) {
         match value {
@@ -119,7 +120,7 @@ pub(super) fn without_cards(status: &str) -> String {
     }
 }
 
-/// Private keys in PEM form.
+/// Removes private keys in PEM form.
 fn without_keys(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_inside = false;
@@ -138,7 +139,7 @@ fn without_keys(text: &str) -> String {
     out
 }
 
-/// What stands behind `Bearer`, whoever's it is.
+/// Removes the text after `Bearer`, for any owner of the token.
 fn without_bearers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -152,13 +153,13 @@ fn without_bearers(text: &str) -> String {
     out + rest
 }
 
-/// Where a token begins.
+/// Returns where a token begins.
 fn find_bearer(text: &str) -> Option<usize> {
     const WORD: &[u8] = b"bearer ";
     text.as_bytes().windows(WORD.len()).position(|word| word.eq_ignore_ascii_case(WORD)).map(|at| at + WORD.len())
 }
 
-/// Masked card numbers, `476173******0119` and `4761 73** **** 0119`, go as a whole.
+/// Removes masked card numbers, `476173******0119` and `4761 73** **** 0119`, as a whole.
 fn without_masked_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -175,7 +176,7 @@ fn without_masked_numbers(text: &str) -> String {
     out + rest
 }
 
-/// How long the row of places is that a text begins with: a single space or dash may stand between two of them.
+/// Returns the length of the row of places at the beginning of a text; a single space or dash may separate two of them.
 fn row_length(text: &str) -> usize {
     let mut length = 0;
     let mut chars = text.char_indices().peekable();
@@ -189,8 +190,9 @@ fn row_length(text: &str) -> usize {
     length
 }
 
-/// Card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`.
-/// `mask_pans` leaves them, or no list of amounts would be safe; here one list of ten is given for that.
+/// Removes card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`.
+/// `mask_pans` keeps them, because it would otherwise remove lists of amounts. In the archive, losing a list of amounts
+/// is acceptable.
 fn without_spread_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -212,7 +214,7 @@ fn without_spread_numbers(text: &str) -> String {
     out + rest
 }
 
-/// How long the number is that a text begins with, its signs included.
+/// Returns the length of the number at the beginning of a text, including its separators.
 fn spread_number(text: &str, first: usize) -> Option<usize> {
     let sign = text[first..].find(|c: char| c.is_ascii_digit())?;
     let sign = &text[first..first + sign];
@@ -233,7 +235,7 @@ fn spread_number(text: &str, first: usize) -> Option<usize> {
     None
 }
 
-/// How many digits a text begins with.
+/// Returns the number of digits at the beginning of a text.
 fn group(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }

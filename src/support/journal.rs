@@ -1,5 +1,4 @@
-//! The journal's part of the archive: whether it is as it was written, counts, and the latest transactions without
-//! their cards.
+//! The journal's part of the archive: whether it is intact, counts, and the latest transactions without their cards.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,10 +7,10 @@ use serde_json::{Value, json};
 
 use pos_journal::{Inspection, Reading, inspect};
 
-/// Transactions that are told.
+/// The number of transactions in the archive.
 const LATEST: u64 = 200;
 
-/// Of a transaction, these fields and no others.
+/// The only fields of a transaction that are included.
 const FIELDS: [&str; 17] = [
     "number",
     "till",
@@ -32,7 +31,7 @@ const FIELDS: [&str; 17] = [
     "why",
 ];
 
-/// Of the gateway's answer, these.
+/// The included fields of the gateway's answer.
 const HOST_FIELDS: [&str; 5] = ["paymentId", "code", "description", "acquirerCode", "clearingIdentifier"];
 
 pub(super) fn parts(path: &Path) -> Vec<(&'static str, String)> {
@@ -82,7 +81,7 @@ fn seen(inspection: &Inspection) -> Value {
     })
 }
 
-/// The latest transactions, one JSON object on a line, oldest first.
+/// Returns the latest transactions, one JSON object per line, oldest first.
 fn transactions(path: &Path) -> Result<String, String> {
     let mut reading = Reading::open(path).map_err(|error| error.to_string())?;
     let last = reading.last_number().map_err(|error| error.to_string())?;

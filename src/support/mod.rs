@@ -1,20 +1,21 @@
-//! The support archive: what somebody who helps from afar has to see of a terminal, in one file, without card data and
+//! The support archive: everything that remote support needs to see of a terminal, in one file, without card data and
 //! secrets.
 //!
 //! ```text
-//! about.txt         what this is, and what was left out
-//! doctor.txt .json  what the doctor found
-//! status.json       what the agent says of itself; absent when none answers
-//! config.toml       the configuration
-//! log.txt           the end of the service's log
-//! journal.json      whether it is as it was written, counts, what is open
+//! about.txt           what this is, and what was left out
+//! doctor.txt .json    the doctor's findings
+//! status.json         the agent's status; absent when no agent answers
+//! config.toml         the configuration
+//! log.txt             the end of the service's log
+//! journal.json        whether it is intact, counts, open transactions
 //! transactions.jsonl  the latest transactions: references and payment ids, no cards
-//! system.txt        kernel, memory, disks, limits, the service's unit
-//! devices.txt       serial ports, USB devices and their names
+//! system.txt          kernel, memory, disks, limits, the service's unit
+//! devices.txt         serial ports, USB devices and their names
 //! ```
 //!
-//! References and payment ids are in it: they are no card data, and the gateway's support finds a payment by them. Card
-//! numbers are not, not even masked. Everything goes through `cleaning` on its way into the file, whoever wrote it.
+//! It contains references and payment ids: they are no card data, and the gateway's support finds a payment by them. It
+//! contains no card numbers, not even masked ones. Every text passes through `cleaning` on its way into the file,
+//! independent of its author.
 
 mod cleaning;
 mod journal;
@@ -33,41 +34,41 @@ use crate::config::{self, Config};
 /// The folder that the archive unpacks into.
 const FOLDER: &str = "pos-agent-support";
 
-/// Why there is no archive.
+/// The reason why there is no archive.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file of that name is there.
+    /// A file of that name exists.
     #[error("{}: is there already and is not overwritten; choose another name, or move it away", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
     },
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("{}: cannot be written: {cause}; choose a folder that this user may write into, with some MiB free", file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
 }
 
-/// What the caller has found out already.
+/// The findings of the caller.
 #[derive(Debug)]
 pub struct FoundBefore<'a> {
     /// The configuration's file.
     pub config: &'a Path,
-    /// The doctor's report as a person reads it.
+    /// The doctor's report for people.
     pub report: String,
-    /// The same as JSON.
+    /// The doctor's report as JSON.
     pub report_json: String,
-    /// What the agent says of itself, as JSON, when it answers.
+    /// The agent's status as JSON, if an agent answers.
     pub status_json: Option<String>,
 }
 
-/// A file that nobody else can read and that is not there yet. Until it is [written](Self::write) it is empty, and goes
-/// again.
+/// A new file that only its owner can read. Until it is [written](Self::write) it is empty, and dropping it removes the
+/// file.
 #[derive(Debug)]
 pub struct Archive {
     file: PathBuf,
@@ -75,7 +76,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Makes the file, so that a wrong name is noticed before anything is looked at.
+    /// Creates the file first, which reports a wrong name before any data is gathered.
     ///
     /// # Errors
     /// Every [`Error`].
@@ -88,7 +89,7 @@ impl Archive {
         Ok(Self { file: file.to_owned(), out: Some(out) })
     }
 
-    /// Gathers what else belongs to it and writes all of it: the names of what is in it.
+    /// Gathers the other parts and writes all of them; returns the names of the parts.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
@@ -108,16 +109,16 @@ impl Archive {
 impl Drop for Archive {
     fn drop(&mut self) {
         if self.out.is_some() {
-            // Half an archive helps nobody; one that cannot be removed is empty or cut off, and unpacking it says so.
+            // A partial archive is useless. One that cannot be removed is empty or cut off, and unpacking reports that.
             let _ = fs::remove_file(&self.file);
         }
     }
 }
 
-/// Every part with its name, clean.
+/// Returns every part with its name, cleaned.
 fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, String)> {
     let text = fs::read_to_string(found.config);
-    // A file with a fault in it is still looked at; what it names is then not known.
+    // A file with a fault in it is still included; the files that it names are then unknown.
     let config = text.as_ref().ok().and_then(|text| config::parse(text, found.config).ok());
     let cleaning = Cleaning::of(config.as_ref());
     let written = text.unwrap_or_else(|error| format!("{}: cannot be read: {error}\n", found.config.display()));
@@ -137,7 +138,7 @@ fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, Stri
     parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect()
 }
 
-/// Folders whose file systems matter.
+/// Returns the folders whose file systems matter.
 fn places(config: Option<&Config>, file: &Path) -> Vec<PathBuf> {
     let journal = config.and_then(|config| config.journal.path.parent()).map(Path::to_owned);
     let beside = file.parent().map(Path::to_owned);
@@ -157,7 +158,7 @@ fn about(now: DateTime<Utc>) -> String {
     )
 }
 
-/// Not compressed: the code for it takes 48 kB of a board's program, and gzip does it where the file is sent from.
+/// Packs the parts without compression: its code takes 48 kB of a board's program, and the sender can use gzip.
 fn pack(parts: &[(&str, String)], now: DateTime<Utc>) -> io::Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     for (name, text) in parts {

@@ -1,5 +1,5 @@
-//! Facts of the system: what the kernel, the disks, systemd and the devices say. Whatever cannot be read says so in its
-//! place.
+//! Facts about the system: from the kernel, the disks, systemd and the devices. If a part cannot be read, its place in
+//! the text says so.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,18 +9,19 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Lines of the service's log.
+/// The number of lines of the service's log.
 const LOG_LINES: &str = "2000";
-/// Of the log and of a file, so many bytes from the end.
+/// The most bytes of the log and of a file, taken from the end.
 const MOST: usize = 1 << 20;
-/// A program of systemd that takes longer hangs.
+/// The time-out for a program of systemd.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the unit is asked for. Not its files: an operator may have written a secret into them.
+/// The properties of the unit to ask for. Its files are not among them: an administrator may have written a secret into
+/// them.
 const UNIT: &str = "--property=LoadState,ActiveState,SubState,Result,NRestarts,ExecMainStartTimestamp,ExecMainStatus,MainPID,\
                     MemoryCurrent,TasksCurrent,WatchdogUSec,User,DevicePolicy,DeviceAllow,FragmentPath,DropInPaths";
 
-/// Files that say what system this is and how it is.
+/// Files that describe the system and its state.
 const FILES: [&str; 8] = [
     "/etc/os-release",
     "/proc/device-tree/model",
@@ -32,12 +33,12 @@ const FILES: [&str; 8] = [
     "/proc/self/limits",
 ];
 
-/// The end of the service's log.
+/// Returns the end of the service's log.
 pub(super) fn log() -> String {
     said("journalctl", &["--unit=pos-agent", "--lines", LOG_LINES, "--no-pager", "--output=short-iso-precise"])
 }
 
-/// The system, the file systems of `places`, the unit and its process.
+/// Returns the system, the file systems of `places`, the unit and its process.
 pub(super) fn facts(places: &[PathBuf]) -> String {
     let mut text = String::new();
     for file in FILES {
@@ -55,7 +56,7 @@ pub(super) fn facts(places: &[PathBuf]) -> String {
     text
 }
 
-/// Serial ports, USB devices, and the names that udev gave them.
+/// Returns serial ports, USB devices, and the names that udev gave them.
 pub(super) fn devices() -> String {
     let mut text = String::new();
     for folder in ["/dev/pos", "/dev/serial/by-id", "/dev/serial/by-path"] {
@@ -82,7 +83,7 @@ fn contents(file: &Path) -> String {
     }
 }
 
-/// The end of something long, from the beginning of a line on.
+/// Returns the end of a long text, from the beginning of a line on.
 fn end_of(bytes: &[u8]) -> String {
     let from = bytes.len().saturating_sub(MOST);
     let skipped =
@@ -122,7 +123,7 @@ fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> String {
     found.join("\n")
 }
 
-/// The ports that have a device behind them, with its driver.
+/// Returns the ports that have a device, with its driver.
 fn ports() -> String {
     let line = |port: &PathBuf| {
         let device = port.join("device");
@@ -145,7 +146,8 @@ fn usb() -> String {
     entries(Path::new("/sys/bus/usb/devices")).iter().filter_map(line).collect()
 }
 
-/// What a program says on both of its outputs, or why it says nothing. One that does not end is ended.
+/// Runs a program and returns its output on both streams, or why there is none. A program that exceeds the time-out is
+/// ended.
 fn said(program: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -173,7 +175,7 @@ fn said(program: &str, arguments: &[&str]) -> String {
         (Ok(one), Ok(two)) => end_of(&one) + &end_of(&two),
         _ => format!("({program} did not end within {} s)\n", PATIENCE.as_secs()),
     };
-    // It has ended, or is ended here; either way it is not left behind.
+    // It has ended or is ended here; in either case no process remains.
     let _ = child.kill();
     let _ = child.wait();
     text

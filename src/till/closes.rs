@@ -1,4 +1,4 @@
-//! Closes of day, as tills ask for them and see them.
+//! Closes of day in the tills' requests and answers.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -9,42 +9,43 @@ use serde::{Deserialize, Serialize};
 use pos_core::counter::Close;
 use pos_terms::transaction::{Reference, Who};
 
-/// A wish for a close.
+/// A request for a close.
 #[derive(Clone, Debug)]
 pub struct CloseAsked {
     /// The till that asks.
     pub till: String,
-    /// Its own reference: the same one again is the same close.
+    /// Its own reference: repeating it returns the same close.
     pub reference: Option<Reference>,
-    /// Who asks.
+    /// The author of the request.
     pub by: Who,
-    /// Print it as soon as it is recorded.
+    /// True to print it as soon as it is recorded.
     pub print: bool,
 }
 
-/// A close as the answer to the wish for it.
+/// A close as the answer to its request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseView {
-    /// It.
+    /// The close.
     #[serde(flatten)]
     pub close: Close,
-    /// Whether this answers a reference that was known already: nothing was made, and nothing printed.
+    /// True if the reference was known already: no close was made, and none printed.
     pub replayed: bool,
-    /// Why it is not being printed although that was wanted. It is recorded all the same, and can be printed again.
+    /// Why it is not printed although the request asked for that. The close is recorded anyway, and can be printed
+    /// again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_printed: Option<String>,
 }
 
-/// Which close is meant.
+/// The choice of a close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichClose {
     /// The latest.
     Last,
-    /// The one of this number.
+    /// The one with this number.
     Number(u64),
-    /// The next one, as it would be by now; it is not made.
+    /// The next one, as it would be at this moment; it is not made.
     Open,
 }
 
@@ -73,8 +74,8 @@ impl fmt::Display for WhichClose {
 /// A close with its slip.
 #[derive(Clone, Debug)]
 pub struct ShownClose {
-    /// It.
+    /// The close.
     pub close: Close,
-    /// What is printed of it, as lines of text.
+    /// The slip as lines of text.
     pub text: String,
 }

@@ -1,20 +1,21 @@
 //! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
-//!  Unix socket (0660), by its user ─┐                  rights (may it?)
+//!  Unix socket (0660), by its user ─┐                  rights (permission check)
 //!                                   ├─▶ guard ─▶ places ─▶ api (one function per verb) ─▶ Command ─▶ agent
-//!  127.0.0.1:8650, bearer token ────┘  (who?)  (how much?) events (server-sent)         ◀─ Progress ◀─┘
+//!  127.0.0.1:8650, bearer token ────┘  (caller) (limits)    events (server-sent)         ◀─ Progress ◀─┘
 //! ```
 //!
-//! Between `places` and the verbs, `sessions` finds out which operator is signed in. This file accepts, and gives each
-//! connection its deadlines; `places` says who has to leave when there are many. Nothing here decides about a sale: a
-//! request that breaks off leaves the sale as the agent knows it, and the till asks for its reference again.
+//! Between `places` and the verbs, `sessions` identifies the signed-in operator. This file accepts connections and sets
+//! their deadlines; `places` decides which connection is closed when there are too many. Nothing here decides about a
+//! transaction. If a request breaks off, the agent keeps the transaction as it is, and the till asks for its reference
+//! again.
 //!
-//! | what is waited for | how long | where |
+//! | wait | time-out | where |
 //! |---|---|---|
-//! | a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
-//! | the body of a request | 10 s | `asked` |
-//! | an answer, or a page of a list, to be taken | `WRITE_DEADLINE` | here |
+//! | for a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
+//! | for the body of a request | 10 s | `asked` |
+//! | for the caller to take an answer, or a page of a list | `WRITE_DEADLINE` | here |
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -73,29 +74,29 @@ mod searching;
 mod sessions;
 mod terminal;
 
-/// From a connection's first byte, or its last answer, to the end of the next request's head. Also closes idle
-/// connections.
+/// The time from a connection's first byte, or its last answer, to the end of the next request's head. It also closes
+/// idle connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
-/// The head of one request, and what is read ahead of it.
+/// The size of one request's head with the bytes that are read ahead, in bytes.
 const READ_BUFFER: usize = 16 * 1024;
-/// From when an answer cannot be handed on at once to when all of it was taken. A till that reads at all reads within
-/// milliseconds.
+/// The time that the caller has to take an answer, from when it cannot be handed on immediately. A working till reads
+/// within milliseconds.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// How long answers under way may take after the shutdown was asked for.
+/// How long running answers may take after the shutdown was requested.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Where tills can connect, until `done`.
+/// The connections for tills, until `done`.
 #[derive(Debug)]
 pub struct Bound {
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The loopback address; `None` when no till has a token, or as long as the port is another program's.
+    /// The loopback address; `None` when no till has a token, or while another program has the port.
     pub http: Option<SocketAddr>,
-    /// Ends when the shutdown was carried out: nothing listens any more and the socket's name is gone.
+    /// Ends when the shutdown is complete: nothing listens and the socket's name is gone.
     pub done: JoinHandle<()>,
 }
 
-/// Why tills cannot connect.
+/// The reason why tills cannot connect.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another program answers at the socket.
@@ -104,7 +105,7 @@ pub enum Error {
         /// The socket.
         socket: PathBuf,
     },
-    /// Something that is not a socket has its name.
+    /// The path exists and is not a socket.
     #[error("{} is not a socket and is left alone; move it away, or change [till] socket", socket.display())]
     NotASocket {
         /// The path.
@@ -115,34 +116,34 @@ pub enum Error {
     Socket {
         /// The socket.
         socket: PathBuf,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// systemd gives another socket than the configuration names.
+    /// systemd passes another socket than the configuration names.
     #[error(
         "systemd listens on {given}, and {key} says {configured}; write one of them into the other: {key}, or ListenStream= of {unit}"
     )]
     Elsewhere {
-        /// Where it listens.
+        /// The address where it listens.
         given: String,
         /// The key of the configuration.
         key: &'static str,
-        /// Its value.
+        /// The key's value.
         configured: String,
         /// The unit that listens.
         unit: &'static str,
     },
-    /// What systemd gives cannot be listened on.
+    /// The socket that systemd passes cannot be used.
     #[error("the socket of {unit} cannot be used: {cause}; systemctl restart {unit}")]
     Unusable {
         /// The unit that listens.
         unit: &'static str,
-        /// The system's words.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// systemd gives a socket that users outside its group may open.
+    /// systemd passes a socket that users outside its group may open.
     #[error("{} may be opened by every user (mode {mode:o}); write SocketMode=0660 into pos-agent.socket", socket.display())]
     OpenToAll {
         /// The socket.
@@ -164,12 +165,12 @@ pub enum Error {
 /// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until
 /// `shutdown`.
 ///
-/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. `currency` is that
-/// of a sale that names none. A port that cannot be had is tried again and again; meanwhile the socket is served, and
-/// the status says why the port is not.
+/// `operators`: an operator must be signed in for anything that moves money, except on exempt connections. `currency`
+/// is the default for requests without one. If the port is not available, binding is retried; meanwhile the socket is
+/// served, and the status shows the reason.
 ///
 /// # Errors
-/// Every [`Error`]; nothing is spawned then.
+/// Every [`Error`]; then no task is spawned.
 pub async fn serve(
     config: &config::Till,
     operators: bool,
@@ -214,7 +215,7 @@ pub async fn serve(
     let identity = bind::identity(&socket);
     tokio::spawn(async move {
         shutdown.await;
-        // Without receivers everything has ended already.
+        // Without receivers, everything has ended already.
         let _ = stop.send(true);
     });
     let done = tokio::spawn(async move {
@@ -229,7 +230,7 @@ pub async fn serve(
     Ok(Bound { socket: config.socket.path.clone(), http: address, done })
 }
 
-/// Serves the loopback address as soon as it can be had.
+/// Serves the loopback address as soon as it is available.
 async fn loopback(
     bound: io::Result<TcpListener>,
     address: SocketAddr,
@@ -247,7 +248,7 @@ async fn loopback(
     listen(listener, router, stopped).await;
 }
 
-/// Tells everything that is being served when the shutdown was asked for.
+/// The signal of a shutdown to all running tasks.
 #[derive(Clone)]
 struct Stopped(watch::Receiver<bool>);
 
@@ -269,8 +270,8 @@ where
             (stream, _) = listener.accept() => {
                 let place = places.enter(stream.peer().0);
                 served.spawn(connection(stream, router.clone(), stopped.clone(), place));
-                // What is connected is heard before the next one comes, and has said who it is before it could have to
-                // leave.
+                // A new connection is served before the next one is accepted. So it can identify its caller before it
+                // could be closed for another.
                 tokio::task::yield_now().await;
             }
             Some(_) = served.join_next() => {}
@@ -305,7 +306,7 @@ where
     }
 }
 
-/// The routes, each request of which carries who is at the other end, and its connection's place.
+/// Adds to each request the user at the other end and the connection's slot.
 fn from_peer(
     peer: Peer,
     place: Arc<ConnectionPlace>,

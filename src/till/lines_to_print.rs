@@ -1,36 +1,36 @@
-//! Lines that a till has printed on the terminal's paper: a voucher, a note, its own slip of administration. No receipt
-//! of this terminal, and nothing that it keeps.
+//! Lines that a till prints on the terminal's paper: a voucher, a note, its own administrative slip. They are no
+//! receipt of this terminal, and it does not store them.
 
 use serde::{Deserialize, Serialize};
 
-/// One line. It is wrapped where it is longer than the paper is wide.
+/// One line. It is wrapped if it is longer than the paper is wide.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct LineToPrint {
-    /// What it says; empty: an empty line.
+    /// The text; if empty, the line is empty.
     #[cfg_attr(feature = "docs", schemars(length(max = 256)))]
     pub text: String,
-    /// What stands at the right edge of the same line; `text` is its label then, and `align` and `style` say nothing.
+    /// The text at the right edge of the same line. `text` is then its label, and `align` and `style` have no effect.
     #[cfg_attr(feature = "docs", schemars(length(max = 256)))]
     #[serde(skip_serializing_if = "String::is_empty")]
     pub value: String,
-    /// Where it stands.
+    /// The alignment.
     pub align: LineAlign,
-    /// How it looks.
+    /// The style.
     pub style: LineStyle,
-    /// `text` is printed as this code, and `value` is empty. What the code cannot hold, or the paper has no room for,
-    /// is refused, and so is a wrong check digit; one that is left out is added.
+    /// Prints `text` as this code; `value` is then empty. Text that the code cannot hold, or that does not fit on the
+    /// paper, is refused. A wrong check digit is refused too; a missing one is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<LineCode>,
 }
 
 impl LineToPrint {
-    /// Most characters of its text, and of its value.
+    /// The most characters of its text, and of its value.
     pub const LONGEST: usize = 256;
 }
 
-/// Where a line stands.
+/// The alignment of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -44,19 +44,19 @@ pub enum LineAlign {
     Right,
 }
 
-/// How a line looks.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LineStyle {
-    /// As it is.
+    /// The printer's normal style.
     #[default]
     Plain,
     /// Bold.
     Bold,
-    /// Bold, twice as high.
+    /// Bold, double height.
     Tall,
-    /// Bold, twice as high and twice as wide.
+    /// Bold, double height and double width.
     Big,
 }
 
@@ -82,12 +82,12 @@ pub enum LineCode {
     /// PDF417: 200 bytes at most.
     #[serde(rename = "pdf-417")]
     Pdf417,
-    /// QR code of which 15 % may be lost (M).
+    /// QR code that is readable with 15 % damaged (M).
     Qr,
-    /// QR code of which 7 % may be lost (L).
+    /// QR code that is readable with 7 % damaged (L).
     QrLow,
-    /// QR code of which 25 % may be lost (Q).
+    /// QR code that is readable with 25 % damaged (Q).
     QrQuartile,
-    /// QR code of which 30 % may be lost (H).
+    /// QR code that is readable with 30 % damaged (H).
     QrHigh,
 }

@@ -1,7 +1,7 @@
-//! Tills: the one language that every way in is translated into, and the ways in.
+//! Tills: the command language that every connection is translated into, and the connections.
 //!
-//! A till asks with a [`Command`] and hears a [`SaleView`] or a [`Refused`]; whoever listens hears every [`Progress`].
-//! Tills know money and words, no devices: what a step means is decided elsewhere. [`serve()`] opens the ways in;
+//! A till sends a [`Command`] and gets a [`SaleView`] or a [`Refused`]; each listener gets every [`Progress`]. Tills
+//! know money and texts, but no devices: other modules decide the meaning of a step. [`serve()`] opens the connections;
 //! `http` is the JSON interface on a Unix socket and on loopback TCP.
 
 use std::collections::BTreeMap;
@@ -52,171 +52,171 @@ pub use till_side::TillSide;
 pub use totals::TotalsView;
 pub use wanted::Wanted;
 
-/// What a till asks, with the place for the answer.
+/// A till's request, with the channel for the answer.
 #[derive(Debug)]
 pub enum Command {
-    /// Begin a sale or another transaction, or hear what became of it when the reference is known.
+    /// Begin a sale or another transaction, or return its state if the reference is known.
     Begin {
-        /// What is wanted.
+        /// The request.
         wanted: Box<Wanted>,
-        /// The sale as it stands once it is recorded.
+        /// The transaction once it is recorded.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// The same of training: of what is in its journal, to the trainer instead of reader and gateway.
+    /// The same command for training: for the training journal, with the trainer instead of reader and gateway.
     InTraining(Box<Self>),
-    /// The sale of one reference.
+    /// Show the transaction of one reference.
     Show {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// The sale as it stands.
+        /// The transaction in its present state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// The latest transaction of a till.
+    /// Show the latest transaction of a till.
     Latest {
         /// The till's name.
         till: String,
-        /// The sale as it stands.
+        /// The transaction in its present state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// The sales with a number above `since`, oldest first, at most `limit`.
+    /// List the transactions with a number above `since`, oldest first, at most `limit`.
     List {
         /// The till's name; `None` is every till's.
         till: Option<String>,
-        /// Sequence number to start after.
+        /// The number to start after.
         since: SaleNumber,
-        /// At most so many.
+        /// The most transactions to list.
         limit: u32,
-        /// The sales.
+        /// The transactions.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
-    /// The sales with a number above `above` and below `below`, newest first, at most `limit`.
+    /// List the transactions with a number above `above` and below `below`, newest first, at most `limit`.
     ListNewest {
         /// The till's name; `None` is every till's.
         till: Option<String>,
-        /// Sequence number to end before.
+        /// The number to end before.
         above: SaleNumber,
-        /// Sequence number to begin under.
+        /// The number to begin below.
         below: SaleNumber,
-        /// Only those whose reference has this in it.
+        /// Only transactions whose reference contains this text.
         reference: Option<String>,
-        /// At most so many.
+        /// The most transactions to list.
         limit: u32,
-        /// The sales.
+        /// The transactions.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
-    /// Count for the closing of a day.
+    /// Count since a number.
     Totals {
         /// The till's name; `None` is every till's.
         till: Option<String>,
-        /// Sequence number to start after.
+        /// The number to start after.
         since: SaleNumber,
-        /// Numbers that had no end the last time.
+        /// Numbers that had no outcome at the last count.
         carried: Vec<SaleNumber>,
         /// The sums.
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     },
-    /// Close the day, or hear of the close that this reference has made.
+    /// Close the day, or return the close that this reference has made.
     Close {
-        /// What is wanted.
+        /// The request.
         wish: CloseAsked,
         /// The close, once it is recorded.
         reply: oneshot::Sender<Result<CloseView, Refused>>,
     },
-    /// One close, as its caller may see it.
+    /// Show one close, limited to the caller's rights.
     ShowClose {
-        /// Which.
+        /// The choice of the close.
         which: WhichClose,
-        /// Who asks: what other tills call their transactions is not told to every one.
+        /// The caller: it does not see the references of other tills without the right.
         permit: Permit,
         /// The close and its slip.
         reply: oneshot::Sender<Result<ShownClose, Refused>>,
     },
-    /// Closes with a number below this, the newest first, at most `limit`.
+    /// List closes with a number below this one, the newest first, at most `limit`.
     ListCloses {
-        /// The number to begin under.
+        /// The number to begin below.
         below: u64,
-        /// At most so many.
+        /// The most closes to list.
         limit: u32,
         /// The closes.
         reply: oneshot::Sender<Result<Vec<Close>, Refused>>,
     },
     /// Print a close again, marked as a duplicate.
     PrintClose {
-        /// Which.
+        /// The choice of the close.
         which: WhichClose,
-        /// It is on its way.
+        /// The print job in the printer's queue.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
-    /// Let an amount be typed at the reader; nothing is begun by it.
+    /// Let an amount be typed at the reader; this begins no transaction.
     TypeAmount {
         /// Its currency.
         currency: Currency,
-        /// What was typed.
+        /// The typed amount.
         reply: oneshot::Sender<Result<Amount, Refused>>,
     },
-    /// Whoever waited for an amount may have given up: then the reader asks no more.
+    /// The caller that waited for an amount may have given up: then the reader stops asking.
     NoAmountWanted,
-    /// Stop a sale.
+    /// Cancel a transaction.
     Cancel {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// Who asks.
+        /// The author of the cancel.
         by: Who,
-        /// The sale as it then stands; [`CancelView`] says what that means.
+        /// The transaction in its state after the cancel; [`CancelView`] interprets it.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// Tell whether the signature on the slip is the card's.
+    /// Report whether the signature on the slip matches the card's.
     Signature {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// It is; otherwise the payment is reversed.
+        /// True if it matches; otherwise the payment is reversed.
         accepted: bool,
-        /// Who found that.
+        /// The author of the decision.
         by: Who,
-        /// The sale as it stands. The same answer once more changes nothing.
+        /// The transaction in its present state. Repeating the same answer changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// Say whether the till takes what was approved.
+    /// Confirm how much the till takes of the approved amount.
     Confirm {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// What it takes.
+        /// The part that it takes.
         taken: Taken,
-        /// Who says so.
+        /// The author of the confirmation.
         by: Who,
-        /// The sale as it stands. The same answer once more changes nothing.
+        /// The transaction in its present state. Repeating the same answer changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// Tell what becomes of an open sale of a journal that was found to be an old copy.
+    /// Resolve an open transaction of a journal that was found to be an outdated copy.
     Settle {
-        /// The sale's number.
+        /// The transaction's number.
         number: SaleNumber,
-        /// What was paid stays; otherwise it is reversed.
+        /// True to keep the payment; otherwise it is reversed.
         keep: bool,
-        /// Who decided.
+        /// The author of the decision.
         by: Who,
-        /// The sale as it stands.
+        /// The transaction in its present state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// A receipt, to be read.
+    /// Show a receipt.
     Receipt {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// Whose copy.
+        /// The merchant's or the customer's copy.
         copy: ReceiptCopy,
-        /// Characters of a line; `None`: as on the terminal's paper.
+        /// Characters per line; `None` as on the terminal's paper.
         width: Option<u8>,
-        /// It says that it is a duplicate.
+        /// True to mark it as a duplicate.
         duplicate: bool,
         /// The receipt.
         reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
@@ -227,68 +227,68 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: Reference,
-        /// Whose copy.
+        /// The merchant's or the customer's copy.
         copy: ReceiptCopy,
-        /// It is on its way.
+        /// The print job in the printer's queue.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
-    /// Show a text of the till's own on the reader, between sales.
+    /// Show a till's own text on the reader, between transactions.
     ShowText {
-        /// Lines of it end with a line feed.
+        /// The text; its lines end with a line feed.
         text: String,
-        /// The reader has it.
+        /// The answer once the reader has the text.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
-    /// Print lines of the till's own, which are no receipt of this terminal.
+    /// Print a till's own lines, which are no receipt of this terminal.
     PrintLines {
-        /// From the top.
+        /// The lines, from the top.
         lines: Vec<LineToPrint>,
-        /// They are on paper, as far as the printer tells.
+        /// The answer once they are on paper, as far as the printer reports that.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
-    /// A payment as the gateway knows it now.
+    /// Show a payment from the gateway's present data.
     Payment {
         /// Its id.
         id: PaymentId,
         /// Its fields by their flat names.
         reply: oneshot::Sender<Result<BTreeMap<String, String>, Refused>>,
     },
-    /// The payments that the gateway finds by filters.
+    /// Show the payments that match filters at the gateway.
     Query {
         /// The interface's query parameters.
         filters: Vec<(String, String)>,
         /// The fields of each by their flat names.
         reply: oneshot::Sender<Result<Vec<BTreeMap<String, String>>, Refused>>,
     },
-    /// Log more or less for a while.
+    /// Change the log level for a limited time.
     Log {
-        /// How much; `None`: as the program was started.
+        /// The level; `None` is the one of the start.
         level: Option<LogLevel>,
-        /// For how long.
+        /// The duration.
         lasts: Duration,
-        /// Who asks.
+        /// The author of the change.
         by: Who,
-        /// What is logged now; `None`: as the program was started.
+        /// The level that applies; `None` is the one of the start.
         reply: oneshot::Sender<Result<Option<LogView>, Refused>>,
     },
-    /// Who stands at the counter.
+    /// A command about operators.
     Operators(OperatorCommand),
-    /// What is counted and measured, as text for machines.
+    /// Return the metrics as text for machines.
     Metrics {
-        /// OpenMetrics.
+        /// The text in OpenMetrics format.
         reply: oneshot::Sender<String>,
     },
-    /// The terminal's state.
+    /// Return the terminal's status.
     Status {
-        /// Who asks: of the sales that it does not hear of it is told nothing.
+        /// The caller: the status contains only the transactions that it may see.
         permit: Permit,
-        /// The state.
+        /// The status.
         reply: oneshot::Sender<StatusView>,
     },
 }
 
 impl Command {
-    /// Answers that it is not carried out; of what has no such answer the till hears that nobody answers.
+    /// Answers that the command is not carried out. A caller whose answer cannot be a refusal gets no answer.
     pub fn refuse(self, refused: Refused) {
         match self {
             Self::InTraining(command) => command.refuse(refused),
@@ -306,33 +306,33 @@ impl Command {
     }
 }
 
-/// The ends of the till's wires that the agent holds.
+/// The agent's ends of the channels to the tills.
 #[derive(Debug)]
 pub struct Wires {
-    /// What the tills ask, in their order.
+    /// The commands of the tills, in their order.
     pub commands: mpsc::Receiver<Command>,
-    /// Where every step is announced.
+    /// The log that announces every step.
     pub progress: ProgressLog,
 }
 
-/// One step that a cashier should see.
+/// One step for the cashier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
-    /// The till whose sale it is; empty for the terminal itself.
+    /// The till whose transaction it is; empty for the terminal itself.
     pub till: String,
-    /// The sale's reference; empty for the terminal itself.
+    /// The transaction's reference; empty for the terminal itself.
     pub reference: String,
-    /// The step as a word for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
+    /// The step as a code for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
     /// `confirm-needed`, `ended`, `alarm`, …
     pub step: String,
     /// The step as a sentence for people, without control bytes.
     pub text: String,
-    /// The sale is one of training.
+    /// True if it is a training transaction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
-    /// The sale as it now stands, with steps that change it.
+    /// The transaction in its present state, with steps that change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<Box<SaleView>>,
 }

@@ -1,5 +1,5 @@
-//! What is asked about operators: who they are, to sign in and out, to confirm, to add and remove them. A PIN is in the
-//! question alone, never in an answer, and cannot be printed.
+//! Commands about operators: list them, sign in and out, confirm, add and remove. Only requests contain a PIN, never
+//! answers, and it cannot be printed.
 
 use std::time::Duration;
 
@@ -10,60 +10,60 @@ use super::{Caller, Refused, SignedIn, Wanted};
 use pos_core::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 
-/// What is asked, with the place for the answer.
+/// A command about operators, with the channel for the answer.
 #[derive(Debug)]
 pub enum OperatorCommand {
-    /// Who the operators are.
+    /// List the operators.
     List {
         /// The operators.
         reply: oneshot::Sender<OperatorsView>,
     },
     /// Sign in.
     SignIn {
-        /// Who says to be it.
+        /// The operator's name.
         name: OperatorName,
-        /// Its PIN.
+        /// The PIN.
         pin: Pin,
-        /// At which till, or as which user.
+        /// The sign-in source: a till or a user.
         door: Who,
-        /// From which place in that user's network.
+        /// The location in that user's network.
         place: Option<PinPlace>,
         /// The session.
         reply: oneshot::Sender<Result<SessionView, Refused>>,
     },
-    /// Whose session this is.
+    /// Find the operator of a session.
     Session {
-        /// Of which token.
+        /// The session's token.
         token: TokenDigest,
-        /// At which till, or as which user.
+        /// The sign-in source: a till or a user.
         door: Who,
-        /// It is used for more than a look.
+        /// True if the session is used for more than a read.
         commands: bool,
-        /// Who is signed in.
+        /// The signed-in operator.
         reply: oneshot::Sender<Result<SignedIn, Refused>>,
     },
     /// Sign out.
     SignOut {
-        /// Of which token.
+        /// The session's token.
         token: TokenDigest,
-        /// At which till, or as which user.
+        /// The sign-in source: a till or a user.
         door: Who,
-        /// Done.
+        /// The answer once it is done.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
-    /// A supervisor confirms one command of a cashier.
+    /// Let a supervisor confirm one command of a cashier.
     Approve {
         /// The supervisor.
         name: OperatorName,
-        /// Its PIN.
+        /// The supervisor's PIN.
         pin: Pin,
-        /// The command, as it will be sent; the agent finds out what it comes to.
+        /// The command, as it will be sent; the agent finds its operation and amount.
         wanted: Box<Wanted>,
-        /// At which till, or as which user.
+        /// The sign-in source: a till or a user.
         door: Who,
-        /// From which place in that user's network.
+        /// The location in that user's network.
         place: Option<PinPlace>,
-        /// What the command is to be sent with.
+        /// The approval to send with the command.
         reply: oneshot::Sender<Result<ApprovalView, Refused>>,
     },
     /// Add an operator.
@@ -74,7 +74,7 @@ pub enum OperatorCommand {
         role: Role,
         /// The PIN.
         pin: Pin,
-        /// Who adds it.
+        /// The author.
         by: Caller,
         /// The operator.
         reply: oneshot::Sender<Result<OperatorView, Refused>>,
@@ -85,7 +85,7 @@ pub enum OperatorCommand {
         name: OperatorName,
         /// The PIN.
         pin: Pin,
-        /// Who gives it.
+        /// The author.
         by: Caller,
         /// The operator.
         reply: oneshot::Sender<Result<OperatorView, Refused>>,
@@ -94,16 +94,16 @@ pub enum OperatorCommand {
     Remove {
         /// The name.
         name: OperatorName,
-        /// Who removes it.
+        /// The author.
         by: Caller,
-        /// Done.
+        /// The answer once it is done.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
-    /// Let an operator, and every till, try a PIN again at once.
+    /// Let an operator, and every till, try a PIN again immediately.
     Unlock {
         /// The name.
         name: OperatorName,
-        /// Who unlocks it.
+        /// The author.
         by: Caller,
         /// The operator.
         reply: oneshot::Sender<Result<OperatorView, Refused>>,
@@ -114,9 +114,9 @@ pub enum OperatorCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 pub struct OperatorsView {
-    /// Whether somebody must be signed in for what moves money.
+    /// True if an operator must be signed in for anything that moves money.
     pub required: bool,
-    /// In the order of their names.
+    /// The operators, in the order of their names.
     pub operators: Vec<OperatorView>,
 }
 
@@ -129,28 +129,28 @@ pub struct OperatorView {
     pub name: OperatorName,
     /// The role.
     pub role: Role,
-    /// For so many seconds nobody may try its PIN, after wrong ones; absent when its PIN can be tried.
+    /// How many seconds its PIN is locked after wrong attempts; absent when its PIN can be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked_s: Option<u64>,
-    /// Its PIN was set with a key that this board does not have: it is to be set anew.
+    /// True if its PIN was set with a key that this board does not have: it must be set again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_pin: bool,
 }
 
-/// A session that was opened.
+/// A new session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
-    /// To be sent as `Pos-Session`; shown once.
+    /// The value to send as `Pos-Session`; shown once.
     pub session: String,
-    /// Who is signed in.
+    /// The signed-in operator.
     pub operator: OperatorName,
-    /// As what.
+    /// The operator's role.
     pub role: Role,
-    /// After so many seconds without a command it ends.
+    /// The number of seconds without a command after which it ends.
     pub idle_lock_s: u64,
-    /// Wrong PINs that were tried for this operator since it signed in last.
+    /// Wrong PINs that were tried for this operator since its last sign-in.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_before: u32,
 }
@@ -160,23 +160,23 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// A supervisor's word.
+/// A supervisor's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalView {
-    /// To be sent as `Pos-Supervisor`, once; shown once.
+    /// The value to send as `Pos-Supervisor`, once; shown once.
     pub approval: String,
-    /// Who confirmed.
+    /// The supervisor who confirmed.
     pub supervisor: OperatorName,
-    /// It is good for so many seconds.
+    /// The number of seconds that it is valid.
     pub good_for_s: u64,
-    /// For this alone.
+    /// The only command that it is valid for.
     #[serde(rename = "for")]
     pub command: ConfirmedView,
 }
 
-/// What a supervisor confirms, as the terminal has resolved it: to be shown to the supervisor.
+/// The command that a supervisor confirms, as resolved by the terminal, to be shown to the supervisor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -185,9 +185,9 @@ pub struct ConfirmedView {
     pub kind: Kind,
     /// The command's reference.
     pub reference: Reference,
-    /// All that is charged or given, with the tip that the till names.
+    /// The whole sum that is charged or given, with the tip that the till names.
     pub amount: String,
-    /// In which currency.
+    /// The currency.
     pub currency: String,
     /// The earlier transaction's number in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,10 +198,10 @@ pub struct ConfirmedView {
     /// The stored card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
-    /// The cardholder is asked for a tip on top of the amount.
+    /// True if the cardholder is asked for a tip in addition to the amount.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_tip: bool,
-    /// The card number is typed.
+    /// True if the card number is typed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub typed: bool,
 }
@@ -223,10 +223,10 @@ impl From<&Approved> for ConfirmedView {
     }
 }
 
-/// Why something about an operator is not done.
+/// The reason why a command about an operator is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OperatorRefused {
-    /// No operator has this name and this PIN; which of the two is wrong, is not said.
+    /// No operator has this name and this PIN. The message does not say which of the two is wrong.
     #[error("the name or the PIN is wrong")]
     WrongPin,
     /// Too many wrong PINs.
@@ -236,13 +236,13 @@ pub enum OperatorRefused {
         seconds(.wait)
     )]
     Locked {
-        /// For how long.
+        /// How long it is locked.
         wait: Duration,
     },
-    /// Others are being looked at.
+    /// Other PINs are being checked.
     #[error("another PIN is being looked at; try again")]
     PinUnderWay,
-    /// There is no such session, or not here, or it has ended.
+    /// The session does not exist, belongs to another source, or has ended.
     #[error(
         "nobody is signed in with this session: it has ended, or is another till's; sign in again (POST /v1/sessions)"
     )]
@@ -252,48 +252,48 @@ pub enum OperatorRefused {
         "{command} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in"
     )]
     SupervisorNeeded {
-        /// What was asked.
+        /// The command.
         command: Box<Approved>,
     },
-    /// What came as a supervisor's word is none for this command.
+    /// The approval that was sent is not valid for this command.
     #[error("no supervisor has confirmed this command: {why}")]
     NotApproved {
-        /// Why the word does not count.
+        /// Why it is not valid.
         why: String,
     },
-    /// It is no supervisor who would confirm.
+    /// The operator who would confirm is no supervisor.
     #[error("{name} is no supervisor, and cannot confirm it")]
     NoSupervisor {
-        /// Who.
+        /// The operator.
         name: OperatorName,
     },
-    /// Nobody has this name.
+    /// No operator has this name.
     #[error("there is no operator {name}; pos-agent operator list shows them")]
     Unknown {
         /// The name.
         name: OperatorName,
     },
-    /// Somebody has this name.
+    /// An operator has this name already.
     #[error("there is an operator {name} already; give it another PIN (pos-agent operator pin), or remove it first")]
     Exists {
         /// The name.
         name: OperatorName,
     },
-    /// There are as many as there may be.
+    /// The maximum number of operators exists.
     #[error("there are {most} operators, and no more can be added; remove one first")]
     TooMany {
-        /// So many.
+        /// The maximum.
         most: usize,
     },
 }
 
-/// Whole seconds; a part of one is one.
+/// Rounds up to whole seconds.
 fn seconds(wait: &Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }
 
 impl OperatorRefused {
-    /// A supervisor's word that is none for this command.
+    /// Makes the refusal of an approval that is not valid for this command.
     #[must_use]
     pub fn not_approved(found: NoApproval<'_>, command: &Approved) -> Self {
         let why = match found {
@@ -305,7 +305,7 @@ impl OperatorRefused {
         Self::NotApproved { why }
     }
 
-    /// After how many seconds to try again, where that is known.
+    /// Returns the number of seconds after which to try again, if known.
     #[must_use]
     pub fn retry_after_s(&self) -> Option<u64> {
         match self {

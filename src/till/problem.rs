@@ -1,14 +1,14 @@
-//! The object that a till is answered with when its request is not carried out (RFC 9457).
+//! The object that answers a request that is not carried out (RFC 9457).
 
 pub use pos_till_api::problem::ProblemType;
 use serde::{Deserialize, Serialize};
 
 use super::ConfirmedView;
 
-/// What a till is told when its request is not carried out: a problem details object (RFC 9457, 3).
+/// The answer to a request that is not carried out: a problem details object (RFC 9457, 3).
 ///
-/// Nothing was done and nothing was charged, but after `no-answer`: then the reference tells what became of it. There
-/// is no `instance`: an occurrence is kept nowhere, and the terminal's log tells of it.
+/// The agent did nothing and charged nothing, except possibly after `no-answer`: then ask for the reference. There is
+/// no `instance`: occurrences are not stored, but the terminal's log has them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -16,33 +16,33 @@ pub struct ProblemView {
     /// The problem's type: `urn:pos-agent:problem:` and its `code`.
     #[serde(rename = "type")]
     pub type_uri: String,
-    /// What it is; the same whenever it occurs.
+    /// The title, the same for each occurrence.
     pub title: String,
     /// The HTTP status of the answer.
     pub status: u16,
-    /// What is wrong this time and what to do, for people.
+    /// The fault of this request and the remedy, for people.
     pub detail: String,
-    /// The last part of `type`, for programs: one word of a closed list that never changes its meaning.
+    /// The last part of `type`, for programs: a code of a closed list that never changes its meaning.
     pub code: String,
-    /// The field or the parameter of the request that is wrong, when it is one.
+    /// The field or the parameter of the request that is wrong, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The till of the transaction that it is about.
+    /// The till of the transaction concerned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
-    /// The reference of the transaction that it is about: with `busy` the one that is waited for.
+    /// The reference of the transaction concerned; with `busy`, the one to wait for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// After so many seconds it may be asked again, as `Retry-After` says.
+    /// The number of seconds after which the request may be repeated, like `Retry-After`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u32>,
-    /// With `supervisor-needed`: what a supervisor would confirm.
+    /// With `supervisor-needed`: the command for a supervisor to confirm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_confirm: Option<ConfirmedView>,
 }
 
 impl ProblemView {
-    /// One of which no more is known.
+    /// Creates a problem without further facts.
     pub fn new(problem: ProblemType, detail: impl Into<String>) -> Self {
         Self {
             type_uri: problem.type_uri().to_owned(),
@@ -63,7 +63,7 @@ impl ProblemView {
 mod tests {
     use super::*;
 
-    /// A client that knows nothing of this program reads the members of RFC 9457, and the facts beside them.
+    /// A client that only knows RFC 9457 reads its members, and the facts next to them.
     #[test]
     fn the_object_has_the_members_of_the_standard() {
         let view = ProblemView { retry_after_s: Some(1), ..ProblemView::new(ProblemType::TooManyRequests, "wait") };

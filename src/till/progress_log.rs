@@ -1,7 +1,7 @@
-//! Every step as it is announced, numbered, and the last ones kept for whoever was away for a moment.
+//! The log of announced steps: numbered, with the last ones kept for listeners that were briefly disconnected.
 //!
-//! A listener is a place in the log and keeps nothing of its own. Whoever is so slow that the log has gone past its
-//! place has missed steps, and is told so: how things stand it asks anew.
+//! A listener is a position in the log and stores no steps. If it is so slow that the log has passed its position, it
+//! has missed steps. The log reports that, and the listener must ask for the present state.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,13 +16,13 @@ use tokio::time::Instant;
 
 use super::Progress;
 
-/// Where the agent announces its steps. Its clones are the same log.
+/// The log in which the agent announces its steps. Its clones are the same log.
 #[derive(Clone, Debug)]
 pub struct ProgressLog(Arc<Log>);
 
 #[derive(Debug)]
 struct Log {
-    /// This start of the agent.
+    /// The random number of this start of the agent.
     start: u64,
     most: usize,
     kept: Mutex<VecDeque<Arc<Announced>>>,
@@ -30,22 +30,22 @@ struct Log {
     newest: watch::Sender<u64>,
 }
 
-/// A step, and when it was announced.
+/// A step, with the time of its announcement.
 #[derive(Debug)]
 pub struct Announced {
     at: Instant,
     step: Progress,
 }
 
-/// A step's name among all steps of all starts: the start as a random number, so that no clock can make two starts the
-/// same, and the step's number since then.
+/// A step's id among all steps of all starts: a random number of the start, and the step's number in it. The random
+/// number ensures that no wrong clock makes two starts the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressId {
     start: u64,
     number: u64,
 }
 
-/// One who listens, from a place in the log on.
+/// A listener, from a position in the log on.
 #[derive(Debug)]
 pub struct ProgressListener {
     log: Arc<Log>,
@@ -53,12 +53,12 @@ pub struct ProgressListener {
     heard: u64,
 }
 
-/// Steps are no longer kept that were not heard. What comes next is heard from here on.
+/// The error that unheard steps are no longer kept. The listener continues with the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed;
 
 impl ProgressLog {
-    /// A log that keeps so many steps.
+    /// Creates a log that keeps this many steps.
     #[must_use]
     pub fn new(most: usize) -> Self {
         // Seeded by the system's random numbers.
@@ -67,7 +67,7 @@ impl ProgressLog {
         Self(Arc::new(Log { start, most, kept: Mutex::default(), newest }))
     }
 
-    /// Announces a step to whoever listens. Nobody listening is no fault.
+    /// Announces a step to the listeners; there may be none.
     pub fn send(&self, step: Progress) {
         let mut kept = self.0.kept();
         if kept.len() == self.0.most {
@@ -77,7 +77,7 @@ impl ProgressLog {
         self.0.newest.send_modify(|newest| *newest += 1);
     }
 
-    /// Listens to what comes from now on.
+    /// Listens to the steps from this moment on.
     #[must_use]
     pub fn listen(&self) -> ProgressListener {
         let newest = self.0.newest.subscribe();
@@ -85,11 +85,11 @@ impl ProgressLog {
         ProgressListener { log: Arc::clone(&self.0), newest, heard }
     }
 
-    /// Listens to what came after this step, and then to what comes; with [`Missed`] when a step between is no longer
-    /// kept, or the agent was started anew since.
+    /// Listens to the steps after this one; fails with [`Missed`] if one of them is no longer kept, or the agent was
+    /// restarted since.
     ///
     /// # Errors
-    /// The listener from now on.
+    /// A listener that starts at this moment.
     pub fn listen_after(&self, id: ProgressId) -> Result<ProgressListener, ProgressListener> {
         let listener = self.listen();
         let kept = self.0.kept();
@@ -103,7 +103,7 @@ impl ProgressLog {
         }
     }
 
-    /// How many listen.
+    /// Returns the number of listeners.
     #[must_use]
     pub fn listeners(&self) -> usize {
         self.0.newest.receiver_count()
@@ -112,16 +112,16 @@ impl ProgressLog {
 
 impl Log {
     fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Announced>>> {
-        // A step is put in by one call: what a panic left behind is whole.
+        // One call adds a step, so the data are consistent even after a panic.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl ProgressListener {
-    /// The next step. Dropping the future loses nothing.
+    /// Returns the next step. Dropping the future loses no step.
     ///
     /// # Errors
-    /// [`Missed`]: the log has gone past it.
+    /// [`Missed`]: the log has passed it.
     pub async fn next(&mut self) -> Result<Arc<Announced>, Missed> {
         loop {
             if let Some(heard) = self.try_next() {
@@ -132,7 +132,7 @@ impl ProgressListener {
         }
     }
 
-    /// The next step, when there is one already.
+    /// Returns the next step, if there is one already.
     pub fn try_next(&mut self) -> Option<Result<Arc<Announced>, Missed>> {
         let kept = self.log.kept();
         let newest = *self.newest.borrow_and_update();
@@ -148,7 +148,7 @@ impl ProgressListener {
         Some(Ok(Arc::clone(&kept[place])))
     }
 
-    /// The step that was heard last, or was the newest when the listening began.
+    /// Returns the step that was heard last, or the newest one when listening began.
     #[must_use]
     pub fn heard(&self) -> ProgressId {
         ProgressId { start: self.log.start, number: self.heard }
@@ -164,7 +164,7 @@ impl Deref for Announced {
 }
 
 impl Announced {
-    /// The step as it is told now: of a wait so much less is left as has gone by since.
+    /// Returns the step as of this moment: the remaining wait is shorter by the time since the announcement.
     #[must_use]
     pub fn now(&self) -> Cow<'_, Progress> {
         let gone_s = self.at.elapsed().as_secs();
@@ -185,7 +185,7 @@ impl fmt::Display for ProgressId {
     }
 }
 
-/// It is no name of a step.
+/// The error that a text is no step id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoProgressId;
 
@@ -196,7 +196,7 @@ impl FromStr for ProgressId {
         let (start, number) = text.split_once('-').ok_or(NoProgressId)?;
         let start = u64::from_str_radix(start, 16).map_err(|_| NoProgressId)?;
         let id = Self { start, number: number.parse().map_err(|_| NoProgressId)? };
-        // One way to write it: signs and zeros in front are nobody's.
+        // An id has only one valid form: no sign and no leading zeros.
         if id.to_string() == text { Ok(id) } else { Err(NoProgressId) }
     }
 }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(log.listeners(), 1);
     }
 
-    /// Wherever the line broke, what follows is heard once and whole, or it is said that it is not.
+    /// Wherever the connection broke, the following steps are heard once and completely, or the gap is reported.
     #[test]
     fn it_goes_on_after_each_step_that_is_kept_and_after_no_other() {
         let log = ProgressLog::new(5);
@@ -253,7 +253,7 @@ mod tests {
                 }
             }
         }
-        // One that is not there yet, and those of another start.
+        // A step that does not exist yet, and steps of another start.
         let later = ProgressId { number: 13, ..ids[12] };
         let other = ProgressLog::new(5);
         (1..=12).for_each(|n| other.send(step(n)));

@@ -1,4 +1,4 @@
-//! A receipt as a till or a page is shown it: its rows as they were composed, and the same as lines of text.
+//! A receipt for a till or a page: its rows as composed, and the same as lines of text.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,26 +15,26 @@ pub struct ReceiptView {
     pub reference: Reference,
     /// Its number in the journal.
     pub number: SaleNumber,
-    /// Whose copy.
+    /// The merchant's or the customer's copy.
     pub copy: ReceiptCopy,
-    /// The language of its words, ISO 639-1.
+    /// The language of its texts, ISO 639-1.
     pub language: String,
-    /// Characters of a line of `text`.
+    /// Characters per line of `text`.
     pub width: u8,
-    /// The same as lines of text.
+    /// The receipt as lines of text.
     pub text: String,
-    /// Its parts from the top, without a width: texts are not wrapped.
+    /// Its parts from the top, independent of a width: texts are not wrapped.
     pub rows: Vec<ReceiptRowView>,
 }
 
-/// A part of a receipt. Words may be added to `is`.
+/// A part of a receipt. Values may be added to `is`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReceiptRowView {
-    /// How it is shown.
+    /// How to show it.
     pub is: ReceiptRowIs,
-    /// What it says, of a `pair` the label; lines of `status` end with a line feed.
+    /// The text; for a `pair`, the label. Lines of `status` end with a line feed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The value of a `pair`.
@@ -42,7 +42,7 @@ pub struct ReceiptRowView {
     pub value: String,
 }
 
-/// How a part of a receipt is shown.
+/// How to show a part of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -61,8 +61,8 @@ pub enum ReceiptRowIs {
     Amount,
     /// A label at the left edge and its value at the right one.
     Pair,
-    /// The bank's own lines.
+    /// The issuer's lines.
     Status,
-    /// Room for a signature, under a word.
+    /// Space for a signature, below a label.
     SignatureLine,
 }

@@ -1,24 +1,24 @@
-//! Why a command is not carried out, with the facts; what a till hears of it is a problem of a closed list
+//! The reason why a command is not carried out, with the facts. The till gets a problem of a closed list
 //! ([`ProblemType`](super::ProblemType)).
 
 use super::{Denied, OperatorRefused, WhichClose};
 use pos_terms::money::Currency;
 use pos_terms::transaction::Reference;
 
-/// Why a command is not carried out. Nothing was recorded and nothing was charged.
+/// The reason why a command is not carried out. Nothing was recorded and nothing was charged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The reference is known with another amount or currency, or was asked for with something else.
+    /// The reference is known with another amount or currency, or for a different request.
     #[error(
         "reference {reference} is a sale of {known} already, and was asked for in another way; use a new reference for another one"
     )]
     AmountDiffers {
         /// The reference.
         reference: Reference,
-        /// What it was for.
+        /// The amount or kind of the known transaction.
         known: String,
     },
-    /// Another sale is under way.
+    /// Another transaction is in progress.
     #[error("the terminal is busy with sale {reference} of till {till}; wait for it or cancel it")]
     Busy {
         /// Its till.
@@ -26,10 +26,10 @@ pub enum Refused {
         /// Its reference.
         reference: Reference,
     },
-    /// Another till's sale is under way; which, is not this till's business.
+    /// Another till's transaction is in progress; this till may not see which.
     #[error("the terminal is busy with a sale of another till; try again when that has ended")]
     BusyElsewhere,
-    /// No sale can be taken now.
+    /// No transaction can be taken at this moment.
     #[error("no sale can be taken: {why}")]
     NotReady {
         /// Why, with the remedy.
@@ -41,28 +41,28 @@ pub enum Refused {
         /// Why.
         why: String,
     },
-    /// The caller may not.
+    /// The caller lacks the right.
     #[error("{0}")]
     Denied(#[from] Denied),
-    /// Something about an operator.
+    /// A command about an operator is refused.
     #[error("{0}")]
     Operator(#[from] OperatorRefused),
-    /// Nobody waits for a signature.
+    /// No signature is awaited.
     #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {
-        /// How the sale stands, in words.
+        /// The transaction's state, in words.
         stands: String,
     },
-    /// Nobody waits for the till to confirm it, or it has said something else.
+    /// No confirmation of the till is awaited, or it has given a different one.
     #[error("no confirmation is waited for: {stands}")]
     NoConfirmationAwaited {
-        /// What was said before, and how the sale stands, in words.
+        /// The earlier answer, and the transaction's state, in words.
         stands: String,
     },
-    /// The sale has not ended, and its receipt comes at its end.
+    /// The transaction has not ended; its receipt comes at its end.
     #[error("the sale {stands}; its receipt comes when it has ended")]
     NoReceiptYet {
-        /// How it stands, as words behind "the sale".
+        /// Its state, as words that follow "the sale".
         stands: &'static str,
     },
     /// The earlier transaction does not allow it.
@@ -76,7 +76,7 @@ pub enum Refused {
     Parameter {
         /// Its name.
         name: String,
-        /// What is wrong; never the value.
+        /// The fault; never the value.
         why: String,
     },
     /// The amount cannot be charged here.
@@ -91,7 +91,7 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
-    /// Nobody may train here.
+    /// Training is not allowed here.
     #[error(
         "training is switched off at this terminal; to allow it, set allowed = true in [training] of the configuration"
     )]
@@ -102,18 +102,18 @@ pub enum Refused {
          see [terminal] currency"
     )]
     Currency {
-        /// What was wanted.
+        /// The requested currency.
         wanted: Currency,
-        /// What the terminal has.
+        /// The terminal's currency.
         terminal: String,
     },
-    /// The till has none yet.
+    /// The till has no transaction yet.
     #[error("till {till} has no transaction yet")]
     NoneYet {
         /// The till.
         till: String,
     },
-    /// No sale has this reference.
+    /// No transaction has this reference.
     #[error("no sale of till {till} has the reference {reference}")]
     NoSuchSale {
         /// The till.
@@ -121,16 +121,16 @@ pub enum Refused {
         /// The reference.
         reference: Reference,
     },
-    /// There is no such close of day.
+    /// The close of day does not exist.
     #[error("{}", no_close(*.which))]
     NoSuchClose {
-        /// The one that was meant.
+        /// The requested close.
         which: WhichClose,
     },
-    /// A line of a till's own cannot be printed.
+    /// A till's own line cannot be printed.
     #[error("lines[{at}]: {why}")]
     Line {
-        /// Which of its lines, from 0.
+        /// The index of the line, from 0.
         at: usize,
         /// Why, with the remedy.
         why: String,
@@ -141,7 +141,7 @@ pub enum Refused {
         /// Why, with the remedy.
         why: String,
     },
-    /// The gateway does not answer the question.
+    /// The gateway does not answer the request.
     #[error("the gateway does not answer: {why}")]
     Gateway {
         /// Why, with the remedy.
@@ -156,7 +156,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// As somebody may hear it who `hears` of some tills: without the references of the others.
+    /// Limits the facts to a caller who `hears` of some tills: without the references of the others.
     #[must_use]
     pub fn told_to(self, hears: impl Fn(&str) -> bool) -> Self {
         match self {

@@ -1,14 +1,15 @@
-//! Who may do what: one table from verb to rights, asked by every way in before a [`Command`](super::Command) is made.
+//! The permission check: one table from verb to rights, which every connection uses before a
+//! [`Command`](super::Command) is made.
 //!
-//! A way in finds out who asks and makes a [`Caller`]. [`Caller::may`] gives a [`Permit`] for one verb, or a [`Denied`]
-//! that names the right, whose it would be, and where to write it. Which till is meant is asked of the permit: nobody
-//! speaks for a till that is not its own, and nobody sees another's without the right `any-till`. What only a
-//! transaction tells (whose it is, whether the journal knows it) the agent asks of the same caller by
-//! [`Caller::needs`].
+//! A connection identifies its caller and makes a [`Caller`]. [`Caller::may`] returns a [`Permit`] for one verb, or a
+//! [`Denied`] with the right, its owner, and the place in the configuration. The permit resolves the till of a request.
+//! No caller acts for a till that is not its own, and none sees another's without the right `any-till`. Some conditions
+//! depend on the transaction: its till, and whether the journal knows it. The agent checks these with [`Caller::needs`]
+//! of the same caller.
 //!
-//! On top of the rights of the way in there is the person: where `[operators] required` is set, nobody moves money
-//! without being signed in, and an operator who is signed in does what its role may (`counter/operators.rs`) and the
-//! way in has the rights for.
+//! The operator counts in addition to the connection's rights. Where `[operators] required` is set, moving money needs
+//! a signed-in operator. A signed-in operator may do what both its role (`counter/operators.rs`) and the connection's
+//! rights allow.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless
 use pos_core::counter::{Deed, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, Who};
 
-/// Somebody who asks: who it is, the tills that it speaks for, and its rights.
+/// A caller: its identity, the tills that it acts for, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller(Arc<Facts>);
 
@@ -24,60 +25,60 @@ pub struct Caller(Arc<Facts>);
 struct Facts {
     way: WayIn,
     who: Who,
-    /// Never empty; a caller with one need not name it.
+    /// Never empty; a caller with one till need not name it.
     tills: Vec<String>,
     rights: Rights,
-    /// Its entry asks for an operator where operators are required.
+    /// True if its entry demands an operator where operators are required.
     asks_operator: bool,
-    /// Those of its tills that need none all the same.
+    /// Those of its tills that need none anyway.
     without_operator: Vec<String>,
     present: Presence,
 }
 
-/// The person at the counter, as far as a request says who that is.
+/// The person at the counter, as far as a request identifies it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
-    /// Somebody must be signed in for what moves money, unless the way in is exempt.
+    /// True if an operator must be signed in for anything that moves money, unless the connection is exempt.
     pub required: bool,
-    /// Who is.
+    /// The signed-in operator.
     pub operator: Option<SignedIn>,
-    /// What a supervisor gave for this one command.
+    /// A supervisor's approval for this one command.
     pub approval: Option<TokenDigest>,
 }
 
-/// An operator who is signed in.
+/// A signed-in operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedIn {
-    /// Who.
+    /// The name.
     pub name: OperatorName,
-    /// As what.
+    /// The role.
     pub role: Role,
 }
 
-/// By which entry of the configuration it has its rights.
+/// The entry of the configuration that gives the rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WayIn {
     Token,
     Peer,
     Group,
-    /// The system does not say which user it is.
+    /// The system does not report the user.
     Nameless,
     Root,
 }
 
 impl Caller {
-    /// A till that showed its token.
+    /// Returns the caller of a till that showed its token.
     #[must_use]
     pub fn token(entry: &TillToken) -> Self {
         let who = Who { token: Some(entry.till.clone()), ..Who::default() };
         Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone(), entry.operator)
     }
 
-    /// A program at the Unix socket, by the user that it runs as; `own` is the user of the agent.
+    /// Returns the caller of a program at the Unix socket, by its user; `own` is the user of the agent.
     ///
-    /// The agent's own user is as root is: the journal, the tokens and the socket are its own, so nothing could be kept
-    /// from it. A user that the system cannot name may be one of the configured programs: where there are any, it may
-    /// do nothing.
+    /// The agent's own user has the rights of root. It owns the journal, the tokens and the socket, so a limit would
+    /// have no effect. A user that the system cannot name may be one of the configured programs: if there are any, it
+    /// has no rights.
     #[must_use]
     pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
         let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
@@ -100,7 +101,7 @@ impl Caller {
         }
     }
 
-    /// The administrator of the board, who may do everything and stands for the terminal itself.
+    /// Returns the administrator of the board, who has every right and acts for the terminal itself.
     #[must_use]
     pub fn root(uid: u32) -> Self {
         Self::administrator(uid, true)
@@ -116,7 +117,7 @@ impl Caller {
         Self(Arc::new(Facts { way, who, tills, rights, asks_operator, without_operator, present }))
     }
 
-    /// The same in a request that names this till, or none: a till that is exempt needs no operator.
+    /// Returns the caller of a request that names this till, or none: a till that is exempt needs no operator.
     #[must_use]
     pub fn in_the_name_of(&self, till: Option<&str>) -> Self {
         let only = || if let [only] = self.0.tills.as_slice() { Some(only.as_str()) } else { None };
@@ -127,13 +128,13 @@ impl Caller {
         Self(Arc::new(Facts { asks_operator: false, ..Facts::clone(&self.0) }))
     }
 
-    /// Whether it may say from which place in its network a PIN comes: a program that stands for others.
+    /// Returns whether it may state the network location of a PIN attempt: only a program that acts for others may.
     #[must_use]
     pub fn says_places(&self) -> bool {
         matches!(self.0.way, WayIn::Peer | WayIn::Root)
     }
 
-    /// The same with the person who stands there.
+    /// Returns the caller with the person at the counter.
     #[must_use]
     pub fn with(&self, present: Presence) -> Self {
         let operator = present.operator.as_ref().map(|signed_in| signed_in.name.clone());
@@ -141,7 +142,7 @@ impl Caller {
         Self(Arc::new(Facts { who, present, ..Facts::clone(&self.0) }))
     }
 
-    /// The same with whom the till states to be its cashier.
+    /// Returns the caller with the cashier's name that the till states.
     ///
     /// # Errors
     /// [`Denied::NoStatedOperator`] where operators sign in.
@@ -154,28 +155,28 @@ impl Caller {
         Ok(Self(Arc::new(Facts { who, ..Facts::clone(&self.0) })))
     }
 
-    /// The tills that it speaks for.
+    /// Returns the tills that it acts for.
     #[must_use]
     pub fn tills(&self) -> &[String] {
         &self.0.tills
     }
 
-    /// Who is signed in, and what a supervisor gave for this command.
+    /// Returns the signed-in operator and the supervisor's approval for this command.
     #[must_use]
     pub fn present(&self) -> &Presence {
         &self.0.present
     }
 
-    /// Who it is.
+    /// Returns the caller's identity.
     #[must_use]
     pub fn who(&self) -> &Who {
         &self.0.who
     }
 
-    /// The permit for a verb.
+    /// Returns the permit for a verb.
     ///
     /// # Errors
-    /// When a right is missing.
+    /// If a right is missing.
     pub fn may(&self, verb: Verb) -> Result<Permit, Denied> {
         if verb.only_at_the_socket() && self.0.way == WayIn::Token {
             return Err(Denied::OnlyAtTheSocket);
@@ -191,7 +192,7 @@ impl Caller {
         Ok(Permit(self.clone()))
     }
 
-    /// Whether whoever stands there may, on top of the rights.
+    /// Checks the operator's role, in addition to the rights.
     fn person_may(&self, deed: Deed) -> Result<(), Denied> {
         match &self.0.present.operator {
             Some(SignedIn { role, .. }) if role.may(deed) => Ok(()),
@@ -199,14 +200,15 @@ impl Caller {
                 let (operator, role) = (name.to_string(), role.as_str());
                 Err(Denied::Role { operator, role, needs: deed.roles_in_words() })
             }
-            // Without a session it takes what adding an operator takes.
+            // Without a session, unlocking needs the same right as adding an operator.
             None if deed == Deed::Unlock => self.may(Verb::ManageOperators).map(|_| ()),
             None if self.must_be_signed_in(deed) => Err(Denied::OperatorRequired),
             None => Ok(()),
         }
     }
 
-    /// The administrator of the board sees to it without being an operator: the first one is added so.
+    /// Returns whether an operator must be signed in. The board's administrator manages operators without one, because
+    /// the first operator is added this way.
     fn must_be_signed_in(&self, deed: Deed) -> bool {
         let asked = match deed {
             Deed::Look => false,
@@ -218,10 +220,10 @@ impl Caller {
         asked && self.0.present.required && self.0.asks_operator
     }
 
-    /// Asks for one right that a verb needs because of what it is about: `why` says so, as "to do this".
+    /// Checks one more right that a verb needs because of its subject; `why` says so, as "to do this".
     ///
     /// # Errors
-    /// When it is missing.
+    /// If it is missing.
     pub fn needs(&self, right: Right, why: &str) -> Result<(), Denied> {
         if self.0.rights.has(right) { Ok(()) } else { Err(self.lacks(format!("the right {}", right.as_str()), why)) }
     }
@@ -250,7 +252,7 @@ impl Caller {
         }
     }
 
-    /// Where `key` is written, as a sentence goes on after "write it into".
+    /// Returns the place of `key` in the configuration, as words that follow "write it into".
     fn key(&self, key: &str) -> String {
         let Who { token, uid, .. } = &self.0.who;
         match (self.0.way, token, uid) {
@@ -267,7 +269,7 @@ impl Caller {
     }
 }
 
-/// What a right is missing for, when the verb alone says it.
+/// The purpose of a missing right, if the verb alone demands it.
 const FOR_THIS: &str = "for this";
 
 fn local() -> Vec<String> {
@@ -278,51 +280,50 @@ fn names(rights: &[Right]) -> String {
     rights.iter().map(|right| right.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is asked.
+/// A verb of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// Begin a transaction.
     Begin(Kind),
-    /// Find out what began a transaction, to see to it.
+    /// Find the kind of a transaction, to handle it.
     Attend,
-    /// Cancel a transaction of this kind, say whether its signature is the card's, or confirm that it is taken.
+    /// Cancel a transaction of this kind, report its signature, or confirm that it is taken.
     SeeTo(Kind),
     /// See one transaction.
     Show,
-    /// See those after a number.
+    /// List transactions after a number.
     List,
-    /// See a receipt, or have it printed again.
+    /// See a receipt, or print it again.
     Receipt,
-    /// Have a text of its own printed, which is no receipt, or shown to the customer.
+    /// Print the till's own text, which is no receipt, or show it to the customer.
     TillsText,
-    /// See the terminal.
+    /// See the terminal's status.
     Status,
-    /// Hear every step.
+    /// Listen to every step.
     Listen,
     /// Count and add up.
     Totals,
-    /// Close the day; see and print closes. They are the whole terminal's.
+    /// Close the day; see and print closes. They cover the whole terminal.
     Close,
-    /// See the figures for machines: how many transactions, of all tills, how long they took, how the devices stand. No
-    /// amounts.
+    /// See the metrics: the number of transactions of all tills, their times, the state of the devices. No amounts.
     Metrics,
-    /// Change how much is logged.
+    /// Change the log level.
     Log,
     /// Let an amount be typed at the reader.
     TypeAmount,
-    /// Say what becomes of a sale that waits for a person.
+    /// Resolve a transaction that waits for a person.
     Settle,
-    /// Ask the gateway what it holds.
+    /// Ask the gateway for its payments.
     AskGateway,
-    /// Sign in or out, see who the operators are, confirm a cashier's command.
+    /// Sign in or out, list the operators, confirm a cashier's command.
     SignIn,
-    /// Let an operator try its PIN again at once.
+    /// Let an operator try its PIN again immediately.
     Unlock,
-    /// Add and remove operators, give them a PIN.
+    /// Add and remove operators, set their PINs.
     ManageOperators,
 }
 
-/// What a verb needs.
+/// The rights that a verb needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     All(&'static [Right]),
@@ -330,7 +331,8 @@ enum Needs {
 }
 
 impl Verb {
-    /// The table. Seeing to a transaction needs what began it: whoever may begin one may also stop it.
+    /// Returns the row of the table. Handling a transaction needs the right to begin it: a caller that may begin one
+    /// may also stop it.
     fn needs(self) -> Needs {
         use Right::{
             AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
@@ -347,19 +349,19 @@ impl Verb {
                 Kind::Reversal => &[Reverse],
                 Kind::Credit => &[Credit],
             }),
-            // The shop's paper and the reader's display are for whoever serves its customers.
+            // The shop's paper and the reader's display are for callers that serve its customers.
             Self::Attend | Self::TillsText => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
             Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
-            // A program that watches needs this one and sees no transaction by it.
+            // A monitoring program needs this right only, and sees no transaction with it.
             Self::Totals | Self::Metrics => Needs::All(&[Totals]),
             Self::Close => Needs::All(&[Close]),
             Self::Log => Needs::All(&[Service]),
             Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
-            // Whichever till's it is, and money may go back.
+            // It may concern any till, and may refund money.
             Self::Settle => Needs::All(&[AnyTill, Reverse]),
-            // What the gateway holds is every till's, and more than this journal knows.
+            // The gateway's payments belong to all tills, and include payments unknown to this journal.
             Self::AskGateway => Needs::All(&[Read, AnyTill, UnknownPayment]),
-            // For whoever can do anything at all.
+            // For every caller that has any of these rights.
             Self::SignIn | Self::Unlock => {
                 Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit, Read, Totals, Close, Service])
             }
@@ -367,7 +369,7 @@ impl Verb {
         }
     }
 
-    /// As roles tell it apart.
+    /// Returns the class of the verb for the roles.
     fn deed(self) -> Deed {
         match self {
             Self::Begin(_) | Self::Attend | Self::SeeTo(_) | Self::TypeAmount | Self::Close => Deed::Money,
@@ -388,7 +390,7 @@ impl Verb {
         }
     }
 
-    /// What it needs, as a sentence of the interface's description.
+    /// Returns its rights as a sentence of the interface's description.
     #[cfg(feature = "docs")]
     pub(super) fn told(self) -> String {
         let list = |rights: &[Right]| rights.iter().map(|right| format!("`{}`", right.as_str())).collect::<Vec<_>>();
@@ -400,27 +402,28 @@ impl Verb {
         format!("{needs}{}.", if self.only_at_the_socket() { ", on the Unix socket" } else { "" })
     }
 
-    /// For a person at the terminal: a token may have been read by somebody who is far from it.
+    /// Returns whether it is only for a person at the terminal: a token may have been read by someone far from it.
     fn only_at_the_socket(self) -> bool {
         matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators)
     }
 }
 
-/// Proof that a caller may do what it asks. [`Caller::may`] alone makes one; without it nothing is asked of the agent.
+/// A proof that a caller has the rights for its request. Only [`Caller::may`] makes one, and no command reaches the
+/// agent without it.
 #[derive(Clone, Debug)]
 pub struct Permit(Caller);
 
 impl Permit {
-    /// The caller.
+    /// Returns the caller.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.0
     }
 
-    /// The till in whose name something is begun: one that the caller speaks for.
+    /// Returns the till for which a transaction begins: one that the caller acts for.
     ///
     /// # Errors
-    /// When it may not speak for the one that it named, or named none and has several.
+    /// If it may not act for the named till, or named none and has several.
     pub fn own(&self, named: Option<String>) -> Result<String, Denied> {
         match named {
             Some(till) if self.0.speaks_for(&till) => Ok(till),
@@ -429,19 +432,18 @@ impl Permit {
         }
     }
 
-    /// Of a request that is about no till: whether the caller speaks for the one that it named all the same.
+    /// Checks a request that concerns no till: if it names one anyway, the caller must act for that till.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub fn if_named(&self, named: Option<String>) -> Result<(), Denied> {
         named.map_or(Ok(()), |till| self.own(Some(till)).map(|_| ()))
     }
 
-    /// The till whose transaction is meant.
+    /// Returns the till whose transaction is meant.
     ///
     /// # Errors
-    /// When it is another's and the caller has not the right `any-till`, or when none is named and the caller has
-    /// several.
+    /// If it is another's and the caller lacks the right `any-till`, or if none is named and the caller has several.
     pub fn one(&self, named: Option<String>) -> Result<String, Denied> {
         match named {
             Some(till) if self.covers(&till) => Ok(till),
@@ -451,10 +453,11 @@ impl Permit {
         }
     }
 
-    /// The till whose transactions are meant. `None` is every till's: for the terminal itself, when it names none.
+    /// Returns the till whose transactions are meant. `None` is every till's: for the terminal itself, if it names
+    /// none.
     ///
     /// # Errors
-    /// As [`Self::one`].
+    /// The errors of [`Self::one`].
     pub fn one_or_all(&self, named: Option<String>) -> Result<Option<String>, Denied> {
         match named {
             None if self.sees_all() => Ok(None),
@@ -462,13 +465,13 @@ impl Permit {
         }
     }
 
-    /// Whether what happens at a till is told to this caller without its asking for that till.
+    /// Returns whether this caller gets the events of a till without asking for that till.
     #[must_use]
     pub fn hears(&self, till: &str) -> bool {
         self.sees_all() || self.0.speaks_for(till)
     }
 
-    /// Whether this caller may see what happens at a till, if it asks for it.
+    /// Returns whether this caller may see the transactions of a till when it asks for it.
     #[must_use]
     pub fn sees(&self, till: &str) -> bool {
         self.covers(till)
@@ -478,7 +481,8 @@ impl Permit {
         self.0.speaks_for(till) || self.0.0.rights.has(Right::AnyTill)
     }
 
-    /// At the terminal itself all of it is seen at once; a till asks for another till by its name.
+    /// Returns whether the caller sees all tills together, as at the terminal itself; a till asks for another till by
+    /// its name.
     fn sees_all(&self) -> bool {
         self.0.speaks_for(LOCAL) && self.0.0.rights.has(Right::AnyTill)
     }
@@ -500,62 +504,62 @@ impl Permit {
     }
 }
 
-/// Why something may not be done.
+/// The reason why a request is not permitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// A right is missing.
     #[error("{whose} needs {what} {why}; write it into {key}")]
     Lacks {
-        /// Who asked.
+        /// The caller.
         whose: String,
-        /// What is missing.
+        /// The missing right.
         what: String,
-        /// What for.
+        /// The purpose.
         why: String,
         /// The key of the configuration.
         key: String,
     },
-    /// The till is another's.
+    /// The till belongs to another caller.
     #[error("{caller} stands for {tills} and not for till {till}; {remedy}")]
     NotItsTill {
-        /// Who asked.
+        /// The caller.
         caller: String,
-        /// The till that it named.
+        /// The named till.
         till: String,
-        /// Those that it has.
+        /// The caller's tills.
         tills: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
-    /// It stands for several and named none.
+    /// The caller acts for several tills and named none.
     #[error("name the till of this request with ?till=, one of: {tills}")]
     WhichTill {
-        /// Those that it has.
+        /// The caller's tills.
         tills: String,
     },
-    /// Somebody must be signed in.
+    /// An operator must be signed in.
     #[error(
         "an operator must be signed in for this: open a session (POST /v1/sessions) and send it as Pos-Session; at the shell add \
          --operator NAME"
     )]
     OperatorRequired,
-    /// The operator who is signed in may not.
+    /// The signed-in operator's role is not sufficient.
     #[error("{operator} is signed in as a {role}, and this is for a {needs}")]
     Role {
-        /// Who.
+        /// The operator.
         operator: String,
-        /// As what.
+        /// The operator's role.
         role: &'static str,
-        /// Who may.
+        /// The roles that are sufficient.
         needs: String,
     },
-    /// It says who its cashier is, and cashiers sign in here.
+    /// The till states its cashier, and cashiers sign in here.
     #[error("operator: cashiers sign in here, and nobody is taken at the till's word; to allow it, write {key}")]
     NoStatedOperator {
         /// The key of the configuration.
         key: String,
     },
-    /// For a person at the terminal.
+    /// Only for a person at the terminal.
     #[error("a token does not do for this; ask at the terminal itself, on its Unix socket (pos-agent does)")]
     OnlyAtTheSocket,
 }
@@ -602,7 +606,7 @@ mod tests {
         }
     }
 
-    /// Each right by itself: what it opens, and nothing else.
+    /// Each right alone: it opens its verbs, and no others.
     #[test]
     fn each_right_opens_its_own_verbs() {
         for right in Right::ALL {
@@ -669,7 +673,7 @@ mod tests {
         assert!(may(Some(0), credit) && may(Some(5), credit), "root, and the agent's own user");
         assert!(may(Some(7), Verb::Show) && !may(Some(7), sale), "its own entry and not the group's");
         assert!(may(Some(8), sale) && !may(Some(8), Verb::Show) && !may(Some(8), credit));
-        // One that the system cannot name may be the program that is confined.
+        // A user that the system cannot name may be the restricted program.
         for nameless in [Some(65_534), Some(u32::MAX), None] {
             let denied = at(nameless).may(sale).unwrap_err().to_string();
             assert!(denied.contains("PrivateUsers=no"), "{denied}");
@@ -677,7 +681,7 @@ mod tests {
             assert!(Caller::at_socket(nameless, 5, &open).may(sale).is_ok(), "the group's, where none is confined");
         }
         assert_eq!(at(Some(8)).who(), &Who { uid: Some(8), ..Who::default() });
-        // An entry for the agent's own user counts; root's is refused when the file is read.
+        // An entry for the agent's own user applies; one for root is refused when the file is read.
         let own = Caller::at_socket(Some(7), 7, &config);
         assert!(own.may(sale).is_err());
     }
@@ -713,7 +717,8 @@ mod tests {
         Presence { required, operator: role.map(|role| SignedIn { name, role }), approval: None }
     }
 
-    /// Where operators are required: nothing but a look without one, and with one what its role and the rights allow.
+    /// Where operators are required: without one only reads are permitted, and with one the actions that role and
+    /// rights allow.
     #[test]
     fn who_is_signed_in_does_what_its_role_and_the_rights_allow() {
         let all = Caller::at_socket(Some(7), 1, &peer(7, &["a"], Right::ALL));
@@ -724,7 +729,7 @@ mod tests {
             for role in Role::ALL {
                 assert_eq!(may(&all, Some(role)), role.may(verb.deed()), "{verb:?} of a {role:?}");
                 assert!(!may(&none, Some(role)), "{verb:?}: a role gives no right that the till has not");
-                // A session counts where nobody asks for one, too.
+                // A session also counts where none is required.
                 let asked_by_nobody = all.with(present(false, Some(role))).may(verb).is_ok();
                 assert_eq!(asked_by_nobody, role.may(verb.deed()), "{verb:?}");
             }
@@ -732,8 +737,9 @@ mod tests {
         }
     }
 
-    /// Who may do it, written a second time: with which rights, whether at the socket alone, and, where operators are
-    /// required, whether nobody, a cashier, a supervisor or a technician may. A verb without a row does not compile.
+    /// Returns the row of the table, written a second time: the rights, whether only at the socket, and the least
+    /// person where operators are required. That is no one, a cashier, a supervisor or a technician. A verb without a
+    /// row does not compile.
     fn row(verb: Verb) -> (Needs, bool, &'static str) {
         use Right::{
             AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
@@ -784,7 +790,7 @@ mod tests {
                 }
                 Needs::OneOf(rights) => {
                     for right in rights {
-                        // Without a session an operator is unlocked by whoever may add one.
+                        // Without a session, only a caller that may add an operator unlocks one.
                         let alone = verb != Verb::Unlock || *right == Right::Service;
                         assert_eq!(with(vec![*right]), alone, "{verb:?} with {right:?}");
                     }
@@ -824,7 +830,7 @@ mod tests {
             let refused = at(other).with_stated("12".to_owned()).unwrap_err().to_string();
             assert!(refused.contains("without-operator of the [[till.peer]] with uid = 7"), "{refused}");
         }
-        // With one till the name is left out.
+        // A caller with one till may leave its name out.
         let mut config = peer(7, &["kasse-1"], Right::ALL);
         config.peer[0].without_operator = vec!["kasse-1".to_owned()];
         let only = Caller::at_socket(Some(7), 1, &config).in_the_name_of(None).with(present(true, None));

@@ -1,4 +1,4 @@
-//! A sale as tills see it: where it stands, how it ended, what was approved, the card as far as it may be shown.
+//! A transaction as tills see it: its state, its outcome, the approved amount, and the card as far as it may be shown.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,31 @@ use serde::{Deserialize, Serialize};
 
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Who};
 
-/// Where a sale stands.
+/// The state of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SaleState {
     /// Waiting for a card.
     WaitingForCard,
-    /// The gateway was asked, or the card is being answered.
+    /// The request is at the gateway, or the card is getting the answer.
     InProgress,
-    /// Approved; the signature on the slip is to be compared and accepted or refused.
+    /// Approved; the signature on the slip must be compared and accepted or refused.
     AwaitingSignature,
-    /// The bank approved; the till has yet to confirm that it takes it ([`SaleView::to_confirm`]).
+    /// The bank approved; the till must still confirm that it takes it ([`SaleView::to_confirm`]).
     AwaitingTill,
-    /// The gateway may hold an approval of something that is undone when nobody knows: it is being taken back (design:
-    /// invariant 3). The shop may take a new one under a new reference at once.
+    /// The gateway may hold an approval, so the transaction is being reversed (design: invariant 3). The shop may take
+    /// a new one under a new reference immediately.
     Unconfirmed,
-    /// Nobody knows yet whether a capture, refund, credit or reversal was carried out: it is being finished. Not to be
-    /// repeated; ask again.
+    /// It is not known yet whether a capture, refund, credit or reversal was carried out: it is being finished. Do not
+    /// repeat it; ask again.
     UnconfirmedFinishing,
-    /// Ended; [`SaleView::outcome`] tells how.
+    /// Ended; [`SaleView::outcome`] has the result.
     Ended,
 }
 
 impl SaleState {
-    /// As programs write it.
+    /// Returns the code for programs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,14 +44,14 @@ impl SaleState {
         }
     }
 
-    /// Whether nobody knows yet what the gateway did.
+    /// Returns whether the gateway's action is still unknown.
     #[must_use]
     pub fn is_unconfirmed(self) -> bool {
         matches!(self, Self::Unconfirmed | Self::UnconfirmedFinishing)
     }
 }
 
-/// A sale as tills see it.
+/// A transaction as tills see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -60,85 +60,90 @@ pub struct SaleView {
     pub till: String,
     /// The till's reference.
     pub reference: Reference,
-    /// Who asked for it; absent when that was not kept.
+    /// The author of the request; absent when that was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
     /// Sequence number in the journal.
     pub number: SaleNumber,
-    /// The number on four digits, for tills that have no room for more: `number`, counted from 1 to 9999 again and
-    /// again. Zero when the agent is an earlier one.
+    /// The number with four digits, for tills that have no room for more: `number`, counted from 1 to 9999 repeatedly.
+    /// Zero when the agent is an earlier one.
     #[serde(default)]
     pub receipt_number: u16,
-    /// It is training: no card was read for it and no money moves. Absent otherwise.
+    /// True if it is training: no card was read and no money moves. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
-    /// What kind of transaction.
+    /// The kind of transaction.
     #[serde(default)]
     pub kind: Kind,
-    /// The reference of the earlier transaction, when it is this journal's, else its payment id.
+    /// The reference of the earlier transaction if it is this journal's, otherwise its payment id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// What can still be captured of a pre-authorisation, or refunded of a payment; told when one sale is asked for.
+    /// The amount that can still be captured of a pre-authorisation, or refunded of a payment; only in the view of one
+    /// transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
-    /// What refers to it, oldest first: what was captured, refunded or reversed of it; told when one sale is asked for.
+    /// The transactions that refer to it, oldest first: captures, refunds and reversals; only in the view of one
+    /// transaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterView>,
-    /// The refund of the rest, of a sale of which its till took a part: `approved` does not say that the rest is back.
+    /// The refund of the rest, for a sale of which its till took a part. `approved` does not mean that the rest is
+    /// refunded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Box<LaterView>>,
-    /// What was asked for, as `12.34`.
+    /// The requested amount, as `12.34`.
     pub amount: String,
-    /// The tip that was asked for, named by the till or typed at the reader; it is charged on top of `amount`. What was
-    /// approved pays for `amount` first: of a part only what is above that is a tip.
+    /// The requested tip, named by the till or typed at the reader; it is charged in addition to `amount`. The approved
+    /// sum covers `amount` first: of a partial approval only the excess is a tip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
     /// ISO 4217.
     pub currency: String,
-    /// Where it stands.
+    /// The state.
     pub state: SaleState,
-    /// How it ended; absent while it has not.
+    /// The outcome; absent until it has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
-    /// What was approved, with `partially-approved` and `approved`.
+    /// The approved amount, with `partially-approved` and `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
-    /// What the till is to confirm, with `awaiting-till`.
+    /// The amount that the till must confirm, with `awaiting-till`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_confirm: Option<ToConfirm>,
-    /// Why it ended so, or why nobody knows: one word of a closed list (`pos-agent reasons`). Absent with `approved`.
+    /// Why it ended so, or why it is unconfirmed: a code of a closed list (`pos-agent reasons`). Absent with
+    /// `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it is not settled yet, as a word of the same list: with `unconfirmed` and `unconfirmed-finishing`.
+    /// Why it is not resolved yet, as a code of the same list: with `unconfirmed` and `unconfirmed-finishing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
-    /// The last step that was announced of it, in the word of the events; while it is under way.
+    /// The last step that was announced, as the code of the events; only while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// Where the customer must act before the gateway decides: neither approved nor declined, and asked for until then.
+    /// The address where the customer must act before the gateway decides. Until then the outcome is neither approved
+    /// nor declined, and the agent keeps asking.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect_url: Option<String>,
     /// Until when it waits for a card, an answer, a signature or its till: UTC, RFC 3339. Absent when there is no such
-    /// limit, as while a PIN is entered.
+    /// limit, for example while a PIN is entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// How many seconds of that were left when this was told, for a clock that is not the terminal's.
+    /// The number of seconds left of that at the time of this view, for a clock that differs from the terminal's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_s: Option<u64>,
-    /// How many seconds it waits in all.
+    /// The number of seconds that it waits in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_s: Option<u64>,
-    /// Unconfirmed, and nothing goes on by itself: what a person must see to. It is tried again once a day.
+    /// The task for a person: it is unconfirmed, and the agent takes no further step except one attempt per day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_person: Option<String>,
     /// When it began, UTC, RFC 3339.
     pub started_at: String,
-    /// When it ended, UTC, RFC 3339; absent while it has not.
+    /// When it ended, UTC, RFC 3339; absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// Whether this answers a reference that was known already (design: invariant 1).
+    /// True if the reference was known already (design: invariant 1).
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,27 +160,27 @@ pub struct SaleView {
     /// `pos.statusText`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
-    /// The registration under which the gateway keeps the card, when that was asked for; or which was forgotten.
+    /// The registration under which the gateway keeps the card, if requested; or the one that was deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
     /// The till's own texts, as it sent them (`tillData`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
-    /// What else the gateway said, by its own flat names; told when one sale is asked for.
+    /// The gateway's other fields, by their flat names; only in the view of one transaction.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
 }
 
-/// What a till is to confirm, and until when.
+/// The confirmation that a till owes, and its deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
-    /// What the bank approved; it may be less than the amount where the till takes a part.
+    /// The amount that the bank approved; it may be less than the requested amount if the till takes a part.
     pub amount: String,
-    /// UTC, RFC 3339; after a start of the terminal the till has all its time again.
+    /// The deadline, UTC, RFC 3339; after a start of the terminal the till has its full time again.
     pub until: String,
-    /// What becomes of it when the till says nothing until then.
+    /// The action if the till does not answer in time.
     pub on_silence: OnSilence,
 }
 
@@ -189,46 +194,46 @@ pub struct LaterView {
     /// Its reference; absent when another till began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// How much: what was approved, else what was asked for.
+    /// The approved amount, otherwise the requested one.
     pub amount: String,
     /// ISO 4217.
     pub currency: String,
-    /// Where it stands.
+    /// The state.
     pub state: SaleState,
-    /// How it ended; absent while it has not.
+    /// The outcome; absent until it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
 }
 
-/// The answer to a cancel: whether it came in time, and the sale.
+/// The answer to a cancel: whether it came in time, and the transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CancelView {
-    /// For programs.
+    /// The result as a code for programs.
     pub cancel: Cancelled,
-    /// For people: one sentence.
+    /// The result as one sentence for people.
     pub cancel_text: String,
-    /// The sale as it stands.
+    /// The transaction in its present state.
     #[serde(flatten)]
     pub sale: SaleView,
 }
 
-/// Whether a cancel came in time.
+/// The result of a cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
-    /// Nothing is charged.
+    /// In time: nothing is charged.
     InTime,
-    /// The request had left, or the sale had ended: its outcome stands.
+    /// Too late: the request had left, or the transaction had ended. Its outcome is final.
     TooLate,
 }
 
 impl From<SaleView> for CancelView {
-    /// From the sale as it stands after the cancel was carried out.
+    /// Converts the transaction in its state after the cancel.
     fn from(sale: SaleView) -> Self {
         let (cancel, cancel_text) = match (sale.state, sale.outcome) {
             (SaleState::Ended, Some(OutcomeWord::Cancelled)) => {
@@ -256,7 +261,7 @@ impl From<SaleView> for CancelView {
     }
 }
 
-/// A card as tills may see it.
+/// A card as far as tills may see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -275,7 +280,7 @@ pub struct CardView {
     /// The chip's last cryptogram, as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptogram: Option<String>,
-    /// How the cardholder was verified, as the card says it (EMV Book 4, A4): `online-pin`, `offline-pin`, `signature`,
+    /// The cardholder verification that the card reports (EMV Book 4, A4): `online-pin`, `offline-pin`, `signature`,
     /// `offline-pin-and-signature`, `consumer-device`, `none`. Only an approval proves that a PIN was right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<String>,

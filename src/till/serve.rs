@@ -1,5 +1,5 @@
-//! Every way in for tills, opened and closed together. Whoever has the answers knows none of them: a way in that is
-//! added is added here.
+//! The connections for tills, opened and closed together. The agent knows none of them; a new kind of connection is
+//! added here.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,31 +11,31 @@ use crate::config;
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
 
-/// How long the last answers may take at the end.
+/// How long the last answers may take at the stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
-/// Why tills cannot connect.
+/// The reason why tills cannot connect.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// By the JSON interface.
+    /// An error of the JSON interface.
     #[error(transparent)]
     Http(#[from] http::Error),
 }
 
-/// Tills are served, until [`Served::close`].
+/// The open connections for tills, until [`Served::close`].
 #[derive(Debug)]
 pub struct Served {
     http: http::Bound,
     stop: oneshot::Sender<()>,
 }
 
-/// Opens every way in that the settings ask for, unless systemd has opened it and `gives` it.
+/// Opens every connection that the settings demand, unless systemd has opened it and `gives` it.
 ///
-/// `operators` says that somebody must be signed in for what moves money, unless a way in is exempt. What tills ask
-/// goes to `commands`, and all of them hear `progress`; `currency` is that of a sale that names none.
+/// `operators`: an operator must be signed in for anything that moves money, except on exempt connections. Requests of
+/// tills go to `commands`, and all tills hear `progress`; `currency` is the default for requests without one.
 ///
 /// # Errors
-/// Every [`Error`]; nothing is served then.
+/// Every [`Error`]; then nothing is served.
 pub async fn serve(
     settings: &config::Till,
     operators: bool,
@@ -51,13 +51,13 @@ pub async fn serve(
 }
 
 impl Served {
-    /// Where tills with a token connect; `None` when there are none, or as long as the port is another program's.
+    /// Returns the address for tills with a token; `None` when there are none, or while another program has the port.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.http.http
     }
 
-    /// Lets the last answers out and gives the socket's name free.
+    /// Sends the last answers and frees the socket's name.
     pub async fn close(self) {
         drop(self.stop);
         let _ = tokio::time::timeout(LAST_ANSWERS, self.http.done).await;

@@ -1,25 +1,25 @@
-//! What a person who looks after the terminal asks for beside its status: the log, the port for tokens, whether an
-//! update is good, a receipt on its way to a printer.
+//! The views for the technician in addition to the status: the log, the port for tokens, the health after an update, a
+//! receipt on its way to a printer.
 
 use serde::{Deserialize, Serialize};
 
 use super::PrinterState;
 
-/// How much is logged, when it is not as the program was started.
+/// A log level that differs from the start's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
-    /// What happens to each sale, and what is wrong.
+    /// Events of each transaction, and faults.
     Info,
-    /// What each device says and is told, without what is in it.
+    /// Messages to and from each device, without their content.
     Debug,
-    /// Everything that any part of the program says.
+    /// All messages of all parts of the program.
     Trace,
 }
 
 impl LogLevel {
-    /// As it is written.
+    /// Returns the word for the configuration.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -30,25 +30,26 @@ impl LogLevel {
     }
 }
 
-/// How much is logged, and for how long.
+/// The log level, with its remaining time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LogView {
-    /// How much.
+    /// The level.
     pub level: LogLevel,
-    /// After so many seconds it is again as the program was started.
+    /// The number of seconds until the level of the start applies again.
     pub left_s: u64,
 }
 
-/// What shows whether an update is good: what answers under this program, and what did under the one before it.
+/// The health after an update: the devices that have answered this program, compared with those that answered the
+/// previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HealthView {
     /// This program: its version, and when it was built.
     pub program: String,
-    /// The one before it on this board; absent when it is the first one that the journal knows.
+    /// The previous program on this board; absent when this is the first one that the journal knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// Why the journal cannot be written, with the remedy; absent when this program has written it.
@@ -60,16 +61,16 @@ pub struct HealthView {
     pub gateway: Health,
 }
 
-/// Whether a device speaks for an update or against it.
+/// The evidence of a device for or against an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
-    /// It has answered under this program.
+    /// It has answered this program.
     Answered,
-    /// It answered under the program before, and has not yet under this one.
+    /// It answered the previous program, and has not yet answered this one.
     Awaited,
-    /// It did not answer under the program before either, as far as that is known: no fault of this one.
+    /// It did not answer the previous program either, as far as that is known: no fault of this one.
     NotCounted,
 }
 
@@ -80,7 +81,7 @@ pub enum Health {
 pub struct PortView {
     /// Its address.
     pub address: String,
-    /// Why nobody can connect there, and what to do; it is tried again by itself.
+    /// Why no till can connect there, with the remedy; the agent retries automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
 }
@@ -94,8 +95,8 @@ pub struct PrintView {
     pub printer: String,
     /// Its state, as `state` of a `PrinterView`.
     pub state: PrinterState,
-    /// The same as words for people, as its `text`.
+    /// The state in words for people, as its `text`.
     pub text: String,
-    /// How many receipts wait there, this one included.
+    /// The number of receipts that wait there, including this one.
     pub waiting: usize,
 }

@@ -1,15 +1,15 @@
-//! How the terminal stands, as tills and programs hear it: each device with a word of a closed list, facts as fields,
-//! and one sentence.
+//! The terminal's status for tills and programs: each device with a code of a closed list, facts as fields, and one
+//! sentence.
 //!
-//! The words are for programs and never change their meaning; the manual lists them ("The words of the status"). The
-//! sentences are for people, and made where the facts are known: by the agent and the devices, not here.
+//! The codes are for programs and never change their meaning; the manual lists them ("The words of the status"). The
+//! sentences are for people. The agent and the devices make them, because they know the facts.
 
 use serde::{Deserialize, Serialize};
 
 use super::{HealthView, LogView, PortView, SaleView};
 use pos_terms::transaction::Kind;
 
-/// A closed list of words: the enumeration, its words on the wire, and all of them.
+/// Defines a closed list of codes: the enumeration, its codes in the interface, and all of them.
 macro_rules! words {
     ($(#[$head:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$head])*
@@ -20,10 +20,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one.
+            /// Every value.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// As programs write it.
+            /// Returns the code for programs.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
@@ -34,73 +34,73 @@ macro_rules! words {
     };
 }
 
-/// The terminal's state.
+/// The terminal's status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StatusView {
-    /// Version of the program.
+    /// The version of the program.
     pub version: String,
-    /// Terminal id.
+    /// The terminal id.
     pub terminal_id: String,
-    /// The shop's name and address, as a receipt begins; absent when the agent is an earlier one.
+    /// The shop's name and address, as at the head of a receipt; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merchant: Vec<String>,
     /// Its currency, ISO 4217; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The same by its number, as 978; absent as it is.
+    /// The currency's number, as 978; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency_number: Option<u16>,
-    /// Decimals of its minor unit, as 2; absent as it is.
+    /// The decimals of its minor unit, as 2; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency_decimals: Option<u8>,
-    /// The tips that a screen is to offer; absent when it is to offer none.
+    /// The tips that a page should offer; absent when it should offer none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tips: Option<TipsView>,
-    /// Whether transactions of training may be begun here (`"training"` in `POST /v1/sales`).
+    /// True if training transactions may begin here (`"training"` in `POST /v1/sales`).
     #[serde(default)]
     pub may_train: bool,
-    /// Kinds of transactions that whoever asks may begin; absent when the agent is an earlier one.
+    /// The kinds of transactions that the caller may begin; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_begin: Vec<Kind>,
-    /// The tills that whoever asks speaks for; absent when the agent is an earlier one.
+    /// The tills that the caller acts for; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tills: Vec<String>,
-    /// How long it waits at most; absent when the agent is an earlier one.
+    /// The terminal's longest waits; absent when the agent is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitsView>,
-    /// Whether the terminal can work: nothing is wrong that keeps every sale with a card from being approved. A
-    /// terminal that is busy can.
+    /// True if the terminal can work: no fault prevents every card transaction from being approved. A busy terminal can
+    /// work.
     pub ready: bool,
-    /// One sale is at the reader, or an amount is being typed there: the next one has to wait. Which, is in
-    /// [`Self::current`].
+    /// True if a transaction is at the reader, or an amount is being typed there: the next one must wait.
+    /// [`Self::current`] has the transaction.
     pub busy: bool,
-    /// What keeps it from working, or will.
+    /// Faults that prevent it from working, or will.
     pub attention: Vec<AttentionView>,
     /// The reader.
     pub reader: ReaderView,
     /// The gateway.
     pub gateway: GatewayView,
-    /// The printers; none when receipts are kept without printing them.
+    /// The printers; empty when receipts are kept without printing them.
     pub printers: Vec<PrinterView>,
     /// The clock.
     pub clock: ClockView,
     /// The journal.
     pub journal: JournalView,
-    /// Where tills with a token connect; absent when none has one.
+    /// The port for tills with a token; absent when none has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<PortView>,
-    /// How much is logged; absent when that is as the program was started.
+    /// The log level; absent when it is the one of the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logging: Option<LogView>,
-    /// Whether an update is good.
+    /// The health after an update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<HealthView>,
-    /// The sale at the reader; absent when there is none, or it is another till's.
+    /// The transaction at the reader; absent when there is none, or it is another till's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<SaleView>,
-    /// Sales whose outcome is not known yet.
+    /// The unconfirmed transactions.
     pub unconfirmed: Vec<SaleView>,
 }
 
@@ -109,9 +109,9 @@ pub struct StatusView {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TipsView {
-    /// To choose from, in percent.
+    /// Tips to choose from, in percent.
     pub presets: Vec<u8>,
-    /// The customer may type another one at the reader (`"tip":"ask"`).
+    /// True if the customer may type another tip at the reader (`"tip":"ask"`).
     pub custom: bool,
     /// The tip of a customer who chooses none in time, in percent; 0 is none.
     pub default: u8,
@@ -120,45 +120,45 @@ pub struct TipsView {
 }
 
 impl StatusView {
-    /// Whether something of this kind needs attention.
+    /// Returns whether something of this kind needs attention.
     #[must_use]
     pub fn needs(&self, code: Attention) -> bool {
         self.attention.iter().any(|one| one.code == code)
     }
 }
 
-/// How long the terminal waits at most, in seconds: for whoever shows a countdown.
+/// The terminal's longest waits, in seconds, for a countdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitsView {
-    /// For a card.
+    /// The wait for a card.
     pub card_s: u64,
-    /// For the gateway's answer.
+    /// The wait for the gateway's answer.
     pub answer_s: u64,
-    /// For the cashier to compare the signature.
+    /// The wait for the cashier to compare the signature.
     pub signature_s: u64,
 }
 
-/// One thing that needs attention.
+/// An entry that needs attention.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AttentionView {
-    /// What it is.
+    /// The code.
     pub code: Attention,
-    /// One sentence, with what to do.
+    /// One sentence, with the remedy.
     pub text: String,
-    /// The reference of the sale that it concerns.
+    /// The reference of the transaction that it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sale: Option<String>,
-    /// The till of that sale.
+    /// The till of that transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
 }
 
 impl AttentionView {
-    /// One that concerns no sale.
+    /// Creates an entry that concerns no transaction.
     pub fn new(code: Attention, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), sale: None, till: None }
     }
@@ -171,7 +171,7 @@ impl std::fmt::Display for AttentionView {
 }
 
 words! {
-    /// What needs attention.
+    /// A fault or task that needs attention.
     Attention {
         /// See [`ReaderState::Opening`].
         ReaderOpening = "reader-opening",
@@ -191,9 +191,9 @@ words! {
         ReaderFlooding = "reader-flooding",
         /// See [`ReaderState::Restarting`].
         ReaderRestarting = "reader-restarting",
-        /// The card of the last payment is still in it, and the next one waits for that.
+        /// The card of the last payment is still in the reader, and the next payment waits for its removal.
         ReaderCardLeft = "reader-card-left",
-        /// It has few keys left (`warn-keys-left`).
+        /// The reader has few keys left (`warn-keys-left`).
         ReaderKeysLow = "reader-keys-low",
         /// See [`GatewayState::Unreachable`].
         GatewayUnreachable = "gateway-unreachable",
@@ -217,15 +217,15 @@ words! {
         GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
         /// See [`GatewayState::CannotBeAsked`].
         GatewayCannotBeAsked = "gateway-cannot-be-asked",
-        /// A certificate of the gateway ends soon, or has ended.
+        /// A certificate of the gateway expires soon, or has expired.
         GatewayCertificateEnds = "gateway-certificate-ends",
-        /// The last CA of `ca-file` does.
+        /// The last CA certificate of `ca-file` expires soon, or has expired.
         CaCertificateEnds = "ca-certificate-ends",
-        /// Our certificate does.
+        /// Our certificate expires soon, or has expired.
         OwnCertificateEnds = "own-certificate-ends",
-        /// Our token does.
+        /// Our token expires soon, or has expired.
         TokenEnds = "token-ends",
-        /// Changed files (CA, certificate, key, token) do not fit; the earlier ones serve.
+        /// Changed files (CA, certificate, key, token) do not match; the earlier ones are used.
         GatewayFilesUnused = "gateway-files-unused",
         /// See [`PrinterState::NoPaper`].
         PrinterNoPaper = "printer-no-paper",
@@ -257,19 +257,19 @@ words! {
         JournalNearlyFull = "journal-nearly-full",
         /// See [`JournalState::CannotBeWritten`].
         JournalCannotBeWritten = "journal-cannot-be-written",
-        /// The journal is an old copy of itself, or was found to be one.
+        /// The journal is an outdated copy, or was found to be one.
         JournalOldCopy = "journal-old-copy",
-        /// The gateway has not said yet whether it is one.
+        /// It is not known yet whether the journal is an outdated copy, because the gateway has not answered.
         JournalNotCompared = "journal-not-compared",
-        /// The journal is new, and the gateway holds payments of this terminal from before.
+        /// The journal is new, and the gateway holds earlier payments of this terminal.
         JournalBeganAnew = "journal-began-anew",
-        /// A sale's outcome is not known; it is being found out by itself.
+        /// A transaction is unconfirmed; the agent resolves it automatically.
         SaleUnconfirmed = "sale-unconfirmed",
-        /// A sale's outcome is not known, and nothing goes on by itself.
+        /// A transaction is unconfirmed, and the agent takes no further step.
         SaleNeedsPerson = "sale-needs-person",
-        /// A signature is to be compared.
+        /// A signature must be compared.
         SignatureAwaited = "signature-awaited",
-        /// A till is to confirm that it takes a sale.
+        /// A till must confirm that it takes a payment.
         ConfirmationAwaited = "confirmation-awaited",
         /// Tills with a token cannot connect.
         TillPortClosed = "till-port-closed",
@@ -277,17 +277,17 @@ words! {
 }
 
 words! {
-    /// How the reader stands.
+    /// The reader's state.
     ReaderState {
         /// A card can be read.
         Ready = "ready",
         /// Its port is being opened, or it is starting up.
         Opening = "opening",
-        /// There is none at its port.
+        /// No reader is at its port.
         Absent = "absent",
-        /// What answers there is no such reader.
+        /// The device at its port is not such a reader.
         OtherDevice = "other-device",
-        /// `[reader] serials` does not name it.
+        /// `[reader] serials` does not list it.
         NotListed = "not-listed",
         /// It has no key to encrypt with: none was ever injected, or they are used up.
         NoKeys = "no-keys",
@@ -295,7 +295,7 @@ words! {
         ClearData = "clear-data",
         /// It did not encrypt a card, or used a key again.
         NotEncrypting = "not-encrypting",
-        /// It sends without end and is not listened to.
+        /// It sends without end, and its data are ignored.
         Flooding = "flooding",
         /// It is being restarted after a fault.
         Restarting = "restarting",
@@ -307,11 +307,11 @@ words! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReaderView {
-    /// How it stands.
+    /// The state.
     pub state: ReaderState,
-    /// Who it is, or why it cannot be used and what to do.
+    /// The model and serial number, or why it cannot be used, with the remedy.
     pub text: String,
-    /// Serial number; this and what follows only while it is ready.
+    /// Serial number; this and the following fields only while it is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
     /// Model.
@@ -320,25 +320,25 @@ pub struct ReaderView {
     /// Version of its program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// Its configuration files; none when it does not tell.
+    /// Its configuration files; empty when it does not report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configuration: Vec<ConfigFileView>,
-    /// When it was last seen to be another one, or otherwise configured, UTC (RFC 3339); absent when it never was.
+    /// When the agent last saw another reader or configuration, UTC (RFC 3339); absent when it never did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
-    /// What was not as before then.
+    /// The difference found then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
-    /// How many keys it has left, known from the first card after a start on.
+    /// The number of keys it has left, known after the first card since a start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
-    /// The card of the last payment is still in it; the next payment waits until it is out.
+    /// True if the card of the last payment is still in it; the next payment waits until it is removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub card_left: bool,
 }
 
 impl ReaderView {
-    /// One of which no more is known.
+    /// Creates a view without further facts.
     pub fn new(state: ReaderState, text: impl Into<String>) -> Self {
         Self {
             state,
@@ -366,7 +366,8 @@ pub struct ConfigFileView {
     pub version: String,
 }
 
-/// Keys that the reader has left: each payment uses one or two, and none can be taken without (readers: 2.12).
+/// Keys that the reader has left: each payment uses one or two, and without them no payment is possible (readers:
+/// 2.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -380,40 +381,40 @@ pub struct KeysView {
 }
 
 words! {
-    /// How the gateway stands, as far as whatever it was asked last has shown.
+    /// The gateway's state, as shown by the last request.
     GatewayState {
         /// It answered.
         Answers = "answers",
-        /// A line to it stands; nothing was asked yet.
+        /// A connection to it is open; nothing was requested yet.
         Connected = "connected",
-        /// Nothing was asked yet.
+        /// Nothing was requested yet.
         NotAskedYet = "not-asked-yet",
         /// It answered that it has too many requests.
         Throttles = "throttles",
-        /// No connection: `cause` tells what failed.
+        /// No connection: `cause` says what failed.
         Unreachable = "unreachable",
-        /// It was asked, and no whole answer came.
+        /// It got a request, and no complete answer came.
         NoAnswer = "no-answer",
-        /// It answers with a fault of its own (HTTP 5xx).
+        /// It answers with a server error (HTTP 5xx).
         OutOfOrder = "out-of-order",
         /// It refuses our access token.
         RefusesToken = "refuses-token",
-        /// Its certificate is not one that we may believe: another CA, another host, revoked.
+        /// Its certificate is not trusted: another CA, another host, revoked.
         UntrustedCertificate = "untrusted-certificate",
-        /// Its certificate has ended.
+        /// Its certificate has expired.
         CertificateExpired = "certificate-expired",
-        /// It wants a certificate of ours, or another one.
+        /// It demands a certificate of the terminal, or another one.
         OwnCertificateRefused = "own-certificate-refused",
-        /// It refuses our certificate, which has ended.
+        /// It refuses our certificate, which has expired.
         OwnCertificateExpired = "own-certificate-expired",
-        /// What is there is no such gateway, or the settings name none.
+        /// The server is no such gateway, or the settings name none.
         CannotBeAsked = "cannot-be-asked",
     }
 }
 
 impl GatewayState {
-    /// Whether every sale with a card fails until a person has seen to it. A network that is down may be back with the
-    /// next sale, which is why an unreachable gateway keeps nobody from trying.
+    /// Returns whether every card transaction fails until a person has acted. A network that is down may be back with
+    /// the next transaction, so an unreachable gateway does not stop attempts.
     #[must_use]
     pub fn stops_sales(self) -> bool {
         match self {
@@ -439,20 +440,20 @@ impl GatewayState {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayView {
-    /// How it stands.
+    /// The state.
     pub state: GatewayState,
-    /// What is known of it, or what is wrong and what to do.
+    /// Facts about it, or the fault with the remedy.
     pub text: String,
     /// Its address.
     pub url: String,
-    /// What failed, more exactly than the state: `name-not-resolved`, `connection-refused`, `no-route`,
+    /// The cause of the failure, more exact than the state: `name-not-resolved`, `connection-refused`, `no-route`,
     /// `connect-timed-out`, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
 
 words! {
-    /// How a printer stands.
+    /// A printer's state.
     PrinterState {
         /// It prints.
         Ready = "ready",
@@ -460,7 +461,7 @@ words! {
         NotUsedYet = "not-used-yet",
         /// No paper.
         NoPaper = "no-paper",
-        /// The paper ends soon.
+        /// The paper is nearly used up.
         PaperLow = "paper-low",
         /// Its cover is open.
         CoverOpen = "cover-open",
@@ -468,15 +469,15 @@ words! {
         PaperJam = "paper-jam",
         /// An error that needs a mechanic, or a restart.
         Error = "error",
-        /// Its head is too hot or its supply weak: it goes on by itself.
+        /// Its head is too hot or its supply is weak: it continues automatically.
         Pausing = "pausing",
-        /// Off-line, for no reason that it tells.
+        /// Off-line, without a reported reason.
         Offline = "offline",
         /// It cannot be reached.
         Absent = "absent",
-        /// It broke off in the middle of a receipt.
+        /// It stopped in the middle of a receipt.
         Interrupted = "interrupted",
-        /// It does not answer about its state, and should.
+        /// It does not report its state, although it should.
         Silent = "silent",
     }
 }
@@ -486,28 +487,28 @@ words! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PrinterView {
-    /// What people call it.
+    /// The name for people.
     pub name: String,
-    /// Where it is.
+    /// The port.
     pub port: String,
-    /// How it stands.
+    /// The state.
     pub state: PrinterState,
-    /// `ok`, `not used yet`, or what is wrong and what to do, and how many receipts wait.
+    /// `ok`, `not used yet`, or the fault with the remedy, and the number of receipts that wait.
     pub text: String,
-    /// How many receipts wait for it.
+    /// The number of receipts that wait for it.
     pub waiting: usize,
 }
 
 words! {
-    /// Which clock serves.
+    /// The clock in use.
     ClockState {
-        /// The board's.
+        /// The board's clock.
         Ready = "ready",
-        /// The reader's: the board's cannot be right.
+        /// The reader's clock: the board's cannot be right.
         ReaderServes = "reader-serves",
-        /// One that is far from the gateway's.
+        /// A clock that is far from the gateway's.
         Differs = "differs",
-        /// None can be right: no sale is taken.
+        /// No clock can be right: the terminal takes no transaction.
         Untrusted = "untrusted",
     }
 }
@@ -517,9 +518,9 @@ words! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClockView {
-    /// Which serves.
+    /// The clock in use.
     pub state: ClockState,
-    /// The same as a sentence, with what to do.
+    /// The state as a sentence, with the remedy.
     pub text: String,
     /// The terminal's time, local, RFC 3339; absent when none can be right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -527,15 +528,15 @@ pub struct ClockView {
 }
 
 words! {
-    /// How the journal stands.
+    /// The journal's state.
     JournalState {
-        /// It is written.
+        /// It can be written.
         Ready = "ready",
-        /// Its disk has little room left; sales are still taken.
+        /// Its disk has little space left; transactions are still taken.
         NearlyFull = "nearly-full",
-        /// Its disk is full: no sale is taken.
+        /// Its disk is full: the terminal takes no transaction.
         Full = "full",
-        /// It cannot be written: no sale is taken.
+        /// It cannot be written: the terminal takes no transaction.
         CannotBeWritten = "cannot-be-written",
     }
 }
@@ -545,11 +546,11 @@ words! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JournalView {
-    /// How it stands.
+    /// The state.
     pub state: JournalState,
-    /// The same as a sentence, with what to do.
+    /// The state as a sentence, with the remedy.
     pub text: String,
-    /// Room on its disk, in bytes; absent when that cannot be asked.
+    /// Free space on its disk, in bytes; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
 }
@@ -558,7 +559,7 @@ pub struct JournalView {
 mod tests {
     use super::*;
 
-    /// Every word as it goes on the wire, with the list that it is of.
+    /// Returns every code as used in the interface, with its list.
     fn words() -> Vec<(&'static str, Vec<&'static str>)> {
         fn of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
             all.iter().map(|one| word(*one)).collect()

@@ -1,23 +1,24 @@
-//! What a till does and keeps by itself: whether it prints, and data of its own that come back with the sale.
+//! The till's own part of a transaction: whether it prints, and its own data that come back with the transaction.
 
 use std::collections::BTreeMap;
 
-/// Entries, and characters of a name and of a value: a till's bill, shift and ticket, and no store.
+/// The limits on entries, and on the characters of a name and of a value: enough for a till's bill, shift and ticket,
+/// but no data store.
 const MOST_ENTRIES: usize = 16;
 const LONGEST_NAME: usize = 32;
 const LONGEST_VALUE: usize = 128;
 
-/// What a till says of itself with a transaction; none of it changes what is charged.
+/// The till's own statements about a transaction; they do not change the charge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TillSide {
-    /// The till prints the receipts: the terminal prints none by itself but the slip that is signed.
+    /// True if the till prints the receipts: the terminal then only prints the slip to sign.
     pub prints: bool,
-    /// Given back with the sale, by their names.
+    /// Texts returned with the transaction, by their names.
     pub data: BTreeMap<String, String>,
 }
 
 impl TillSide {
-    /// What is wrong with the data: a sentence that begins with the name.
+    /// Returns the fault of the data: a sentence that begins with the name.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if self.data.len() > MOST_ENTRIES {

@@ -1,5 +1,4 @@
-//! What a cashier counts at closing time, as tills see it. By sequence number, never by the clock (design: invariant
-//! 8).
+//! The sums for the cashier's close, as tills see them: by sequence number, never by the clock (design: invariant 8).
 
 use serde::{Deserialize, Serialize};
 
@@ -14,27 +13,27 @@ use pos_terms::transaction::SaleNumber;
 pub struct TotalsView {
     /// Terminal id.
     pub terminal_id: String,
-    /// Whose transactions were counted; absent: every till's.
+    /// The till whose transactions were counted; absent for every till's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
-    /// What has no end yet, whenever it began: it is in no sum below.
+    /// Transactions without an outcome yet, of any age; no sum below includes them.
     pub open: Vec<SaleView>,
-    /// Only transactions with a greater number were counted, and those of the last time's `carried` that have ended
-    /// since.
+    /// The lower limit: only transactions with a greater number were counted, and those of the last `carried` that have
+    /// ended since.
     pub since: SaleNumber,
-    /// The greatest number that was looked at: the next time's `since`.
+    /// The greatest number that was read: the next request's `since`.
     pub next: SaleNumber,
-    /// Numbers up to `next` without an end yet: the next time's `carried`, so that none is ever left out.
+    /// Numbers up to `next` without an outcome yet: the next request's `carried`. So no transaction is left out.
     pub carried: Vec<SaleNumber>,
-    /// What moved, or was reserved, by kind and currency.
+    /// Sums of moved or reserved money, by kind and currency.
     pub kinds: Vec<Sum>,
     /// The same by card scheme.
     pub schemes: Vec<Sum>,
-    /// Tips; they are in the sums of the sales too.
+    /// Tips; the sums of the sales include them too.
     pub tips: Vec<Sum>,
-    /// Declined by the host, the card or the gateway.
+    /// Declined by the issuer, the card or the gateway.
     pub declined: u64,
-    /// Charged, or perhaps charged, and taken back by the terminal itself.
+    /// Charged, or possibly charged, and reversed by the terminal itself.
     pub taken_back: u64,
     /// Cancelled before anything was sent.
     pub cancelled: u64,

@@ -1,5 +1,5 @@
-//! The gateway, as the agent knows it: the requests that it is sent, each a task whose result comes back through the
-//! loop. How they travel is `gateway`'s business.
+//! The agent's side of the gateway: its requests, each a task whose result comes back through the loop. The crate
+//! `pos-gateway` handles the transport.
 
 mod probing;
 
@@ -22,24 +22,24 @@ use probing::{ExpiryWarnings, Probing};
 
 pub(in crate::agent) use probing::ProbeBrought;
 
-/// Questions and reversals of earlier sales that are on their way at one time: a handshake each is work that the sale
-/// at the reader would wait for on a small board. The sale at the reader asks whenever it wants.
+/// Look-ups and reversals of earlier transactions that run at the same time. Each needs a handshake, which would delay
+/// the transaction at the reader on a small board. The transaction at the reader needs no slot.
 pub(in crate::agent) const AT_ONCE: usize = 3;
 
-/// The fields of a payment as the gateway tells them, by their flat names.
+/// The gateway's fields of a payment, by their flat names.
 type GatewayFields = BTreeMap<String, String>;
 
-/// The way to the gateway, and what is watched of it.
+/// The connection to the gateway, and its supervision.
 pub(in crate::agent) struct GatewayControl {
     pub(in crate::agent) client: pos_gateway::Client,
-    /// What was logged of certificates that end.
+    /// The logged warnings of certificates that expire.
     expiry_warnings: ExpiryWarnings,
     probing: Probing,
     pub(in crate::agent) refused: RefusedRequest,
-    /// One place for each of [`AT_ONCE`].
+    /// The slots: [`AT_ONCE`] of them.
     pub(super) turns: Arc<Semaphore>,
     pub(super) clock: Clock,
-    /// What came of a request comes back there.
+    /// The channel that returns the results of requests.
     pub(super) tasks: mpsc::Sender<TaskResult>,
 }
 
@@ -49,7 +49,7 @@ impl GatewayControl {
         Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
     }
 
-    /// Shows a till what the gateway says of one payment.
+    /// Shows a till the gateway's data of one payment.
     pub(in crate::agent) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
         if let Err(problem) = pos_gateway::Client::judge_id(&id) {
             let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
@@ -62,7 +62,7 @@ impl GatewayControl {
         });
     }
 
-    /// Shows a till the payments that the gateway finds.
+    /// Shows a till the payments that match its filters at the gateway.
     pub(in crate::agent) fn find_payments(
         &self,
         filters: Vec<(String, String)>,
@@ -80,12 +80,13 @@ impl GatewayControl {
     }
 }
 
-/// What the gateway said when it refused the last request of a transaction as invalid; until it processes one.
+/// The gateway's message when it refused the last request of a transaction as invalid. It is kept until the gateway
+/// processes a request.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct RefusedRequest(Option<String>);
 
 impl RefusedRequest {
-    /// Keeps it, by the answer to a request.
+    /// Updates it from the answer to a request.
     pub(super) fn heard(&mut self, number: SaleNumber, answer: &Answer) {
         match answer {
             Answer::NotSent { why } if why.reason == Reason::RequestNotPossible => {
@@ -100,7 +101,7 @@ impl RefusedRequest {
         }
     }
 
-    /// What a technician must do as long as it stands.
+    /// Returns the technician's task while the refusal is kept.
     pub(in crate::agent) fn attention(&self) -> Option<String> {
         let said = self.0.as_ref()?;
         let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
@@ -112,13 +113,13 @@ impl RefusedRequest {
 }
 
 impl GatewayControl {
-    /// Sends the request of a sale; what is heard at once when it cannot be sent.
+    /// Sends the request of a transaction. Returns the event when it cannot be sent.
     pub(super) fn ask(&self, active: &mut OpenTransaction) -> Option<Event> {
         let number = active.number();
         if !active.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.client, active.order()));
         }
-        // Kept until the answer: a gateway that did not process it may be asked again.
+        // Kept until the answer: if the gateway did not process the request, it may be sent again.
         let why = match active.prepared.clone() {
             Some(Ok(prepared)) => {
                 let (gateway, done, clock) = (self.client.clone(), self.tasks.clone(), self.clock.clone());
@@ -138,17 +139,17 @@ impl GatewayControl {
         Some(Event::CannotAsk { why })
     }
 
-    /// Opens the way to the gateway while the customer looks for the card.
+    /// Opens the connection to the gateway while the customer gets the card ready.
     pub(super) fn warm(&self) {
         let (gateway, done) = (self.client.clone(), self.tasks.clone());
         tokio::spawn(async move {
-            // What came of it the client keeps.
+            // The client keeps the result.
             let _ = gateway.warm().await;
             let _ = done.send(TaskResult::Warmed).await;
         });
     }
 
-    /// Asks what became of a pending payment.
+    /// Polls a pending payment.
     pub(super) fn poll(&self, active: &OpenTransaction, payment: PaymentId) {
         let (number, order) = (active.number(), active.order());
         let asked = Expected {
@@ -163,7 +164,7 @@ impl GatewayControl {
         });
     }
 
-    /// Asks what the gateway holds under these references.
+    /// Looks up payments under these gateway references.
     pub(super) fn query(&self, number: SaleNumber, references: Vec<String>, is_at_reader: bool) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
         tokio::spawn(async move {
@@ -189,7 +190,7 @@ impl GatewayControl {
         });
     }
 
-    /// Asks which references of these terminals it holds between two times (milliseconds since 1970).
+    /// Lists the gateway references of these terminals between two times (milliseconds since 1970).
     pub(in crate::agent) fn list_references(&self, terminals: BTreeSet<String>, times: (i64, i64)) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
         tokio::spawn(async move {
@@ -207,7 +208,7 @@ impl GatewayControl {
         });
     }
 
-    /// Looks up the transaction that a till's wish follows, with all that is linked to it.
+    /// Looks up the transaction that a till's request follows, with all linked payments.
     pub(in crate::agent) fn look_up_for(&self, wish: Box<WaitingWish>, reference: String) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
         tokio::spawn(async move {
@@ -217,13 +218,13 @@ impl GatewayControl {
         });
     }
 
-    /// Waits for one of the few places that all earlier sales share; the sale at the reader goes at once.
+    /// Waits for one of the slots that all earlier transactions share. The transaction at the reader does not wait.
     fn turn(&self, is_at_reader: bool) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
         let places = (!is_at_reader).then(|| Arc::clone(&self.turns));
         async move { places?.acquire_owned().await.ok() }
     }
 
-    /// What the answer to a request says of the gateway itself.
+    /// Updates the gateway's state from the answer to a request.
     pub(in crate::agent) fn answered(&mut self, number: SaleNumber, answer: &Answer) {
         self.probe_again_soon();
         self.refused.heard(number, answer);
@@ -232,24 +233,24 @@ impl GatewayControl {
         }
     }
 
-    /// A handshake was made, which may have shown another certificate.
+    /// Handles a new handshake, which may have shown another certificate.
     pub(in crate::agent) fn warmed(&mut self) {
         self.probe_again_soon();
         self.expiry_warnings.look_again();
     }
 
-    /// It was reached when it was spoken to last, whatever it said.
+    /// Returns whether the last contact reached the gateway, even if its answer was a refusal.
     pub(in crate::agent) fn is_reached(&self) -> bool {
         self.client.contact().is_reached()
     }
 
-    /// Whether it has answered a probe, which tells how far its clock is from ours.
+    /// Returns whether the gateway has answered a probe, which tells how far its clock is from the board's.
     pub(in crate::agent) fn has_told_its_time(&self) -> bool {
         self.probing.was_answered
     }
 }
 
-/// The request of a transaction that needs no card.
+/// Prepares the request of a transaction that needs no card.
 fn without_card(gateway: &pos_gateway::Client, order: &Order) -> Result<PreparedPayment, String> {
     let on = RequestTarget::of(&order.operation).ok_or("it needs a card")?;
     let asked = WithoutCard {
@@ -277,7 +278,7 @@ mod tests {
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), None);
         let told = after(Answer::NotSent { why: Reason::RequestNotPossible.with("entityId") });
         assert!(told.as_ref().is_some_and(|told| told.contains("(entityId)")), "{told:?}");
-        // What does not say whether it was looked at changes nothing.
+        // An answer that leaves open whether the gateway processed the request changes nothing.
         assert_eq!(after(Answer::Unknown { why: Reason::GatewayNoAnswer.into() }), told);
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), told);
         assert_eq!(after(Answer::Pending { id: PaymentId::new("p1"), redirect: None }), None);

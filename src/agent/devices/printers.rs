@@ -1,4 +1,4 @@
-//! Receipts: what stands on them as far as the journal knows it, to the printers that print them, and as text.
+//! Receipts: their content from the journal, handed to the printers that print them, and as text.
 
 use tokio::sync::oneshot;
 
@@ -16,27 +16,27 @@ use pos_words::{Language, Words};
 
 use crate::agent::views::states::state_of_printer;
 
-/// In the order in which they are printed.
+/// The copies, in the order in which they are printed.
 const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
 
-/// What the configuration says of each receipt.
+/// Returns the configured parts of each receipt.
 fn letterhead(terminal: &Terminal) -> Letterhead {
-    // The check has refused every other code.
+    // The configuration check refuses every other code.
     let words = Words::new(Language::from_code(&terminal.language).unwrap_or_default());
     Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
 }
 
-/// The printers, and what stands on each receipt.
+/// The printers, and the fixed parts of each receipt.
 pub(in crate::agent) struct PrinterControl {
-    /// In the order of the configuration.
+    /// The printers, in the order of the configuration.
     printers: Vec<(config::Printer, pos_printer::Handle)>,
-    /// Characters of a line, where nobody says another width.
+    /// The characters per line, unless a caller gives another width.
     pub(in crate::agent) columns: u8,
-    /// The language of the receipts, as tills write it.
+    /// The language code of the receipts, as tills write it.
     language: String,
-    /// What is trained is shown, and never printed.
+    /// True in training mode, whose receipts are shown and never printed.
     in_training: bool,
-    /// What the shop has printed on each receipt, and the language of all that a cashier and a customer read.
+    /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,
 }
 
@@ -55,12 +55,12 @@ impl PrinterControl {
         }
     }
 
-    /// The printers with their configurations.
+    /// Returns the printers with their configurations.
     pub(in crate::agent) fn each(&self) -> impl Iterator<Item = (&config::Printer, &pos_printer::Handle)> {
         self.printers.iter().map(|(config, handle)| (config, handle))
     }
 
-    /// Prints a receipt again, with the mark that says so, on the printer that prints this copy by itself, or else the
+    /// Prints a receipt again, marked as a duplicate, on the printer that prints this copy automatically, or else the
     /// first.
     pub(in crate::agent) fn print_again(
         &self,
@@ -69,7 +69,7 @@ impl PrinterControl {
         copy: ReceiptCopy,
     ) -> Result<PrintView, Refused> {
         if self.in_training {
-            // On the shop's paper it could pass for one that was paid.
+            // On the shop's paper a training receipt could pass for a paid one.
             let why = "it is training, whose receipts are shown and never printed".to_owned();
             return Err(Refused::Printer { why });
         }
@@ -77,14 +77,14 @@ impl PrinterControl {
         self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
     }
 
-    /// Prints a close of day where the merchant's copies are printed.
+    /// Prints a close of day on the printer of the merchant's copies.
     pub(in crate::agent) fn print_close(&self, close: &Close, duplicate: bool) -> Result<PrintView, Refused> {
         let page = pos_printer::compose_close(close, &self.letterhead);
         let print = |printer: &pos_printer::Handle| printer.print_close(close.number, page, duplicate);
         self.on_the_usual_printer(ReceiptCopy::Merchant, print)
     }
 
-    /// As [`Self::usual_printer`], with what is printed there.
+    /// Prints on [`Self::usual_printer`] and describes the result.
     fn on_the_usual_printer(
         &self,
         copy: ReceiptCopy,
@@ -95,8 +95,8 @@ impl PrinterControl {
         Ok(print_view(config, printer))
     }
 
-    /// Prints lines of a till's own where the merchant's copies are printed, and answers when they are on paper. They
-    /// are no receipt: nothing of them is kept, and training may print them too.
+    /// Prints a till's own lines on the printer of the merchant's copies, and answers when they are on paper. They are
+    /// no receipt: the agent keeps nothing of them, and training mode may print them too.
     pub(in crate::agent) fn print_till_lines(
         &self,
         lines: Vec<LineToPrint>,
@@ -118,7 +118,7 @@ impl PrinterControl {
         }
     }
 
-    /// The printer that prints this copy by itself, or else the first.
+    /// Returns the printer that prints this copy automatically, or else the first.
     fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
         let usual = self.each().find(|(config, _)| prints(config, copy)).or_else(|| self.each().next());
         usual.ok_or_else(|| {
@@ -127,7 +127,7 @@ impl PrinterControl {
         })
     }
 
-    /// A receipt to be read, for the screen or a till's own printer.
+    /// Returns a receipt to be read on the cashier's page or printed by a till's own printer.
     pub(in crate::agent) fn receipt_view(
         &self,
         journal: &Journal,
@@ -152,7 +152,7 @@ impl PrinterControl {
         }
     }
 
-    /// One copy of a receipt: as it was kept, or composed anew.
+    /// Returns one copy of a receipt: the stored page, or a newly composed one.
     fn page_of(&self, journal: &Journal, sale: &Transaction, copy: ReceiptCopy) -> (Receipt, Page) {
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
         let kept = match sale.standing() {
@@ -163,34 +163,35 @@ impl PrinterControl {
             tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
             None
         });
-        // What a later program kept in another form is composed anew too.
+        // A page stored by a later program in another form is composed anew too.
         let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
         let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.letterhead, copy));
         (receipt, page)
     }
 }
 
-/// What came of a sale's receipts.
+/// The result of handing out a transaction's receipts.
 pub(in crate::agent) struct Handed {
-    /// Why a printer did not take one.
+    /// The reasons of printers that did not take one.
     pub(in crate::agent) not_printed: Vec<String>,
-    /// Each copy as it is to be kept: what stands on the last ones, for every later copy.
+    /// Each copy as it is to be stored: the content of the last receipts, for every later copy.
     pub(in crate::agent) to_keep: Vec<(ReceiptCopy, String)>,
 }
 
 impl PrinterControl {
-    /// Hands the receipts to the printers. A printer that is dead or full changes nothing: they can be had again.
+    /// Hands the receipts to the printers and returns the result. A dead printer or a full queue changes nothing: the
+    /// receipts can be printed again.
     pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
         let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
         let has_ended = matches!(sale.standing(), Standing::Ended(_));
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
         let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.letterhead, copy)));
         for (copy, page) in &pages {
-            // The slip is signed, whatever copies are printed by themselves: the first printer that prints any gives it
-            // out.
+            // The slip for the signature does not depend on automatic copies: the first printer that prints any takes
+            // it.
             let slip = self.each().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.each().next());
             let printers: Vec<_> = match (paper, copy) {
-                // The till prints them; what is signed is the terminal's.
+                // The till prints its copies; the terminal prints the slip to sign.
                 (Paper::Copies | Paper::AfterSignature, _) if sale.order().till_prints => Vec::new(),
                 (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
                     self.each().filter(|(config, _)| prints(config, *copy)).collect()
@@ -217,12 +218,13 @@ impl PrinterControl {
     }
 }
 
-/// The receipt with the transaction that it refers to.
+/// Returns the receipt with the transaction that it refers to.
 pub(in crate::agent) fn receipt_of(journal: &Journal, sale: &Transaction) -> Receipt {
     Receipt { original: original_of(journal, sale), ..sale.receipt() }
 }
 
-/// What the journal knows of the transaction that this one refers to. Another till's reference is that till's.
+/// Returns the journal's data of the transaction that this one refers to. Another till's reference stays with that
+/// till.
 fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     let order = sale.order();
     let number = order.operation.of()?.number.filter(|number| *number < order.number)?;
@@ -238,7 +240,7 @@ fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
 }
 
-/// A till that has gone meanwhile lets go of its lines: they are not printed when their turn comes.
+/// Answers when the lines are printed. If the till has hung up by then, its lines are dropped from the queue.
 async fn answer_when_printed(
     (config, printer): (config::Printer, pos_printer::Handle),
     becomes: oneshot::Receiver<Result<(), NotPrinted>>,
@@ -248,7 +250,7 @@ async fn answer_when_printed(
         () = reply.closed() => return,
         becomes = becomes => becomes,
     };
-    // The agent is ending: whether they were printed is not known, and no answer says so.
+    // The agent is stopping: it does not know whether they were printed, so it sends no answer.
     let Ok(becomes) = becomes else { return };
     let printed = becomes.map(|()| print_view(&config, &printer));
     let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string() }));
@@ -263,7 +265,7 @@ fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintV
     }
 }
 
-/// A line that a till sent, as the printer with so many columns lays it out; or why it cannot.
+/// Converts a till's line to the layout of a printer with so many columns, or returns why it cannot.
 fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
     let LineToPrint { text, value, align, style, code } = line;
     let kind = code.map(|code| match code {
@@ -297,7 +299,7 @@ fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
     Ok(TillLine { text, value, align, style, code })
 }
 
-/// A row as tills and pages are shown it.
+/// Converts a row to the form for tills and pages.
 fn row_view(row: ReceiptRow) -> ReceiptRowView {
     let of = |is, text| ReceiptRowView { is, text, value: String::new() };
     match row {
@@ -313,7 +315,7 @@ fn row_view(row: ReceiptRow) -> ReceiptRowView {
     }
 }
 
-/// Whether a printer prints a copy by itself.
+/// Returns whether a printer prints a copy automatically.
 fn prints(config: &config::Printer, copy: ReceiptCopy) -> bool {
     match config.copies {
         Copies::Both => true,

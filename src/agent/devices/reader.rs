@@ -1,4 +1,4 @@
-//! The card reader, as the agent knows it: what it said, and the orders that it is given. One sale has it at a time.
+//! The agent's side of the card reader: its reports and its orders. One transaction has it at a time.
 
 mod between_sales;
 mod changes;
@@ -30,7 +30,7 @@ const PURCHASE: u8 = 0x00;
 /// EMV transaction type (9C) of a refund.
 const REFUND: u8 = 0x20;
 
-/// The reader's settings from the configuration; what only its family needs is [`pos_reader::ReaderFamily::of`].
+/// Returns the reader's settings from the configuration; [`pos_reader::ReaderFamily::of`] has those of its family only.
 pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_reader::ReaderSettings {
     let clock = clock.clone();
     let section = &config.reader;
@@ -39,30 +39,30 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
         icc_masked_tags: config.gateway.send_masked_tags,
         icc_private_tags: config.gateway.private_tags(),
         clock: Arc::new(move || clock.for_the_reader()),
-        // The check has refused every other code.
+        // The configuration check refuses every other code.
         language: pos_reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),
         serials: section.serials.clone(),
         ..pos_reader::ReaderSettings::new(section.port.as_str())
     }
 }
 
-/// What is known of the reader, and who has it.
+/// The state of the reader, and the transaction that has it.
 pub(in crate::agent) struct ReaderControl {
     handle: ReaderHandle,
     pub(in crate::agent) state: HeardReader,
-    /// The reader as the book has it.
+    /// The reader as recorded in the journal.
     recorded: RecordedReader,
-    /// What it waits for between two sales.
+    /// The slot between two transactions.
     pub(in crate::agent) slot: Slot,
-    /// Keys that it has left, as far as its cards have shown.
+    /// The keys that the reader has left, as far as its cards have shown.
     pub(in crate::agent) keys_left: Option<KeysView>,
-    /// The sale that has it.
+    /// The transaction that has the reader.
     pub(in crate::agent) in_use_by: Option<SaleNumber>,
-    /// A till that waits for an amount to be typed at it.
+    /// A till that waits for an amount to be typed at the reader.
     amount_awaited: Option<AmountAwaited>,
     clock: Clock,
     tips: Option<Tips>,
-    /// What the reader offers where nothing is said of tips, in percent.
+    /// The reader's offer where no tips are configured, in percent.
     tip_percentages: Vec<u8>,
     card_timeout: Duration,
     warn_keys_left: u64,
@@ -87,18 +87,18 @@ impl ReaderControl {
         }
     }
 
-    /// Its orders go there from now on.
+    /// Sends the reader's orders to this handle from here on.
     #[cfg(test)]
     pub(in crate::agent) fn is_given(&mut self, handle: ReaderHandle) {
         self.handle = handle;
     }
 
-    /// How long a customer has at the reader.
+    /// Returns how long a customer has at the reader.
     pub(in crate::agent) fn card_timeout(&self) -> Duration {
         self.card_timeout
     }
 
-    /// Arms the reader.
+    /// Arms the reader. Returns an event if that fails.
     pub(super) fn arm(&mut self, active: &mut OpenTransaction) -> Option<Event> {
         let Some(local) = self.clock.local() else {
             self.in_use_by = None;
@@ -122,7 +122,7 @@ impl ReaderControl {
         self.order(number, ReaderOrder::Arm(arm))
     }
 
-    /// Lets the reader ask for a tip on top of a sale's amount.
+    /// Lets the reader ask for a tip in addition to the transaction's amount. Returns an event if that fails.
     pub(super) fn ask_tip(&mut self, active: &OpenTransaction) -> Option<Event> {
         let (percentages, other, timeout) = match &self.tips {
             Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
@@ -134,7 +134,8 @@ impl ReaderControl {
         self.order(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }))
     }
 
-    /// The tip of a sale as it counts: who walks off at the question has not refused to pay.
+    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay: where tips
+    /// are configured, the default tip applies.
     pub(in crate::agent) fn tip(
         &self,
         base: Amount,
@@ -146,7 +147,7 @@ impl ReaderControl {
         }
     }
 
-    /// Takes back what the sale asked of the reader, if it has it.
+    /// Cancels the transaction's order at the reader, if it has the reader. Returns an event if the reader is gone.
     pub(super) fn stop(&mut self, number: SaleNumber) -> Option<Event> {
         if self.in_use_by == Some(number) { self.order(number, ReaderOrder::Cancel { sale: number }) } else { None }
     }
@@ -156,7 +157,8 @@ impl ReaderControl {
         self.complete(active.number(), answer)
     }
 
-    /// Declines a card whose sale could not be recorded, or is no more.
+    /// Declines a card whose transaction could not be recorded, or no longer exists. Returns an event if the reader is
+    /// gone.
     pub(in crate::agent) fn decline_card(&mut self, number: SaleNumber) -> Option<Event> {
         self.complete(number, CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() })
     }
@@ -167,18 +169,19 @@ impl ReaderControl {
         self.order(number, ReaderOrder::Complete { sale: number, completion })
     }
 
-    /// Gives the reader an order; when it is gone or another sale has it, the sale hears that the reader was lost.
+    /// Gives the reader an order. If the reader is gone or another transaction has it, returns that the reader was
+    /// lost.
     fn order(&mut self, number: SaleNumber, order: ReaderOrder) -> Option<Event> {
         let is_lost = self.in_use_by != Some(number) || self.handle.order_now(order).is_err();
         is_lost.then_some(Event::ReaderLost)
     }
 
-    /// The reader's clock is set by the board's.
+    /// Has the reader's clock set from the board's.
     pub(in crate::agent) fn set_clock(&mut self) {
         let _ = self.handle.order_now(ReaderOrder::SetClock);
     }
 
-    /// Keys that a card has shown; those of the other kind stay as they were known.
+    /// Records the key counts that a card has shown; the counts of the other kind stay.
     pub(in crate::agent) fn note_keys(&mut self, card: Option<u64>, pin: Option<u64>) {
         let known = self.keys_left.unwrap_or_default();
         self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
@@ -187,8 +190,8 @@ impl ReaderControl {
         }
     }
 
-    /// Keys are used up one by one, and a reader without them takes no card: warned of while there is time to inject
-    /// new ones.
+    /// Returns a warning when few keys are left. Each card uses keys up, and a reader without keys takes no card, so a
+    /// technician needs time to inject new ones.
     pub(in crate::agent) fn keys_run_out(&self) -> Option<String> {
         let KeysView { card, pin } = self.keys_left?;
         let fewest = card.into_iter().chain(pin).min()?;
@@ -197,10 +200,10 @@ impl ReaderControl {
     }
 }
 
-/// The reader, as it was heard last.
+/// The reader's last report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent) enum HeardReader {
-    /// Nothing was heard yet.
+    /// No report yet.
     Opening,
     Ready(ReaderIdentity),
     Unready(Unready),
@@ -215,7 +218,7 @@ impl HeardReader {
         if let Self::Ready(identity) = self { Some(identity) } else { None }
     }
 
-    /// Why it cannot be used, with what to do.
+    /// Returns why the reader cannot be used, with the remedy.
     pub(in crate::agent) fn trouble(&self) -> Option<String> {
         match self {
             Self::Ready(_) => None,

@@ -1,4 +1,4 @@
-//! The trainer's place: what the core asks of a device in training is played here, and reaches no device.
+//! The trainer in place of the devices: it plays their part in training mode, and nothing reaches a device.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use pos_core::training::{Timed, Trainer};
 use pos_core::transaction::{Action, Transaction};
 use pos_terms::transaction::SaleNumber;
 
-/// The trainer, and what is being played.
+/// The trainer, and its running scenario.
 pub(in crate::agent) struct TrainerControl {
     trainer: Trainer,
-    /// What is being played at the place of the reader.
+    /// The scenario that runs in place of the reader.
     at_reader: Option<AbortHandle>,
-    /// Each scene is heard there.
+    /// The channel that returns the events of a scenario.
     tasks: mpsc::Sender<TaskResult>,
 }
 
@@ -25,7 +25,7 @@ impl TrainerControl {
         Self { trainer: Trainer::default(), at_reader: None, tasks }
     }
 
-    /// Plays what is heard when the core wants this of a device.
+    /// Plays the device's part in this action.
     pub(super) fn perform(&mut self, sale: &Transaction, action: &Action) {
         let Some(scenes) = self.trainer.plays(sale, action) else { return };
         let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));

@@ -1,5 +1,5 @@
-//! How a transaction begins. Each condition is checked here, one after the other. The rules themselves are elsewhere:
-//! the limits, the operators' desk, the earlier transactions.
+//! The start of a transaction. This module checks each condition in turn. The rules are elsewhere: in the limits, the
+//! operator service and the earlier transactions.
 
 use crate::agent::journal_writer::refused_by_journal;
 use crate::agent::surroundings::Random;
@@ -18,7 +18,7 @@ use pos_terms::transaction::{Kind, SaleNumber};
 use super::{Engine, OpenTransaction};
 
 impl Engine {
-    /// A new sale, or the stored one under the same till and reference (design: path of a sale, 1).
+    /// Begins a transaction, or returns the stored one under the same till and reference (design: path of a sale, 1).
     pub(in crate::agent) fn begin(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
         self.identity.takes(&wanted)?;
         match self.facts().find(&wanted.till, &wanted.reference) {
@@ -93,12 +93,12 @@ impl Engine {
         };
         let is_confirmed = order.by.as_ref().is_some_and(|by| by.supervisor.is_some());
         let begun = self.begin_recorded(order, now)?;
-        // A word that was not needed stays good for its own command.
+        // An approval that was not needed stays valid for its own command.
         self.operators.approval_used(approval.filter(|_| is_confirmed));
         Ok(begun)
     }
 
-    /// Written first; only then it is told and anything is done for it.
+    /// Writes the transaction first, and only then tells the till and acts.
     fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
         let number = order.number;
         let (mut sale, step) = Transaction::begin(order);
@@ -120,7 +120,7 @@ impl Engine {
     }
 }
 
-/// Whether a transaction of `amount` can begin now.
+/// Checks that a transaction of `amount` can begin at this moment.
 fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refused> {
     let Engine { sales, devices, journal, limits, .. } = engine;
     if let Some(number) = devices.reader.is_kept_by().filter(|_| kind.needs_card())
@@ -141,21 +141,21 @@ fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refu
     if let Some(why) = devices.reader_trouble().filter(|_| kind.needs_card()) {
         return Err(Refused::NotReady { why });
     }
-    // What refers to an earlier transaction is in the currency of that.
+    // A transaction that refers to an earlier one has the currency of that one.
     if !kind.has_earlier() {
         limits.takes(amount.currency())?;
     }
     limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
 }
 
-/// What could not be written is not begun.
+/// Refuses a transaction that could not be written: it has not begun.
 fn cannot_be_written(engine: &mut Engine, error: pos_journal::Error) -> Refused {
     engine.journal_is_faulty(&error);
     refused_by_journal(error)
 }
 
-/// Our reference at the gateway: terminal id, number and 128 random bits. A counter starts again after a reinstall;
-/// recovery must never meet an older payment (design: Decisions).
+/// Makes the gateway reference: terminal id, number and 128 random bits. The number alone is not unique, because it
+/// starts again after a reinstall; recovery must never find an older payment (design: Decisions).
 pub(super) fn merchant_transaction_id(
     random: &Random,
     terminal_id: &str,

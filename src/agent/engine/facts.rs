@@ -1,5 +1,5 @@
-//! What the views of transactions are made of: what stands here, in the journal, and on the clock. A view itself is a
-//! function of these facts alone.
+//! The facts for the views of transactions: from memory, from the journal, and from the clock. A view depends on these
+//! facts only.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use pos_words::Words;
 
 use super::OpenTransaction;
 
-/// Where the facts are looked up.
+/// The sources of the facts.
 #[derive(Clone, Copy)]
 pub(in crate::agent) struct Facts<'a> {
     pub(super) known: KnownTransactions<'a>,
@@ -24,20 +24,20 @@ pub(in crate::agent) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The transaction as tills see it.
+    /// Returns the transaction as tills see it.
     pub(in crate::agent) fn view(&self, sale: &Transaction) -> SaleView {
         sale_view(self.words, sale, self.of(sale))
     }
 
-    /// The transaction of a till's reference, with its view.
+    /// Finds the transaction of a till's reference, with its view.
     pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Result<(Transaction, SaleView), Refused> {
         let sale = self.known.find(till, reference)?;
         let view = self.view(&sale);
         Ok((sale, view))
     }
 
-    /// The view of one transaction: with what refers to it, what can still be captured or refunded, and all that the
-    /// gateway said.
+    /// Completes the view of one transaction: with the transactions that refer to it, the amount left to capture or
+    /// refund, and the gateway's whole answer.
     pub(in crate::agent) fn with_what_is_left(&self, sale: &Transaction, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
         let later = self.known.later_than_this(sale).unwrap_or_default();
@@ -52,7 +52,7 @@ impl Facts<'_> {
         let of = order.operation.of().map(|of| match of.number {
             Some(number) => match self.known.journal.key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference.to_string(),
-                // Another till's reference, and its payment's id, are that till's.
+                // Another till's reference, and its payment's id, stay with that till.
                 _ => format!("number {number}"),
             },
             None => of.payment.to_string(),
@@ -72,7 +72,8 @@ impl Facts<'_> {
         }
     }
 
-    /// What the till is to confirm, and until when. A sale of which only the journal is read has no time yet.
+    /// Returns what the till is to confirm, and until when. A transaction that is only read from the journal has no
+    /// deadline yet.
     pub(in crate::agent) fn awaited_confirmation(&self, sale: &Transaction) -> Option<ToConfirm> {
         let (Standing::AwaitingTill { approved }, Some(on_silence)) = (sale.standing(), sale.order().till_confirms)
         else {
@@ -84,8 +85,8 @@ impl Facts<'_> {
         Some(ToConfirm { amount: approved.decimal(), until: utc(self.clock.unix_ms_in(left)), on_silence })
     }
 
-    /// How much is left of what it waits for, for a countdown. Nothing is decided by it; the deadlines are the core's,
-    /// the gateway's and the reader's.
+    /// Returns how much is left of its present wait, for a countdown. It decides nothing: the core, the gateway and the
+    /// reader set the deadlines.
     fn wait(&self, sale: &Transaction, active: &OpenTransaction) -> Option<Wait> {
         let now = self.clock.monotonic();
         let (until, all) = self.waits_until(sale, active).filter(|(until, _)| *until > now)?;
@@ -93,7 +94,7 @@ impl Facts<'_> {
         Some(Wait { until_unix_ms: self.clock.unix_ms_in(left), left, all })
     }
 
-    /// Until when it waits, and how long in all.
+    /// Returns until when it waits, and how long in all.
     fn waits_until(&self, sale: &Transaction, active: &OpenTransaction) -> Option<(Duration, Duration)> {
         if active.is_stuck() {
             return None;

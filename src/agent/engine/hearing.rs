@@ -1,5 +1,5 @@
-//! What reader and gateway say, as events of the transaction that it concerns; and of the journal and the clock, where
-//! they show that these are not right.
+//! Events from reader and gateway, passed to the transaction they concern. Some of them show that the journal is an
+//! outdated copy or that the clock is wrong.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ use pos_words::Message;
 
 use super::{Afterwards, Engine, OpenTransaction, Owner};
 
-/// Who says that the clock was ahead, in the book.
+/// The source of a clock correction, as the journal records it.
 const WITNESSES: &str = "the reader's clock and the gateway's";
 
 impl Engine {
-    /// The reader said something.
+    /// Handles an event of the reader.
     pub(in crate::agent) fn reader_says(&mut self, event: ReaderEvent) {
         let reader = &mut self.devices.reader;
         reader.slot.hears(&event, reader.in_use_by);
@@ -69,13 +69,13 @@ impl Engine {
         }
     }
 
-    /// Nobody has the reader: the sale that waits for its empty slot goes on.
+    /// Handles an idle reader: the transaction that waits for the empty slot continues.
     fn reader_is_idle(&mut self) {
         let reader = &mut self.devices.reader;
         if let Some(number) = reader.in_use_by.take() {
             self.sales.afterwards.push_back((number, Afterwards::LogTimes));
         }
-        // What could not be recorded is taken up again from the disk, and not with a card.
+        // A transaction that could not be recorded is resumed from the disk, and takes no card.
         let is_open = |number: &SaleNumber| self.sales.open.get(number).is_some_and(|active| !active.stuck);
         if let Some((number, action)) = reader.slot.empties().filter(|(number, _)| is_open(number)) {
             reader.in_use_by = Some(number);
@@ -85,11 +85,11 @@ impl Engine {
         self.teller.terminal_says("idle", Message::Idle);
     }
 
-    /// The reader is gone: who waits for it hears it, and who has it.
+    /// Handles a lost reader: informs the transaction that waits for it, and the one that has it.
     fn reader_is_lost(&mut self, lost: Cause) {
         self.sales.inbox.extend(self.devices.reader.slot.gives_up(lost.clone()));
         let Some(number) = self.devices.reader.in_use_by.take() else { return };
-        // Nothing was sent yet: the cashier is told what is wrong with the reader, not only that it is lost.
+        // Nothing was sent yet, so the cashier sees what is wrong with the reader, not only that it is lost.
         let waiting = self.sales.open.get(&number).map(|active| active.sale.standing());
         let event = match waiting {
             Some(Standing::Waiting) => Event::NoCard { why: lost },
@@ -98,12 +98,13 @@ impl Engine {
         self.sales.hear_later(number, event);
     }
 
-    /// The hot path: between the card's last byte and the request's first there is one sync and nothing that can wait.
-    /// The sealed card is wiped here whatever happens.
+    /// Handles a card: the time-critical path. Between the card's last byte and the request's first there is one sync,
+    /// and nothing that can wait. The sealed card is wiped here in every case.
     fn card_read(&mut self, number: SaleNumber, presented: Presented) {
         let now = self.clock.monotonic();
         let Some(active) = self.sales.open.get_mut(&number).filter(|active| active.waits_for_card()) else {
-            // Nobody waits for it any more: it is declined, for a card left waiting would block the reader.
+            // No transaction waits for the card any more. It is declined, because a card left waiting would block the
+            // reader.
             let heard = self.devices.reader.decline_card(number);
             return self.sales.inbox.extend(heard.map(|event| (number, event)));
         };
@@ -130,19 +131,19 @@ impl Engine {
         self.hear(number, Event::CardRead { facts, first_answer });
     }
 
-    /// A tip was typed at the reader, or was not.
+    /// Handles the answer to the tip question at the reader.
     fn tip_typed(&mut self, number: SaleNumber, typed: Result<Option<Amount>, NoAmount>) {
         let Some(active) = self.sales.open.get(&number) else { return };
         let event = tip_of(self, active, typed).unwrap_or_else(|why| Event::NoCard { why });
         self.hear(number, event);
-        // The reader waits for the next order, and says nothing more of a sale that does not ask for its card: one
-        // that has ended, as one that was cancelled in the same moment, or that could not be recorded.
+        // The reader waits for its next order. It reports nothing more about a transaction that does not ask for its
+        // card. Such a transaction has ended, for example by a cancel at the same moment, or could not be recorded.
         if !self.sales.open.get(&number).is_some_and(OpenTransaction::waits_for_card) {
             self.devices.reader.is_freed_by(number);
         }
     }
 
-    /// The gateway said something of a transaction.
+    /// Handles the gateway's report about a transaction.
     pub(in crate::agent) fn gateway_says(&mut self, number: SaleNumber, said: GatewaySaid) {
         if let GatewaySaid::Paid { answer, took } = &said {
             self.request_is_answered(number, answer, *took);
@@ -158,7 +159,7 @@ impl Engine {
         self.hear(number, event);
     }
 
-    /// A request is no more on its way.
+    /// Handles the end of a request: it is answered or has failed.
     fn request_is_answered(&mut self, number: SaleNumber, answer: &Answer, took: Duration) {
         let now = self.clock.monotonic();
         if let Some(active) = self.sales.open.get_mut(&number) {
@@ -179,7 +180,7 @@ impl Engine {
         }
     }
 
-    /// The gateway named the references of this terminal that it holds, or could not be asked.
+    /// Handles the gateway's list of this terminal's references, or the failure to get it.
     pub(in crate::agent) fn references_listed(&mut self, found: Result<Found, String>) {
         let shows = self.old_copy.references_listed(found, &self.journal, self.clock.monotonic());
         match shows {
@@ -196,7 +197,8 @@ impl Engine {
         }
     }
 
-    /// The gateway holds references that the journal does not know: what was open before waits for a person.
+    /// Handles references at the gateway that the journal does not know: transactions that were open at the start wait
+    /// for a person.
     pub(in crate::agent) fn journal_is_old_copy(&mut self, references: &[String]) {
         let shown = self.old_copy.turns_out_old(references, &mut self.journal, &self.sales);
         self.teller.terminal("alarm", &shown.told);
@@ -206,18 +208,18 @@ impl Engine {
         self.mark_old_copy();
     }
 
-    /// Writes down that the journal is an old copy, as soon as that can be.
+    /// Records that the journal is an outdated copy, as soon as possible.
     pub(in crate::agent) fn mark_old_copy(&mut self) {
         let marked = self.old_copy.mark(&mut self.journal, &self.sales, self.clock.unix_ms());
         marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
     }
 
-    /// Sets the clock back when its witnesses agree; cheap when there is nothing to do.
+    /// Sets the clock back when reader and gateway agree; cheap when there is nothing to do.
     pub(in crate::agent) fn look_at_the_clocks(&mut self) {
         let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
         let set_back = match self.journal.set_clock_back(now_unix_ms, WITNESSES) {
             Ok(set_back) => set_back,
-            // What was in the way is none of its latest any more.
+            // The record that blocked the earlier time is no longer among the journal's latest.
             Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
             Err(error) => return self.journal_is_faulty(&error),
         };
@@ -236,7 +238,7 @@ impl Engine {
     }
 }
 
-/// The tip, when amount and tip together may be charged, and need no supervisor.
+/// Returns the tip, if amount and tip together may be charged and need no supervisor.
 fn tip_of(engine: &Engine, active: &OpenTransaction, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Cause> {
     let base = active.sale.amount();
     let tip = engine.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;

@@ -1,12 +1,12 @@
 //! The checks that an action must pass before it leaves for the gateway.
 //!
-//! - A request follows no transaction of training.
-//! - A look-up has a reference by which the gateway can find something.
-//! - A reversal is of no payment of training. Its amount allows for what tills had given back by the payment's id. If
-//!   the sale was open at the start, this journal is no old copy (`old_copy.rs`).
+//! - A request follows no training transaction.
+//! - A look-up has a reference by which the gateway can find a payment.
+//! - A reversal concerns no training payment. Its amount allows for refunds that tills made by the payment's id. If the
+//!   transaction was open at the start, this journal is no outdated copy (`old_copy.rs`).
 //!
-//! The core reckons how much is left to reverse. A sale knows no other transaction, so this file finds what others gave
-//! back of it; `follow_up/by_id.rs` decides what that holds back.
+//! The core calculates how much is left to reverse. A transaction knows no other one, so this file finds what others
+//! refunded of its payment. `follow_up/by_id.rs` decides what that holds back.
 
 use pos_core::follow_up::GivenById;
 use pos_core::training;
@@ -19,7 +19,7 @@ use super::open_transactions::{Gate, OpenTransaction};
 use crate::agent::clock::Clock;
 use crate::agent::old_copy::OldCopy;
 
-/// Lets an action leave, or holds it back with what its sale hears of that at once.
+/// Lets an action leave, or holds it back and returns the event for its transaction.
 pub(in crate::agent) fn may_leave(
     active: &mut OpenTransaction,
     action: Action,
@@ -33,7 +33,7 @@ pub(in crate::agent) fn may_leave(
             let why = Reason::RequestNotPossible.with("it follows a transaction of training, which never was");
             return Gate::Holds(Some(Event::CannotAsk { why }));
         }
-        // It has no reference that a query could find it by, and needs none: it is sent again.
+        // A look-up has no reference to find it by, and it needs none: it is sent again.
         Action::Query { .. } if active.order().kind() == Kind::ForgetCard => {
             return Gate::Holds(Some(Event::Inquired(Inquiry::Payments(Vec::new()))));
         }
@@ -51,8 +51,8 @@ pub(in crate::agent) fn may_leave(
     }
 }
 
-/// Whether a till had this payment given back by its id before the journal knew whose it is, and together it would be
-/// too much, or nobody knows yet.
+/// Returns the reason to hold a reversal back: tills refunded this payment by its id before the journal knew its
+/// transaction. The refunds and the reversal together would exceed the payment, or their sum is not known yet.
 fn given_back_by_id(
     active: &mut OpenTransaction,
     payment: &PaymentId,
@@ -67,7 +67,8 @@ fn given_back_by_id(
     may_leave.err().map(|held_back| held_back.answer(payment))
 }
 
-/// A transaction of training, or one that follows such a one, has no business at the gateway.
+/// Returns whether a transaction is a training transaction or follows one; such a transaction must not reach the
+/// gateway.
 fn is_trained(order: &Order) -> bool {
     order.training.is_some() || order.operation.of().is_some_and(|of| training::is_of_training(&of.payment))
 }

@@ -1,5 +1,5 @@
-//! The open sales: each with what is kept for it in memory, what is to be told to them, and what can wait until the
-//! devices have had their turn. A sale itself changes in the engine alone.
+//! The open transactions: each with its data in memory, its queued events, and the work that can wait until the devices
+//! have acted. Only the engine changes a transaction.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -12,26 +12,27 @@ use pos_core::transaction::{self, Action, Deadlines, Order, Standing, Transactio
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
 
-/// Sales of unknown end that a new sale sets going again; many at once would crowd the line that the sale needs.
+/// Unconfirmed transactions that a new transaction retries. Many at the same time would fill the line that the new one
+/// needs.
 const NUDGED: usize = 3;
 
-/// The open sales, and what is on its way to them.
+/// The open transactions, and the events queued for them.
 pub(in crate::agent) struct OpenTransactions {
-    /// Sales that are not settled, or whose card is still in the reader.
+    /// Transactions that are not complete, or whose card is still in the reader.
     pub(super) open: BTreeMap<SaleNumber, OpenTransaction>,
-    /// What is to be told to sales next.
+    /// The events to handle next.
     pub(super) inbox: VecDeque<(SaleNumber, transaction::Event)>,
-    /// Sales to tell and receipts to print, once the devices have had their turn.
+    /// Messages to send and receipts to print, once the devices have acted.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
     pub(super) deadlines: Deadlines,
-    /// Open sales of the journal that are not settled here.
+    /// Open transactions of the journal that this agent leaves alone.
     pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
 }
 
-/// An open sale that is not settled here: till, reference, and why.
+/// An open transaction that this agent leaves alone: till, reference, and why.
 pub(in crate::agent) type LeftAlone = (String, Reference, String);
 
-/// What can wait until the devices have had their turn.
+/// Work that can wait until the devices have acted.
 #[derive(Clone, Copy)]
 pub(super) enum Afterwards {
     Tell,
@@ -39,31 +40,31 @@ pub(super) enum Afterwards {
     LogTimes,
 }
 
-/// A sale with what is kept for it in memory only.
+/// A transaction, with the data that is kept in memory only.
 pub(in crate::agent) struct OpenTransaction {
     pub(super) sale: Transaction,
-    /// The request: of a sealed card it is made before the card's step is written. Kept until the answer, for a gateway
-    /// that was too busy is asked again; wiped when it is dropped.
+    /// The request; that of a sealed card is made before the card's step is written. It is kept until the answer,
+    /// because a gateway that was too busy gets it again. It is wiped when dropped.
     pub(in crate::agent) prepared: Option<Result<PreparedPayment, String>>,
-    /// Its last step could not be written: how it stands is only on the disk.
+    /// True if its last step could not be written: only the disk has its valid state.
     pub(super) stuck: bool,
-    /// Tills that asked to cancel and wait for the answer.
+    /// Callers that asked to cancel and wait for the answer.
     pub(super) cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
-    /// Its end is in the figures, and a fault behind it in the log.
+    /// True if its outcome is in the metrics, and a fault that caused it in the log.
     pub(super) counted: bool,
-    /// What was given back of it by its payment's id when its reversal was last held against that, in minor units.
+    /// The sum refunded by its payment's id at the last check of its reversal, in minor units.
     pub(super) given_by_id: Option<u64>,
     pub(in crate::agent) times: SaleTimes,
-    /// The last step that was announced of it.
+    /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
-    /// Until when the reader waits for a card; `None` when it does not, or when a card is at work.
+    /// Until when the reader waits for a card; `None` when it does not, or while a card is in use.
     pub(in crate::agent) card_until: Option<Duration>,
 }
 
-/// Whether an action may be carried out now.
+/// The decision whether an action may be carried out.
 pub(in crate::agent) enum Gate {
     Opens(Action),
-    /// Not now; what its sale hears of that at once.
+    /// It may not; with the event for its transaction.
     Holds(Option<transaction::Event>),
 }
 
@@ -77,23 +78,23 @@ impl OpenTransactions {
         self.open.get(&number)
     }
 
-    /// All of them, the oldest first.
+    /// Returns all open transactions, the oldest first.
     pub(in crate::agent) fn iter(&self) -> impl Iterator<Item = &OpenTransaction> {
         self.open.values()
     }
 
-    /// Those up to this number.
+    /// Returns the open transactions up to this number.
     pub(in crate::agent) fn until(&self, last: SaleNumber) -> impl Iterator<Item = &OpenTransaction> {
         self.open.range(..=last).map(|(_, active)| active)
     }
 
-    /// The live sale of a till's reference.
+    /// Finds the open transaction of a till's reference.
     pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Option<&Transaction> {
         let is_it = |order: &Order| order.till == till && order.reference == *reference;
         self.iter().map(OpenTransaction::sale).find(|sale| is_it(sale.order()))
     }
 
-    /// Why an open sale of the journal is not settled here.
+    /// Returns the open transactions that this agent leaves alone, each with the reason.
     pub(in crate::agent) fn left_alone(&self) -> &BTreeMap<SaleNumber, LeftAlone> {
         &self.left_alone
     }
@@ -102,29 +103,29 @@ impl OpenTransactions {
         self.deadlines
     }
 
-    /// When the first of them wants to be woken.
+    /// Returns the earliest deadline.
     pub(in crate::agent) fn due(&self) -> Option<Duration> {
         self.iter().filter_map(OpenTransaction::deadline).min()
     }
 
-    /// A sale hears this once what is under way is done.
+    /// Queues an event until the present one is handled.
     pub(super) fn hear_later(&mut self, number: SaleNumber, event: transaction::Event) {
         self.inbox.push_back((number, event));
     }
 
-    /// Whether something waits to be told or printed.
+    /// Returns whether messages or receipts wait.
     pub(in crate::agent) fn has_something_to_tell(&self) -> bool {
         !self.afterwards.is_empty()
     }
 
-    /// Those whose deadline has passed hear it.
+    /// Queues an event for each transaction whose deadline has passed.
     pub(super) fn deadlines_passed(&mut self, now: Duration) {
         let due = self.open.iter().filter(|(_, active)| active.deadline().is_some_and(|deadline| deadline <= now));
         self.inbox.extend(due.map(|(number, _)| (*number, transaction::Event::DeadlinePassed)));
     }
 
-    /// The oldest of those that nobody knows the end of are tried again before the next sale, without holding it up:
-    /// what goes out for them waits for no answer here, and is bounded (`AT_ONCE` of the gateway's desk).
+    /// Retries the oldest unconfirmed transactions before the next transaction, without delaying it. Their requests are
+    /// not waited for here, and `AT_ONCE` of the gateway's control limits them.
     pub(super) fn nudge_the_oldest(&mut self) {
         let waits = |active: &OpenTransaction| {
             !active.stuck && matches!(active.sale.standing(), Standing::Unconfirmed { quarantined: None, .. })
@@ -133,7 +134,7 @@ impl OpenTransactions {
         self.inbox.extend(open.map(|number| (number, transaction::Event::RetryNow)));
     }
 
-    /// Forgets the sales that are settled, but for the one at the reader.
+    /// Forgets the completed transactions, except the one at the reader.
     pub(super) fn forget_settled(&mut self, at_reader: Option<SaleNumber>) {
         self.open.retain(|number, active| !active.sale.is_settled() || at_reader == Some(*number));
     }
@@ -157,23 +158,23 @@ impl OpenTransaction {
         self.sale.order().number
     }
 
-    /// Whether its last step could not be written.
+    /// Returns whether its last step could not be written.
     pub(in crate::agent) fn is_stuck(&self) -> bool {
         self.stuck
     }
 
-    /// Whether its end is in the figures.
+    /// Returns whether its outcome is in the metrics.
     pub(in crate::agent) fn is_counted(&self) -> bool {
         self.counted
     }
 
-    /// Whether it waits for its card, as far as that could be written.
+    /// Returns whether it waits for its card, and that is recorded.
     pub(in crate::agent) fn waits_for_card(&self) -> bool {
         !self.stuck && self.sale.standing() == Standing::Waiting
     }
 
-    /// Answers who asked to cancel, once it is known whether that was in time: not as long as the reader is being
-    /// stopped.
+    /// Answers the callers that asked to cancel, once it is known whether they were in time. While the reader is being
+    /// stopped, that is not known.
     pub(super) fn answer_cancels(&mut self, view: &SaleView) {
         if view.state == SaleState::WaitingForCard {
             return;
@@ -183,27 +184,27 @@ impl OpenTransaction {
         }
     }
 
-    /// When it wants to be woken; what waits for the disk does not.
+    /// Returns its deadline; a transaction that waits for the disk has none.
     fn deadline(&self) -> Option<Duration> {
         self.sale.deadline().filter(|_| !self.stuck)
     }
 }
 
-/// The times of one sale, monotonic: where its time went, until the card was read, at the gateway, on the disk, and the
-/// agent's own. For the log and the figures; nothing is decided by it.
+/// The times of one transaction, monotonic: until the card was read, at the gateway, on the disk, and the agent's own
+/// share. They are for the log and the metrics and decide nothing.
 #[derive(Debug)]
 pub(in crate::agent) struct SaleTimes {
     begun: Duration,
     card: Option<Duration>,
-    /// The agent's own time began here, with the disk's time so far.
+    /// The start of the agent's own time, with the disk's time up to then.
     own_since: Option<(Duration, Duration)>,
-    /// When the request, or the card's answer, was handed on last.
+    /// When the request, or the card's answer, was last handed on.
     handed_on: Option<Duration>,
     /// The agent's own time: between the card and the request, and between the answer and CONTINUE, without the disk.
     pub(in crate::agent) own: Duration,
-    /// Time the disk took, all steps together.
+    /// The disk's time, over all steps.
     pub(in crate::agent) journal: Duration,
-    /// From handing the request to the client to its answer.
+    /// From handing the request to the client until its answer.
     pub(in crate::agent) gateway: Duration,
 }
 
@@ -222,17 +223,17 @@ impl SaleTimes {
         self.own_since = Some((now, self.journal));
     }
 
-    /// When the request, or the card's answer, was handed on last.
+    /// Returns when the request, or the card's answer, was last handed on.
     pub(in crate::agent) fn handed_on_at(&self) -> Option<Duration> {
         self.handed_on
     }
 
-    /// From the beginning until the card was read; `None` as long as it was not.
+    /// Returns the time from the start until the card was read; `None` while it was not.
     pub(in crate::agent) fn until_card(&self) -> Option<Duration> {
         self.card.map(|card| card.saturating_sub(self.begun))
     }
 
-    /// The request or the card's answer is on its way.
+    /// Records that the request or the card's answer was handed on.
     pub(in crate::agent) fn handed_on(&mut self, now: Duration) {
         self.handed_on = Some(now);
         if let Some((since, journal)) = self.own_since.take() {
@@ -241,7 +242,7 @@ impl SaleTimes {
     }
 }
 
-/// The core's deadlines from the configuration.
+/// Returns the core's deadlines from the configuration.
 fn deadlines(config: &Config) -> Deadlines {
     let terminal = &config.terminal;
     Deadlines {

@@ -1,4 +1,4 @@
-//! Whose answer it is: an answer that names another transaction's payment is none to this request.
+//! The owner of an answer: an answer that names another transaction's payment does not answer this request.
 
 use pos_core::transaction::{self, Answer, Inquiry, Order, ReversalAnswer};
 use pos_journal::Journal;
@@ -6,24 +6,25 @@ use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
 use super::{OpenTransaction, OpenTransactions};
 
-/// The transaction that was asked for, and the journal that knows whose each payment is.
+/// The transaction that sent the request, and the journal that knows the owner of each payment.
 pub(in crate::agent) struct Owner<'a> {
     number: SaleNumber,
-    /// Its order, as long as it is open.
+    /// Its order, while it is open.
     order: Option<&'a Order>,
     journal: &'a Journal,
 }
 
 impl<'a> Owner<'a> {
-    /// Who knows whether an answer is this transaction's.
+    /// Creates the check for one transaction's answers.
     pub(in crate::agent) fn of(number: SaleNumber, sales: &'a OpenTransactions, journal: &'a Journal) -> Self {
         Self { number, order: sales.get(number).map(OpenTransaction::order), journal }
     }
 
-    /// An answer with the id of another transaction is not one to this request, whatever else it says.
+    /// Returns the answer, or a refusal of it if it has the id of another transaction.
     pub(in crate::agent) fn answer(&self, answer: Answer) -> Answer {
         let id = match &answer {
-            // Held against the id that was to be forgotten already: it is that of whoever stored the card.
+            // The client has already compared this id with the one to forget. It belongs to the transaction that stored
+            // the card, so it is no foreign one here.
             Answer::Approved(_) if self.order.is_some_and(|order| order.kind() == Kind::ForgetCard) => return answer,
             Answer::Approved(approval) => &approval.id,
             Answer::Pending { id, .. } => id,
@@ -34,8 +35,8 @@ impl<'a> Owner<'a> {
         if of_another { Answer::NotOurs { why: self.another_transactions(id) } } else { answer }
     }
 
-    /// A list that shows another transaction's payment under this one's reference says nothing: what would be done by
-    /// it would be done to the other one.
+    /// Returns the list, or a failed look-up if it shows another transaction's payment under this reference. Acting on
+    /// such a list would affect the other transaction.
     pub(in crate::agent) fn inquiry(&self, inquiry: Inquiry) -> Inquiry {
         let Inquiry::Payments(found) = &inquiry else { return inquiry };
         let Some(reference) = self.order.map(|order| &order.merchant_transaction_id) else {
@@ -49,7 +50,8 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// A reversal has an id of its own.
+    /// Returns the reversal's answer, or an unknown one if its id belongs to another transaction. A reversal has its
+    /// own id.
     pub(in crate::agent) fn reversal(&self, reversal: ReversalAnswer) -> ReversalAnswer {
         match reversal {
             ReversalAnswer::Done { id, .. } if self.is_of_another(&id) => {
@@ -63,7 +65,7 @@ impl<'a> Owner<'a> {
         self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != self.number))
     }
 
-    /// The gateway named another transaction's payment, which may be another till's: its id is in the log alone.
+    /// Makes the reason and logs the id. Another till may own that payment, so only the log has its id.
     fn another_transactions(&self, id: &PaymentId) -> transaction::Cause {
         tracing::error!(
             sale = self.number.get(),

@@ -1,5 +1,5 @@
-//! Taking up what only the disk knows: sales found open at a start, and sales whose step could not be written. One path
-//! for both: read from the disk, `Restarted`, go on.
+//! Recovery from the disk: transactions that were open at the start, and those whose step could not be written. Both
+//! take one path: read from the disk, `Restarted`, continue.
 
 use pos_core::transaction::{Paper, Standing, Transaction};
 use pos_terms::transaction::SaleNumber;
@@ -7,8 +7,8 @@ use pos_terms::transaction::SaleNumber;
 use super::{Engine, OpenTransaction, print};
 
 impl Engine {
-    /// Takes up sales that were found open: after a start, and after the journal could not be written. One path for
-    /// both.
+    /// Resumes transactions that were found open: after a start, and after the journal could not be written. Both take
+    /// one path.
     pub(in crate::agent) fn resume(&mut self, unsettled: Vec<Transaction>) {
         for sale in unsettled {
             let number = sale.order().number;
@@ -28,8 +28,8 @@ impl Engine {
         }
     }
 
-    /// What cannot be recorded is not done: the card is declined, the till told that nothing is sure, and the sale
-    /// taken up again from the disk, as after a power cut.
+    /// Handles a step that could not be recorded and so is not carried out. The card is declined, the till hears that
+    /// nothing is certain, and the transaction is resumed from the disk, as after a power cut.
     pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &pos_journal::Error) {
         tracing::error!(sale = number.get(), %error, "the journal could not be written");
         self.journal_is_faulty(error);
@@ -39,7 +39,7 @@ impl Engine {
         };
         active.prepared = None;
         if active.sale.is_settled() {
-            // The outcome is on the disk and stands; the card's last word alone is lost.
+            // The outcome is on the disk and final; only the card's last report is lost.
             print(self, number, Paper::Copies);
             self.teller.terminal("journal-failed", &why);
             return;
@@ -53,7 +53,7 @@ impl Engine {
         self.teller.terminal("journal-failed", &why);
     }
 
-    /// Takes no sale until the journal can be written again.
+    /// Takes no transaction until the journal can be written again.
     pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
         if let Some(told) = self.journal.failed(error, self.clock.monotonic()) {
             self.teller.terminal("alarm", &told);

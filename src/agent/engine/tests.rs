@@ -1,6 +1,6 @@
-//! What may follow an earlier transaction, whose answer it is, and what waits when the journal is an old copy: asked of
-//! a whole terminal whose wires are silent. Nothing is sent here; what is sent, and what becomes of it, is played in
-//! the world of `crates/test-kit`.
+//! Follow-ups to an earlier transaction, the owner of an answer, and the waits while the journal is an outdated copy.
+//! The tests use a whole terminal whose connections are silent. Nothing is sent here; the simulator in
+//! `crates/test-kit` plays the exchanges with the gateway.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,10 +39,10 @@ mod unreadable;
 
 const TERMINAL: &str = "12345678";
 const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
-/// A payment at the gateway that no journal here knows.
+/// A payment at the gateway that no journal in these tests knows.
 const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
 
-/// A terminal with its journal, and no wire that says anything.
+/// A terminal with its journal, and connections that say nothing.
 struct Terminal {
     agent: Agent,
     ends: Ends,
@@ -74,7 +74,7 @@ impl Terminal {
         Self { agent, ends, _commands: commands }
     }
 
-    /// Enters a transaction of before: asked for, and answered.
+    /// Enters an earlier transaction: requested, and answered.
     fn enter(&mut self, number: u64, till: &str, transaction: Operation, minor: u64, answer: Option<Answer>) {
         self.enter_order(self.order(number, till, transaction, minor), answer);
     }
@@ -126,7 +126,7 @@ impl Terminal {
         }
     }
 
-    /// The reader is ready.
+    /// Makes the reader ready.
     fn with_reader(&mut self) {
         self.agent.engine.reader_says(pos_reader::ReaderEvent::Ready(pos_reader::ReaderIdentity {
             serial: "30003638".to_owned(),
@@ -138,7 +138,7 @@ impl Terminal {
         }));
     }
 
-    /// A sale of before, approved.
+    /// Enters an earlier, approved sale.
     fn sold(&mut self, number: u64, till: &str, minor: u64) {
         self.enter(number, till, stored_card(), minor, Some(approved(&id(number))));
     }
@@ -147,7 +147,7 @@ impl Terminal {
         self.enter(number, till, Operation::Refund { of }, minor, Some(approved(&id(number))));
     }
 
-    /// Whether a reversal leaves; what its transaction hears otherwise waits for it.
+    /// Returns the reversal if it may leave; otherwise queues the event for its transaction.
     fn may_leave(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
         let Engine { sales, journal, old_copy, clock, .. } = &mut self.agent.engine;
         let kept = journal.book().number(number).unwrap();
@@ -214,7 +214,7 @@ path = "{folder}/journal.db"
     path
 }
 
-/// The files of a terminal that was stopped, for another one.
+/// Copies the files of a stopped terminal for another one.
 fn copy_of(before: &TempDir) -> TempDir {
     let folder = TempDir::new().unwrap();
     for entry in fs::read_dir(before.path()).unwrap().map(Result::unwrap) {
@@ -233,17 +233,17 @@ fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// Our reference at the gateway.
+/// Returns the gateway reference of a transaction.
 fn reference(number: u64) -> String {
     format!("{TERMINAL}-{number}-{number:032x}")
 }
 
-/// The payment of a transaction.
+/// Returns the payment id of a transaction.
 fn id(number: u64) -> String {
     format!("{number:032}")
 }
 
-/// The kind of sale that needs no card.
+/// Returns a kind of sale that needs no card.
 fn stored_card() -> Operation {
     Operation::ByRegistration { registration: "f".repeat(32) }
 }
@@ -293,7 +293,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
-    // However it was named, what was given counts.
+    // Refunds count under each name of the transaction.
     terminal.refunded(2, "till-1", in_journal(1), 300);
     terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
     for of in [by_id(), EarlierName::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
@@ -342,7 +342,7 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
     let of = || Earlier { payment: PaymentId::new(UNKNOWN), number: None };
     assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Operation::Refund { of: of() }, eur(5000))));
-    // What was given for it before counts, and what may have been given.
+    // Earlier refunds of it count, and so do unconfirmed ones.
     terminal.refunded(1, "till-2", of(), 1000);
     terminal.enter(2, "till-1", Operation::Reversal { of: of() }, 1500, Some(lost()));
     let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
@@ -403,7 +403,7 @@ async fn an_answer_with_the_id_of_another_transaction_is_not_taken() {
     }
 }
 
-/// All that the gateway lists by date.
+/// Returns the gateway's complete list by date.
 fn listed(references: Vec<String>) -> Result<pos_gateway::Found, String> {
     Ok(pos_gateway::Found { references, incomplete: None })
 }
@@ -433,7 +433,7 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
     );
     terminal.agent.engine.references_listed(listed(vec![reference(1), "somebody-elses".to_owned()]));
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
-    // A gateway that cannot be asked by date is a setting.
+    // The setting for a gateway that has no look-up by date.
     drop(terminal);
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
@@ -458,7 +458,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
         );
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None);
     }
-    // What was found once is not found again, and what waited waits.
+    // A reported finding is not reported again, and held transactions stay held.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
@@ -471,8 +471,9 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(matches!(again, Err(Refused::NotPossible { .. })), "a person decides once: {again:?}");
 }
 
-/// A sale of an old copy was left alone when that was found, for the terminal had another name then. Its own name is
-/// back, and the gateway has nothing new to tell: nothing but what was found before keeps the sale from going back.
+/// When the outdated copy was found, the terminal had another name, so the sale of the copy was left alone. The
+/// terminal has its own name again, and the gateway lists nothing new. Only the recorded finding prevents the sale's
+/// reversal.
 #[tokio::test(start_paused = true)]
 async fn what_was_left_alone_when_the_old_copy_was_found_waits_for_a_person_when_its_name_is_back() {
     let another_account = "8a8294174b7ecb28014b9699220015cb";
@@ -534,14 +535,14 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
         let reversal = ReversalAnswer::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
         let reversal = terminal.owner(SaleNumber::new(2)).reversal(reversal);
         assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
-        // What another transaction is linked to it by is not under our reference.
+        // The reference of a linked transaction is not this one's reference.
         let linked = transaction::ListedTransaction { reference: Some(reference(1)), ..found };
         let listed = terminal.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
 }
 
-/// The answer to a sale was lost, and a till had its payment refunded by its id before this journal knew whose it is.
+/// The answer to a sale was lost. A till had its payment refunded by its id before this journal knew its transaction.
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
@@ -560,7 +561,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal(1000)), None, "the refund has no end yet");
     drop(terminal);
-    // Of other ones a part was refunded: the rest may go back.
+    // The other payments were refunded in part: the rest may be reversed.
     let refunded_in_part = || {
         let folder = TempDir::new().unwrap();
         let mut before = Terminal::start(folder.path(), settings);
@@ -568,7 +569,8 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         before.enter(2, "till-2", of_unknown(), 400, Some(approved(&id(2))));
         folder
     };
-    // How the list stands by which a reversal is reckoned, and whether that was held back, and for a person.
+    // Takes the gateway's list for calculating a reversal. Returns whether the reversal was held back, and whether for
+    // a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.engine.sales.inbox.clear();
         let found = |id: &str, kind: &str, minor, ours| transaction::ListedTransaction {
@@ -601,14 +603,14 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     );
     assert_eq!(held_back(&mut terminal, 1000, &[400]), None, "exactly the rest leaves");
     drop(terminal);
-    // Of the payment a part was approved: what was asked for is not what there is.
+    // The payment was approved in part: the approved amount counts, not the requested one.
     let part = refunded_in_part();
     let mut terminal = Terminal::start(part.path(), settings);
     terminal.agent.settle();
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(false));
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(true), "6.00 and 4.00 are more than 6.00");
     drop(terminal);
-    // It was captured by its id: somebody wants the money.
+    // A till captured it by its id, so the shop wants the money.
     let captured = TempDir::new().unwrap();
     {
         let mut before = Terminal::start(captured.path(), settings);
@@ -621,7 +623,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     assert_eq!(held_back(&mut terminal, 1000, &[]), Some(true));
 }
 
-/// The id of a reversal that this terminal made by itself, given as that of a payment.
+/// The id of an automatic reversal of this terminal, given as the id of a payment.
 #[tokio::test(start_paused = true)]
 async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let folder = TempDir::new().unwrap();
@@ -657,7 +659,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     }
 }
 
-/// Two sales waited for their cards when the power went, or when a copy was made.
+/// Two sales waited for their cards when the power failed, or when a copy was made.
 #[tokio::test(start_paused = true)]
 async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
@@ -718,7 +720,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
-        // In that moment the second one cannot be written.
+        // At that moment the second one cannot be written.
         terminal.agent.engine.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.engine.references_listed(listed(vec![reference(held)]));
         terminal.agent.settle();
@@ -745,7 +747,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(1));
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     drop(terminal);
-    // The highest that is believed.
+    // The highest number that is believed.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     terminal.agent.engine.references_listed(listed(vec![reference(1_000_001)]));
@@ -768,7 +770,7 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     assert!(terminal.agent.engine.old_copy.attention().is_some_and(|why| why.text.contains("probe-path")));
     terminal.agent.probed(Ok(pos_gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) }));
     assert!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway).is_some());
-    // It is asked again after a while, or as soon as it has answered a payment.
+    // The agent asks again after a while, or as soon as the gateway has answered a payment.
     terminal.agent.engine.references_listed(Err("not now".to_owned()));
     let now = terminal.agent.engine.clock.monotonic();
     assert!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway).is_some_and(|at| at > now));
@@ -777,7 +779,7 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     assert_eq!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway), Some(now));
 }
 
-/// All that is not the till's own of what a till is told: references, payment ids and our references at the gateway.
+/// Returns all that a till hears and does not own: references, payment ids and gateway references.
 fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<String> {
     let text = serde_json::to_string(told).unwrap();
     let of = |number: &u64| [format!("R{number}\""), format!("R{number} "), id(*number), reference(*number)];
@@ -797,7 +799,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
     }
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
-    // Of the other till as well: at the reader, and one that waits for its signature.
+    // The other till also has a sale at the reader, and one that waits for its signature.
     let order = Order {
         operation: Operation::Sale,
         ..terminal.agent.engine.sales.get(SaleNumber::new(4)).unwrap().sale().order().clone()
@@ -820,7 +822,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
         let status = terminal.agent.status(|one| one == till);
         assert_eq!(strange_in(&status, own, &all), [""; 0], "{till}: {status:?}");
         assert_eq!((status.unconfirmed.len(), status.current.is_some()), (unconfirmed, till == "till-2"), "{till}");
-        // What is the matter with the terminal, everybody may know.
+        // The terminal's own trouble is visible to every till.
         assert!(status.needs(till::Attention::ReaderOpening), "{status:?}");
         assert_eq!(
             status.attention.iter().filter(|one| one.code == till::Attention::SaleUnconfirmed).count(),
@@ -868,7 +870,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    // Returned at another till, which has the right to.
+    // Refunded at another till, which has the right to.
     terminal.refunded(2, "till-2", in_journal(1), 300);
     let (_, view) = terminal.agent.engine.facts().find("till-2", &Reference::parse("R2").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("number 1"));
@@ -880,7 +882,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let again = Wanted { wish, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
-    // An answer with the id of another's payment.
+    // An answer with the id of another transaction's payment.
     terminal.enter(4, "till-2", stored_card(), 1000, None);
     let Answer::NotOurs { why } = terminal.owner(SaleNumber::new(4)).answer(approved(&id(1))) else {
         panic!("it was taken")
@@ -900,7 +902,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     };
     assert_eq!(why, transaction::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
-    // One that is open, and is looked up.
+    // An open transaction that is looked up.
     let terminal = Terminal::start(folder.path(), "");
     let Inquiry::CannotAsk { why } = terminal.owner(SaleNumber::new(4)).inquiry(Inquiry::Payments(vec![other])) else {
         panic!("it was taken")
@@ -955,7 +957,7 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
     assert_eq!(begin("sale", sale(500)).unwrap(), "5.00");
 }
 
-/// How a stored card is authenticated is the shop's to answer for: a till needs the right to say it.
+/// The shop is responsible for how a stored card is authenticated, so a till needs the right to state it.
 #[tokio::test(start_paused = true)]
 async fn without_the_right_no_till_says_how_a_stored_card_is_authenticated() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! What a till says of an open transaction, where it changes it: to cancel it, and to take a part of what was approved,
-//! which brings the refund of the rest into the journal in the same commit.
+//! A till's answers that change an open transaction: a cancel, and taking a part of the approved amount. The second
+//! puts the refund of the rest into the journal in the same commit.
 
 use tokio::sync::oneshot;
 
@@ -13,7 +13,7 @@ use super::begin::merchant_transaction_id;
 use super::{Engine, OpenTransaction};
 
 impl Engine {
-    /// Cancel wins before the request left and loses after; the answer comes when it is known which.
+    /// Cancels a transaction: in time before the request has left, too late afterwards. It answers when it knows which.
     pub(in crate::agent) fn cancel(
         &mut self,
         number: SaleNumber,
@@ -34,7 +34,7 @@ impl Engine {
         }
     }
 
-    /// A part is taken: the end of the sale and the beginning of the refund are one commit.
+    /// Takes a part: the end of the sale and the start of the refund are one commit.
     pub(in crate::agent) fn take_part(
         &mut self,
         number: SaleNumber,

@@ -1,5 +1,5 @@
-//! The comparison with the gateway: from when to when it is asked, which references of this terminal it names, and
-//! which of them cannot be there when this journal is whole.
+//! The comparison with the gateway: the period that is asked for, the gateway's references of this terminal, and those
+//! that contradict a complete journal.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,23 +15,23 @@ use pos_terms::transaction::SaleNumber;
 
 use super::{Comparison, GoesOn, ListShows, OldCopy};
 
-/// A day before the last thing that is known: clocks of board and gateway may differ, and zones.
+/// A day of tolerance: the clocks and time zones of board and gateway may differ.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
-/// The gateway's time has whole seconds, and its answer was on the way.
+/// Tolerance for the gateway's time, which has whole seconds and spent time on the way.
 const BEGAN_SLACK_MS: i64 = 5_000;
-/// A weekend: so far back a new journal asks for payments of the board before it.
+/// Three days, for a weekend: how far back a new journal asks for payments of an earlier board.
 const FORERUNNER_MS: i64 = 3 * SLACK_MS;
 /// 2024-01-01: no journal is older.
 const OLDEST_MS: i64 = 1_704_067_200_000;
-/// The wait after the first question without an answer; it doubles up to [`LONGEST_WAIT`].
+/// The wait after the first request without an answer; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// No board went on for so many transactions after it was copied; a number further up is not one that ours may go on
-/// above, for numbers end.
+/// The most transactions that a board can have made after it was copied. Numbers are finite, so this journal does not
+/// continue above a higher one.
 const MOST_MISSING: u64 = 1_000_000;
-/// A shop's network comes back within minutes.
+/// The longest wait: a shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// What the comparison is made with; nothing of it is changed.
+/// The data for the comparison; it changes none of them.
 #[derive(Clone, Copy)]
 pub(in crate::agent) struct Beside<'a> {
     pub(in crate::agent) journal: &'a JournalWriter,
@@ -64,8 +64,8 @@ impl OldCopy {
         }
     }
 
-    /// The terminals and the time that the gateway is asked for: this one's id, and those that the journal has of that
-    /// time, for a copy may be put back together with another id.
+    /// Returns the terminals and the period to ask for. The terminals are this one's id and those in the journal in
+    /// that period, because a copy may be restored with another id.
     fn what_is_asked(&mut self, beside: Beside<'_>) -> Result<(BTreeSet<String>, (i64, i64)), pos_journal::Error> {
         let (from, to) = self.times(beside)?;
         let mut terminals = beside.journal.book().terminals_since(from)?;
@@ -73,23 +73,21 @@ impl OldCopy {
         Ok((terminals, (from, to)))
     }
 
-    /// The time that the gateway is asked for, in its own clock; the journal keeps from when on, until there is an
-    /// answer.
+    /// Returns the period to ask for, in the gateway's clock. The journal keeps its start until there is an answer.
     fn times(&mut self, beside: Beside<'_>) -> Result<(i64, i64), pos_journal::Error> {
         let (clock, book) = (beside.clock, beside.journal.book());
         let board = clock.unix_ms();
-        // While no clock here can be right the gateway's is the only one.
+        // While no clock here can be right, the gateway's is the only one.
         let (now, apart) = match (clock.local(), clock.gateway()) {
             (None, Some(gateway)) => (gateway, 0),
             _ => (board, gateway_is_ahead_s(clock).saturating_mul(1000)),
         };
         if self.is_new {
-            // In the gateway's clock, where it tells it: nothing that this board's says bounds what another one did.
+            // In the gateway's clock, if told: this board's clock does not limit the actions of another board.
             let now = clock.gateway().unwrap_or(now);
             return Ok((now.saturating_sub(FORERUNNER_MS).max(0), now.saturating_add(SLACK_MS)));
         }
-        // A record that is later was written by a clock that was ahead, and tells nothing of until when the journal
-        // knows.
+        // A clock that was ahead wrote any later record, so such a record is no evidence of what the journal knows.
         let over = now.saturating_add(SLACK_MS);
         if self.known_until_unix_ms > over {
             self.known_until_unix_ms = book.known_until(over)?.unwrap_or_default();
@@ -105,15 +103,15 @@ impl OldCopy {
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
 
-    /// When the first of the open transactions began, where the latest one was begun with another account: that one was
-    /// asked since, and this one was not.
+    /// Returns when the first open transaction began, if the latest one was begun with another account. That account
+    /// was asked in the meantime, and this one was not.
     fn open_before_another_account(&self, Beside { journal, sales, identity, .. }: Beside<'_>) -> Option<i64> {
         let latest = journal.book().number(self.before).ok().flatten()?;
         let open = sales.until(self.before).filter(|_| identity.is_of_another_account(latest.order()));
         open.map(|active| active.order().started_unix_ms).min()
     }
 
-    /// The gateway named the references that it holds, or could not be asked.
+    /// Handles the gateway's list of references, or the failure to get it.
     pub(in crate::agent) fn references_listed(
         &mut self,
         found: Result<Found, String>,
@@ -123,7 +121,7 @@ impl OldCopy {
         self.lists_no_more = found.as_ref().is_ok_and(|found| found.incomplete.is_some());
         let strange = found.and_then(|Found { references, incomplete }| {
             let strange = self.strange(references, journal).map_err(|error| error.to_string())?;
-            // What is strange shows an old copy, however much is not listed.
+            // An unknown reference shows an outdated copy, even in an incomplete list.
             incomplete.filter(|_| strange.is_empty()).map_or(Ok(strange), Err)
         });
         match strange {
@@ -158,7 +156,7 @@ impl OldCopy {
         }
     }
 
-    /// The references that cannot be there when this journal is whole.
+    /// Returns the references that contradict a complete journal.
     pub(in crate::agent) fn strange(
         &self,
         references: Vec<String>,
@@ -168,17 +166,18 @@ impl OldCopy {
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
             if number > journal.last_number.saturating_add(MOST_MISSING) {
-                // No board went on so far; who sent it is for a person to find out, and nothing here rests on it.
+                // No board made so many transactions. A person must find the sender, and the agent draws no conclusion
+                // from it.
                 tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
                 continue;
             }
             let known = journal.book().knows(&reference)?
                 && match journal.book().number(number) {
-                    // One that was taken over has another number here.
+                    // A transaction that was taken over has another number here.
                     Ok(sale) => {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
                     }
-                    // A later program's, set aside: it is in the book.
+                    // A later program's transaction, set aside: it is in the journal.
                     Err(pos_journal::Error::Unreadable { .. }) => true,
                     Err(error) => return Err(error),
                 };
@@ -190,8 +189,8 @@ impl OldCopy {
     }
 }
 
-/// A reversal that had to wait. When that was long, somebody may have given the payment back meanwhile: it is looked up
-/// again.
+/// Returns how a waiting reversal continues. After a long wait the payment may have been refunded meanwhile, so it is
+/// looked up again.
 fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
     match reversal {
         Action::Reverse { reference, .. } if waited > transaction::FRESH => {
@@ -204,29 +203,29 @@ fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
     }
 }
 
-/// By how much the gateway's clock is ahead of ours, in seconds, as the latest probe told.
+/// Returns how far the gateway's clock is ahead of the board's, in seconds, by the latest probe.
 fn gateway_is_ahead_s(clock: &Clock) -> i64 {
     let Some(gateway) = clock.gateway() else { return 0 };
     (gateway / 1000).saturating_sub(clock.unix_ms() / 1000)
 }
 
-/// The time that the gateway is asked for, in its own clock: what happened after the last thing that the journal knows.
-/// `first` is the first thing that it holds, `began` the gateway's time when it was empty, `apart` by how much the
-/// gateway's clock is ahead; all in milliseconds.
+/// Returns the period to ask for, in the gateway's clock: the time after the journal's latest knowledge. `first` is its
+/// first record, `began` the gateway's time when it was empty, and `apart` how far the gateway's clock is ahead; all in
+/// milliseconds.
 fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
-    // What lies in the future was written by a clock gone wrong, and bounds nothing.
+    // A wrong clock wrote any future time, so such a time is no limit.
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
-    // A clock that was ahead, or is behind, must not make the window too short, neither the gateway's nor ours.
+    // A clock that was ahead or is behind, the gateway's or the board's, must not shorten the period.
     let from = before(known).max(before(first)).saturating_add(apart.min(0));
-    // A clock that is ahead by more than that may have been ahead by even more when it told those times.
+    // If the board's clock is ahead by more than that, it may have been ahead by even more when it wrote those times.
     let from = if apart < -SLACK_MS { from.min(OLDEST_MS) } else { from };
     let began = began.filter(|began| *began <= now.saturating_add(apart));
     let began = began.map_or(i64::MIN, |began| began.saturating_sub(BEGAN_SLACK_MS));
     (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
-/// What of a reference is kept in the book, to know it again: all but the terminal and the second half of its random
-/// bits.
+/// Returns the part of a reference that the journal keeps for recognising it: all except the terminal and the second
+/// half of its random bits.
 pub(super) fn mark_of(reference: &str) -> String {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -234,13 +233,14 @@ pub(super) fn mark_of(reference: &str) -> String {
     parts.fold(format!("{number}-{half}"), |mark, part| format!("{mark}-{part}"))
 }
 
-/// The number in one of our references: terminal, number, 128 random bits, and which reversal it is.
+/// Returns the number in a reference of our form: terminal, number, 128 random bits, and optionally which reversal it
+/// is.
 pub(super) fn number_of(reference: &str) -> Option<SaleNumber> {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next()?, parts.next()?);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     let ours = random.len() == 32 && random.bytes().all(|digit| digit.is_ascii_hexdigit()) && digits(number);
-    // Behind it stands nothing, or which reversal it is.
+    // The rest is empty, or says which reversal it is.
     let ends = match (parts.next(), parts.next()) {
         (None, _) => true,
         (Some(nth), None) => nth.strip_prefix('r').is_some_and(digits),
@@ -265,7 +265,7 @@ mod tests {
         for (known, what) in [(copied, "an hour ago"), (now + 365 * 24 * HOUR, "written a year ahead")] {
             assert!(holds(known, old, 0, now - HOUR), "{what}");
         }
-        // Five days ahead when the copy was made, and right again: when that was, nobody knows.
+        // Five days ahead when the copy was made, and right again at an unknown time.
         assert!(holds(now + 72 * HOUR, now - 300 * HOUR, 0, now - 47 * HOUR));
         // Two hours ahead when the journal began.
         assert!(holds(now - 2 * HOUR, now - 2 * HOUR, 0, now - 3 * HOUR));
@@ -273,17 +273,17 @@ mod tests {
             assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
             assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
         }
-        // The board was five days ahead when the copy was made, and stood still for two days.
+        // The board was five days ahead when the copy was made, and later its clock stopped for two days.
         assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
-        // A terminal that was set up anew: what its predecessor did days before is not its own.
+        // A terminal that was set up anew: its predecessor's transactions days earlier are not its own.
         let set_up = now - 2 * HOUR;
         assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));
         assert!(holds(now - HOUR, set_up, 0, now - HOUR));
         // Unless its clock was ahead then.
         assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
         assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
-        // By the gateway's clock it is known when it began, to the second, whatever the board's clock said: a board
-        // that takes another one's place holds nothing of that one's for its own.
+        // The gateway's clock gives the start of the journal to the second, independent of the board's clock. A board
+        // that replaces another does not take the other's transactions for its own.
         let (from, _) = window(now - HOUR, now - HOUR, Some(now - 2 * HOUR), now, 0);
         assert_eq!(from, now - 2 * HOUR - BEGAN_SLACK_MS);
         let (from, _) = window(now - HOUR, now - HOUR, Some(now + 2 * HOUR), now, 0);

@@ -1,5 +1,5 @@
-//! A transaction of before that something is to follow, while the gateway's list by date is not complete: its own
-//! payment is looked up, with all that is linked to it. It may go on when this journal knows each of those.
+//! An earlier transaction that another is to follow, while the gateway's list by date is incomplete. Its payment is
+//! looked up, with all linked payments. The later one may begin if this journal knows each of them.
 
 use crate::agent::journal_writer::refused_by_journal;
 use crate::till::Refused;
@@ -9,7 +9,7 @@ use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::{Comparison, OldCopy};
 
-/// What the gateway has linked to one payment, itself included.
+/// The payments that the gateway has linked to one payment, including that payment.
 pub(in crate::agent) struct Linked {
     number: SaleNumber,
     payment: PaymentId,
@@ -17,24 +17,25 @@ pub(in crate::agent) struct Linked {
 }
 
 impl OldCopy {
-    /// Whether what is to follow a transaction of this number waits for a look-up of that transaction.
+    /// Returns whether a transaction that follows this number waits for the look-up of that one.
     pub(in crate::agent) fn asks_to_look_up(&self, number: SaleNumber) -> bool {
         self.looks_up() && number <= self.before
     }
 
-    /// Whether any transaction is to be looked up before something follows it.
+    /// Returns whether any transaction must be looked up before another follows it.
     pub(in crate::agent) fn looks_up(&self) -> bool {
         self.lists_no_more && !self.is_new && matches!(self.comparison, Comparison::Due(_) | Comparison::Asking)
     }
 
-    /// What of this transaction may be followed for the moment: it was looked up, and the journal knows all of it.
+    /// Records that this transaction may be followed for the moment: its look-up has shown that the journal knows all
+    /// of it.
     pub(in crate::agent) fn vouches_for(&mut self, of: Option<SaleNumber>) {
         self.vouched_for = of;
     }
 }
 
 impl Linked {
-    /// The look-up of a transaction, when it shows its payment.
+    /// Takes the look-up of a transaction, if it shows the payment.
     pub(in crate::agent) fn of(number: SaleNumber, inquiry: Inquiry, journal: &Journal) -> Result<Self, Refused> {
         let not_ready = |why: &str| Refused::NotReady {
             why: format!(
@@ -53,12 +54,12 @@ impl Linked {
         }
     }
 
-    /// The references under which they were sent.
+    /// Returns the references under which they were sent.
     pub(in crate::agent) fn references(&self) -> Vec<String> {
         self.list.iter().filter_map(|one| one.reference.clone()).collect()
     }
 
-    /// Whether this journal knows each of them.
+    /// Checks that this journal knows each of them.
     pub(in crate::agent) fn are_known(&self, journal: &Journal) -> Result<(), Refused> {
         let mut unknown = 0;
         for one in self.list.iter().filter(|one| one.id != self.payment && one.state != ListedState::Declined) {

@@ -1,5 +1,4 @@
-//! What is counted and when, and how the terminal stands for whoever asks for the figures. Nothing is decided by any of
-//! it.
+//! The metrics: when each is counted, and the terminal's state among them. They decide nothing.
 
 use std::time::Duration;
 
@@ -10,15 +9,15 @@ use crate::agent::teller;
 use crate::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_core::transaction::Standing;
 
-/// A write took so long: nothing at all when there was nothing to write.
+/// Counts a write that took this long; zero means that there was nothing to write.
 pub(in crate::agent) fn count_write(metrics: &Metrics, took: Duration) {
     if took > Duration::ZERO {
         metrics.synced(took);
     }
 }
 
-/// A step of a sale is on the disk. Whether its end was counted by it: once, and with a line in the log where a fault
-/// of the terminal's side is behind it.
+/// Counts a step that is on the disk. Returns whether it counted the outcome: that happens once, with a line in the log
+/// if a fault of the terminal's side caused it.
 pub(in crate::agent) fn count_step(
     metrics: &Metrics,
     identity: &Identity,
@@ -37,8 +36,8 @@ pub(in crate::agent) fn count_step(
     true
 }
 
-/// A sale with a card is over. One line in the log, and the same figures: reader (until the card was read), gateway,
-/// journal, and the agent's own share.
+/// Logs and counts the times of a card transaction that is over: reader (until the card was read), gateway, journal,
+/// and the agent's own share.
 pub(in crate::agent) fn log_times(metrics: &Metrics, active: Option<&OpenTransaction>) {
     let Some(active) = active else { return };
     let SaleTimes { gateway, journal, own, .. } = active.times;
@@ -54,7 +53,7 @@ pub(in crate::agent) fn log_times(metrics: &Metrics, active: Option<&OpenTransac
     );
 }
 
-/// How the devices stand. The open sales are counted by [`count_open`].
+/// Returns the state of the devices. [`count_open`] counts the open transactions.
 pub(in crate::agent) fn standing(
     devices: &Devices,
     started_unix_ms: i64,
@@ -78,7 +77,7 @@ pub(in crate::agent) fn standing(
     }
 }
 
-/// Counts an open sale that nobody knows the end of. `held_up`: it waits for the gateway's word on the journal.
+/// Counts an unconfirmed transaction. `held_up`: it waits for the gateway's answer about the journal.
 pub(in crate::agent) fn count_open(stands: &mut TerminalStanding, active: &OpenTransaction, held_up: bool) {
     let (undone, quarantined) = match active.sale().standing() {
         Standing::Unconfirmed { quarantined, .. } => {

@@ -1,4 +1,4 @@
-//! A sale as tills see it: what a cashier reads and a program branches on.
+//! A transaction as tills see it: the text for the cashier, and the codes for programs.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,44 +11,44 @@ use pos_terms::card::Cryptogram;
 use pos_terms::transaction::{Kind, OutcomeWord};
 use pos_words::{Message, ReaderStep, Words};
 
-/// What is true of a transaction beside itself.
+/// The facts for the view, in addition to the transaction itself.
 pub(in crate::agent) struct SaleFacts {
-    /// The earlier transaction, as this one's till may hear of it.
+    /// The earlier transaction, as far as this one's till may see it.
     pub(in crate::agent) of: Option<String>,
-    /// Why it is not settled here.
+    /// Why this agent leaves it alone.
     pub(in crate::agent) alone: Option<Cause>,
-    /// Its last step could not be written.
+    /// True if its last step could not be written.
     pub(in crate::agent) stuck: bool,
-    /// The journal may be an old copy, and this transaction waits for that to be known.
+    /// True if it waits for the check for an outdated journal copy.
     pub(in crate::agent) held_up: bool,
     /// The refund of the rest.
     pub(in crate::agent) rest: Option<LaterView>,
-    /// What its till is to confirm.
+    /// The confirmation that its till owes.
     pub(in crate::agent) to_confirm: Option<ToConfirm>,
-    /// The last step that was announced of it.
+    /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
-    /// What it waits for that has a time limit.
+    /// Its present wait that has a time limit.
     pub(in crate::agent) wait: Option<Wait>,
 }
 
-/// The word of the step at which a tip is chosen.
+/// The code word of the step at which a tip is chosen.
 pub(in crate::agent) const CHOOSING_TIP: &str = "choosing-tip";
 
 /// A wait with a time limit.
 pub(in crate::agent) struct Wait {
-    /// When it is over.
+    /// When it is over, in milliseconds since 1970.
     pub(in crate::agent) until_unix_ms: i64,
     pub(in crate::agent) left: Duration,
-    /// How long it is in all.
+    /// Its whole length.
     pub(in crate::agent) all: Duration,
 }
 
-/// Whether its steps are told: they are over with its end, and when nobody knows that.
+/// Returns whether its steps are announced: they stop with its outcome, and while it is unconfirmed.
 pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
     !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. })
 }
 
-/// The transaction as tills see it.
+/// Returns the transaction as tills see it.
 pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: SaleFacts) -> SaleView {
     let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait } = facts;
     let order = sale.order();
@@ -59,7 +59,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
     } else if held_up {
         (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
     } else if step == Some(CHOOSING_TIP) && matches!(sale.standing(), Standing::Waiting) {
-        // No card is asked for yet.
+        // The reader does not ask for a card yet.
         (SaleState::WaitingForCard, None, words.step(ReaderStep::ChoosingTip))
     } else {
         standing(words, sale)
@@ -118,7 +118,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
             brand: host.brand.clone().or_else(|| card.label.clone()),
             last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
         }),
-        // The bank's own words may say that it is approved.
+        // The issuer's text may say that it is approved.
         status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
         registration: match &host.id {
             Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
@@ -142,12 +142,12 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
     format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
 }
 
-/// What nobody knows yet is taken back, or finished.
+/// Returns the state of an unconfirmed transaction: it will be reversed, or finished.
 fn unconfirmed(sale: &Transaction) -> SaleState {
     if sale.order().kind().is_undone_when_unknown() { SaleState::Unconfirmed } else { SaleState::UnconfirmedFinishing }
 }
 
-/// How a sale stands: state, outcome, and one sentence for the cashier.
+/// Returns the state, the outcome, and one sentence for the cashier.
 fn standing(words: &Words, sale: &Transaction) -> (SaleState, Option<OutcomeWord>, String) {
     let (amount, kind) = (sale.amount(), sale.order().kind());
     match sale.standing() {
@@ -174,10 +174,10 @@ fn standing(words: &Words, sale: &Transaction) -> (SaleState, Option<OutcomeWord
     }
 }
 
-/// Whether there is a receipt to be had: not before the gateway has answered.
+/// Checks that there is a receipt: none before the gateway has answered.
 ///
 /// # Errors
-/// With how the sale stands.
+/// A refusal that names the transaction's state.
 pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     let stands = match view.state {
         SaleState::WaitingForCard => "is waiting for a card",
@@ -190,7 +190,7 @@ pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     Err(Refused::NoReceiptYet { stands })
 }
 
-/// What a transaction is, for a till that used its reference again for something else.
+/// Describes a transaction for a till that used its reference again for another one.
 pub(in crate::agent) fn what_it_is(sale: &Transaction) -> String {
     match sale.order().kind() {
         Kind::Sale => sale.order().amount.to_string(),
@@ -198,7 +198,7 @@ pub(in crate::agent) fn what_it_is(sale: &Transaction) -> String {
     }
 }
 
-/// As the earlier transaction's till may hear of it: another till's reference is that till's business.
+/// Returns a later transaction as the earlier one's till may see it: another till's reference stays with that till.
 pub(in crate::agent) fn later_view(view: SaleView, till: &str) -> LaterView {
     let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
     let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));

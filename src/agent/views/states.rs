@@ -1,5 +1,5 @@
-//! The states of the devices in the closed words of `till::status`, and what each needs attention for. A device's own
-//! enumeration becomes the till's here, and nowhere else.
+//! The states of the devices in the codes of `till::status`, and the attention that each needs. Only this module
+//! converts a device's own enumeration to the till's.
 
 use crate::till::{Attention, GatewayState, JournalState, PrinterState, ReaderState};
 use pos_gateway::certificate::Expiring;
@@ -7,7 +7,7 @@ use pos_gateway::{Contact, Fault, Soon};
 use pos_printer::port::{PrinterNeed, PrinterStands};
 use pos_printer::status::Trouble;
 
-/// What a reader needs attention for.
+/// Returns the attention that a reader's state needs.
 pub(in crate::agent) fn of_reader(state: ReaderState) -> Option<Attention> {
     Some(match state {
         ReaderState::Ready => return None,
@@ -23,7 +23,7 @@ pub(in crate::agent) fn of_reader(state: ReaderState) -> Option<Attention> {
     })
 }
 
-/// The gateway's state.
+/// Returns the gateway's state.
 pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
     match contact {
         Contact::NotAskedYet => GatewayState::NotAskedYet,
@@ -46,7 +46,7 @@ pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
             | Fault::CertificateNotAcceptable => GatewayState::UntrustedCertificate,
             Fault::OwnCertificateMissing | Fault::OwnCertificateRefused { .. } => GatewayState::OwnCertificateRefused,
             Fault::OwnCertificateExpired => GatewayState::OwnCertificateExpired,
-            // What was closed at once was closed by somebody who may answer the next time.
+            // A server that closes a connection immediately may answer the next time.
             Fault::ClosedAtOnce
             | Fault::AnswerNotWhole
             | Fault::AnswerTooLong { .. }
@@ -68,7 +68,7 @@ pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
     }
 }
 
-/// What the gateway needs attention for.
+/// Returns the attention that the gateway's state needs.
 pub(in crate::agent) fn of_gateway(state: GatewayState) -> Option<Attention> {
     Some(match state {
         GatewayState::Answers | GatewayState::Connected | GatewayState::NotAskedYet => return None,
@@ -85,7 +85,7 @@ pub(in crate::agent) fn of_gateway(state: GatewayState) -> Option<Attention> {
     })
 }
 
-/// What ends soon, or does not fit.
+/// Returns the attention for what expires soon, or does not match.
 pub(in crate::agent) fn of_soon(soon: Soon) -> Attention {
     match soon {
         Soon::FilesUnused => Attention::GatewayFilesUnused,
@@ -96,7 +96,7 @@ pub(in crate::agent) fn of_soon(soon: Soon) -> Attention {
     }
 }
 
-/// A printer's state.
+/// Returns a printer's state.
 pub(in crate::agent) fn state_of_printer(stands: &PrinterStands) -> PrinterState {
     match stands {
         PrinterStands::NotUsedYet => PrinterState::NotUsedYet,
@@ -143,7 +143,7 @@ pub(in crate::agent) fn of_journal(state: JournalState) -> Option<Attention> {
     }
 }
 
-/// What a failed write says of the journal.
+/// Returns the journal's state after a failed write.
 pub(in crate::agent) fn state_of_journal(error: &pos_journal::Error) -> JournalState {
     if error.is_full() { JournalState::Full } else { JournalState::CannotBeWritten }
 }

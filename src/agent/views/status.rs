@@ -1,4 +1,4 @@
-//! How the terminal stands: what is ready, what needs attention, and the sales that are open, as tills see it.
+//! The terminal's status for tills: what is ready, what needs attention, and the open transactions.
 
 use crate::agent::clock::Clock;
 use crate::agent::devices::{PrinterControl, ReaderControl, TAKE_IT_OUT};
@@ -14,18 +14,19 @@ use pos_terms::money::Currency;
 
 use super::states::{of_gateway, of_journal, of_printer, of_reader, of_soon, state_of, state_of_printer};
 
-/// Below this a day of sales does not fit, and something else is filling the disk.
+/// The free space, in bytes, below which a day of transactions does not fit; something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
 
-/// Above this there is room again: one MiB more, so that a disk at the limit does not fill the log.
+/// The free space, in bytes, above which there is enough again. It is one MiB more, because a disk at the limit must
+/// not fill the log.
 const ROOM_AGAIN: u64 = LITTLE_ROOM + (1 << 20);
 
-/// Whether the journal's disk is nearly full, when it was so or was not at the look before.
+/// Returns whether the journal's disk is nearly full; `before` is the result of the previous check.
 pub(in crate::agent) fn is_nearly_full(before: bool, free_bytes: u64) -> bool {
     free_bytes < if before { ROOM_AGAIN } else { LITTLE_ROOM }
 }
 
-/// What the journal's disk has left, and what to do.
+/// Returns the free space on the journal's disk, and the remedy.
 pub(in crate::agent) fn little_room(free_bytes: u64) -> String {
     format!(
         "the journal's disk has {} MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal",
@@ -33,7 +34,7 @@ pub(in crate::agent) fn little_room(free_bytes: u64) -> String {
     )
 }
 
-/// What the last write that failed makes of the journal, or the room on its disk.
+/// Returns the journal's view after its last failed write, or by the free space on its disk.
 pub(in crate::agent) fn journal_view(trouble: Option<(JournalState, String)>, free_bytes: Option<u64>) -> JournalView {
     let (state, text) = match (trouble, free_bytes) {
         (Some(trouble), _) => trouble,
@@ -48,7 +49,7 @@ fn tips_view(tips: &Tips) -> TipsView {
     TipsView { presets, custom, default, timeout_s }
 }
 
-/// What the status is made of.
+/// The facts for the status.
 pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) config: &'a Config,
     pub(in crate::agent) currency: Currency,
@@ -66,20 +67,20 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) busy: bool,
     pub(in crate::agent) logging: Option<LogView>,
     pub(in crate::agent) health: HealthView,
-    /// The open transactions of the tills that the caller may hear of.
+    /// The open transactions of the tills that the caller may see.
     pub(in crate::agent) current: Option<SaleView>,
     pub(in crate::agent) unconfirmed: Vec<SaleView>,
     pub(in crate::agent) awaiting: Vec<(&'a Order, Awaited)>,
     pub(in crate::agent) left_alone: Vec<&'a LeftAlone>,
 }
 
-/// Whom an open transaction waits for.
+/// The answer that an open transaction waits for.
 pub(in crate::agent) enum Awaited {
     Signature,
     Till,
 }
 
-/// The gateway.
+/// Returns the gateway's view.
 pub(in crate::agent) fn gateway_view(contact: &Contact, url: &str) -> GatewayView {
     let text = match contact {
         Contact::NotAskedYet => "not asked yet".to_owned(),
@@ -107,7 +108,7 @@ pub(in crate::agent) fn printer_views(printers: &PrinterControl) -> Vec<PrinterV
     printers.each().map(view).collect()
 }
 
-/// The clock; `differs` says so where the gateway's is another.
+/// Returns the clock's view; `differs` tells of a difference to the gateway's clock.
 pub(in crate::agent) fn clock_view(clock: &Clock, differs: Option<String>) -> ClockView {
     let time = clock.local();
     let (state, text) = match (&time, clock.trusted_board(), differs) {
@@ -121,7 +122,7 @@ pub(in crate::agent) fn clock_view(clock: &Clock, differs: Option<String>) -> Cl
     ClockView { state, text, time: time.map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Secs, false)) }
 }
 
-/// The reader and its latest change.
+/// Returns the reader with its latest change.
 pub(in crate::agent) fn reader_view(reader: &ReaderControl) -> ReaderView {
     let state = reader.state.state();
     let Some(identity) = reader.state.identity() else {
@@ -139,7 +140,7 @@ pub(in crate::agent) fn reader_view(reader: &ReaderControl) -> ReaderView {
     reader.with_its_change(identity, view)
 }
 
-/// How the terminal stands, from the facts alone.
+/// Returns the terminal's status, from the facts only.
 pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
     let attention = attention(&facts);
     let StatusFacts { config, currency, reader, gateway, printers, clock, journal, .. } = facts;
@@ -152,7 +153,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
         currency_decimals: Some(currency.exponent()),
         tips: config.tips.as_ref().map(tips_view),
         may_train: config.training.allowed,
-        // Those who serve it know who asks.
+        // The servers of tills fill this in, because they know the caller.
         may_begin: Vec::new(),
         tills: Vec::new(),
         waits: Some(WaitsView {
@@ -171,7 +172,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
         printers,
         clock,
         journal,
-        // Those who serve it say how it stands.
+        // The HTTP server fills this in.
         http: None,
         logging: facts.logging,
         health: Some(facts.health),
@@ -180,7 +181,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
     }
 }
 
-/// What somebody should look at, in the order in which it is shown.
+/// Returns the entries that need a person's attention, in the order in which they are shown.
 fn attention(facts: &StatusFacts<'_>) -> Vec<AttentionView> {
     let StatusFacts { reader, gateway, printers, clock, journal, .. } = facts;
     let mut attention: Vec<AttentionView> = Vec::new();
@@ -239,7 +240,7 @@ mod tests {
         let view = |free| journal_view(None, free).state;
         assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
         assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
-        // At the limit the log does not hear of it again and again.
+        // At the limit the log does not get the same message repeatedly.
         let mut is_full = false;
         let changes =
             [LITTLE_ROOM, LITTLE_ROOM - 1, LITTLE_ROOM, LITTLE_ROOM - 1, ROOM_AGAIN, LITTLE_ROOM].map(|free| {

@@ -1,22 +1,22 @@
-//! The paths of the JSON interface, each with its verbs, and how a verb asks the agent.
+//! The paths of the JSON interface, each with its verbs, and the verbs' requests to the agent.
 //!
 //! | file | its verbs |
 //! |---|---|
-//! | `sales` | one transaction: begin, show, cancel, judge a signature, settle |
-//! | `confirm` | what a till takes of a sale that it confirms |
-//! | `lists` | many: the list and its search, the sums |
+//! | `sales` | one transaction: begin, show, cancel, compare a signature, resolve |
+//! | `confirm` | the amount that a till takes of a transaction that it confirms |
+//! | `lists` | several: the list and its search, the sums |
 //! | `receipts` | a receipt, read or printed again |
 //! | `closes` | closes of day |
 //! | `events` | every step as it happens |
-//! | `terminal` | status, figures, log, an amount that is typed |
-//! | `payments` | what the gateway holds |
+//! | `terminal` | status, metrics, log, an amount typed at the reader |
+//! | `payments` | the gateway's payments |
 //! | `operators` | the operators: listed, added, removed, given a PIN |
-//! | `sessions` | who stands at the counter: to sign in and out, and a supervisor's word |
+//! | `sessions` | the operator at the counter: sign in and out, and a supervisor's approval |
 //!
-//! What each verb needs is the table in `till/rights.rs`; who lacks it hears 403 with the right, whose it is, and the
-//! key to change. `?till=NAME` names the till that is meant: a program that stands for several names one with each
-//! request but `status` and `events`, and whoever has the right `any-till` sees, cancels and prints those of other
-//! tills. A till has its own only.
+//! The table in `till/rights.rs` lists the rights that each verb needs. A caller that lacks one gets a 403 with the
+//! right, its owner, and the key to change. `?till=NAME` names the till of a request. A program that acts for several
+//! names one with each request except `status` and `events`. A caller with the right `any-till` sees, cancels and
+//! prints the transactions of other tills. A till without it only has its own.
 
 use std::sync::Arc;
 
@@ -35,17 +35,17 @@ use super::{Stopped, closes, confirm, events, lists, operators, payments, receip
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
 
-/// What every verb needs.
+/// The state that every verb needs.
 pub(super) struct App {
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) progress: ProgressLog,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
-    /// How the port stands; `None` when no till has a token.
+    /// The state of the port; `None` when no till has a token.
     pub(super) port: watch::Receiver<Option<PortView>>,
-    /// Tokens may ask for the figures too.
+    /// True if tokens may ask for the metrics too.
     pub(super) metrics_at_port: bool,
-    /// Somebody must be signed in for what moves money, unless a way in is exempt.
+    /// True if an operator must be signed in for anything that moves money, unless the connection is exempt.
     pub(super) operators_required: bool,
 }
 
@@ -59,8 +59,8 @@ pub(super) struct Route {
     pub(super) describe: fn() -> super::description::ApiOperation,
 }
 
-/// Routes: method, path, handler, and what the interface's description says of it. The last is not in a board's
-/// program.
+/// Lists routes: method, path, handler, and the route's part of the interface's description. A board's program does not
+/// contain the last.
 macro_rules! routes {
     ($($method:ident $path:literal => $handler:ident, $description:expr;)+) => {
         &[$(
@@ -95,13 +95,13 @@ const ROUTES: &[&[Route]] = &[
     sessions::ROUTES,
 ];
 
-/// Every route.
+/// Returns every route.
 #[cfg(any(test, feature = "docs"))]
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().copied().flatten().chain(sessions::ROUTES_TO_SIGN_IN)
 }
 
-/// The verbs behind a door.
+/// Returns the verbs of one entrance.
 pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
     let add = |router: Router<Arc<App>>, route: &Route| {
         router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
@@ -127,7 +127,7 @@ pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
 }
 
 impl App {
-    /// One command and its answer; nothing is asked without a permit.
+    /// Sends one command and returns its answer; each needs a permit.
     pub(super) async fn ask<T>(
         &self,
         permit: &Permit,
@@ -136,7 +136,7 @@ impl App {
         self.ask_within(permit, AnswerDeadline::AtOnce, command).await
     }
 
-    /// As [`Self::ask`], of what may be training.
+    /// Does the same as [`Self::ask`] for a request that may be training.
     pub(super) async fn ask_of<T>(
         &self,
         training: bool,
@@ -150,7 +150,7 @@ impl App {
         self.ask(permit, command).await
     }
 
-    /// As [`Self::ask`], where the answer takes its time: as long as the route's line of the table says.
+    /// Does the same as [`Self::ask`] for a slow answer, with the deadline in the route's line of the table.
     pub(super) async fn ask_within<T>(
         &self,
         _: &Permit,
@@ -190,7 +190,7 @@ mod tests {
         serde_json::from_str(include_str!("openapi.json")).unwrap()
     }
 
-    /// Methods and paths, and what the table has otherwise: one line each.
+    /// Returns the differences between these methods and paths and the table, one line each.
     fn other_than_the_table(names: impl Iterator<Item = (String, String)>) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut left: Vec<(&str, &str)> = TABLE.iter().map(|row| (row.method, row.path)).collect();
@@ -242,10 +242,10 @@ mod tests {
         assert_eq!(other_than_the_table(names.into_iter()), Vec::<String>::new());
     }
 
-    /// How long the operator's session of a request is looked for: as long as can be.
+    /// The longest time for finding the operator's session of a request.
     const SESSION_TAKES: Duration = AnswerDeadline::AtOnce.agent().saturating_sub(Duration::from_millis(1));
 
-    /// An agent that finds each session in the last moment, and never answers anything else.
+    /// Acts as an agent that finds each session at the last moment, and answers nothing else.
     async fn stalls(mut commands: mpsc::Receiver<Command>) {
         let mut held = Vec::new();
         while let Some(command) = commands.recv().await {
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// The request of a route, as the description shows it.
+    /// Makes the request of a route, as the description shows it.
     fn request_of(route: &ApiRoute, described: &Value) -> Request<Body> {
         let parts =
             [("{reference}", "R-1"), ("{close}", "last"), ("{number}", "7"), ("{id}", "p1"), ("{name}", "Anna")];
@@ -274,14 +274,14 @@ mod tests {
         let example = &operation["requestBody"]["content"]["application/json"]["example"];
         let body = if example.is_null() { Body::empty() } else { Body::from(example.to_string()) };
         let request = Request::builder().method(route.method).uri(format!("{path}{query}"));
-        // To sign out needs a session too, and looks for it once.
+        // Signing out needs a session too, and looks it up only once.
         let has_session = route.passed_for != PassedFor::Nobody || route.path.ends_with("/current");
         let request = if has_session { request.header("pos-session", "x") } else { request };
         request.header("content-type", "application/json").body(body).unwrap()
     }
 
-    /// When the agent's loop stands still, each route says `no-answer` at the deadline of its line, and before whoever
-    /// asks gives up.
+    /// The agent's loop is blocked: each route answers `no-answer` at the deadline of its line, before its caller gives
+    /// up.
     #[tokio::test(start_paused = true)]
     async fn each_route_gives_up_at_the_deadline_of_its_line_and_before_its_caller() {
         let (commands, heard) = mpsc::channel(8);
@@ -299,7 +299,7 @@ mod tests {
         let router = TowerToHyperService::new(router(Arc::new(app), Entrance::Local(config::Till::default())));
         let (described, mut asked) = (described(), 0);
         for route in TABLE {
-            // These ask the loop for nothing, or for the session alone.
+            // These ask the loop for nothing, or only for the session.
             let asks_nothing = ["/v1/events", "/v1/openapi.json"].contains(&route.path);
             if asks_nothing || (route.method, route.path) == ("GET", "/v1/sessions/current") {
                 continue;
@@ -314,7 +314,7 @@ mod tests {
             let said = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
             let said: Value = serde_json::from_slice(&said).unwrap();
             assert!(is_no_answer && said["code"] == "no-answer", "{} {}: {said}", route.method, route.path);
-            // The transaction is shown before anybody waits for it.
+            // The transaction is shown before the wait for it.
             let own = if route.deadline == AnswerDeadline::Named { AnswerDeadline::AtOnce } else { route.deadline };
             let is_behind_a_session = route.passed_for != PassedFor::Nobody;
             let before = if is_behind_a_session { SESSION_TAKES } else { Duration::ZERO };

@@ -1,5 +1,5 @@
-//! What a request says, read or refused: its parameters, the reference in its path, its body. What cannot be understood
-//! is answered with the field that is wrong.
+//! The parts of a request, read or refused: its parameters, the reference in its path, its body. An invalid part is
+//! answered with the wrong field.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,12 +17,12 @@ use super::failure::Failure;
 use crate::till::ProblemType;
 use pos_terms::transaction::Reference;
 
-/// A sale's request is below 200 bytes; tills may add blanks.
+/// The most bytes of a body: a sale's request is below 200 bytes, and tills may add spaces.
 pub(super) const MAX_BODY: usize = 64 * 1024;
-/// From a request's head to the end of its body.
+/// The time from a request's head to the end of its body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The parameters behind the path, `?name=value`; unknown ones are refused by each verb's type.
+/// The parameters after the path, `?name=value`; each verb's type refuses unknown ones.
 pub(super) struct Parameters<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
@@ -34,28 +34,28 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
     }
 }
 
-/// The till that is meant, with requests that take no other parameter.
+/// The till of a request that has no other parameter.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TillQuery {
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     pub(super) till: Option<String>,
 }
 
-/// Which transaction's till is meant, and whether the transaction is one of training.
+/// The till of a transaction, and whether it is a training transaction.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SaleQuery {
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     pub(super) till: Option<String>,
-    /// The transaction is one of training; those have references of their own.
+    /// True for a training transaction; training has its own references.
     #[serde(default)]
     pub(super) training: bool,
 }
 
-/// The part of the path that is not written down there.
+/// The variable part of the path.
 pub(super) struct InPath<T>(pub(super) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for InPath<T> {
@@ -79,15 +79,15 @@ impl<S: Send + Sync> FromRequestParts<S> for ReferenceInPath {
     }
 }
 
-/// A reference, or what is wrong with it; `field` is where it stood.
+/// Checks a reference; `field` is its field in the request.
 pub(super) fn checked_reference(field: &str, reference: String) -> Result<Reference, Failure> {
     Reference::parse(reference).map_err(|error| Failure::new(ProblemType::Reference, error.to_string()).field(field))
 }
 
-/// A JSON body within its size and its time; an empty one is `{}`. The field that is wrong is named.
+/// A JSON body within its limits of size and time; an empty one is `{}`. A refusal names the wrong field.
 pub(super) struct JsonBody<T>(pub(super) T);
 
-/// A cancellation or a printing has nothing to say but its path.
+/// An empty body: a cancel or a print request needs only its path.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             Err(_) => return Err(Failure::new(ProblemType::Timeout, "the body did not arrive in time")),
         };
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        // serde would take a list for the fields in their order.
+        // serde would accept a list as the fields in their order.
         if !text.trim_ascii_start().starts_with(b"{") {
             return Err(Failure::malformed("the body: must be one JSON object"));
         }
@@ -127,8 +127,8 @@ fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Failure> {
     Ok(read)
 }
 
-/// JSON in which no object has a name twice. A type refuses that of its own fields, and a map takes the last one in
-/// silence.
+/// JSON in which no object has a name twice. A type refuses that for its own fields, but a map silently takes the last
+/// value.
 struct NamesOnce;
 
 impl<'de> Deserialize<'de> for NamesOnce {

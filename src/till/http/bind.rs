@@ -1,6 +1,6 @@
-//! Where tills connect: the socket's name, which is taken from a program that died and never from one that lives, and
-//! the port, which another program may have for a while; or both as systemd has opened them, when that is where the
-//! configuration says.
+//! The addresses for tills: the socket's name and the port. The agent takes the name over from a program that died,
+//! never from one that runs; another program may have the port for a while. If systemd has opened them at the
+//! configured address, the agent uses these.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,10 +16,10 @@ use crate::till::PortView;
 
 /// The wait before the port is tried again; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Who gives the port free looks for the tills soon.
+/// The longest wait: after the port is freed, tills should connect soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Takes the socket's name from a program that died, never from one that lives.
+/// Binds the socket; takes its name over from a program that died, never from one that runs.
 pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
     let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
     match std::fs::symlink_metadata(path) {
@@ -29,7 +29,7 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
-    // Bound under another name first: the known name never stands for a socket with the wrong mode.
+    // Bound under another name first: the known name never refers to a socket with the wrong mode.
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
     let fresh = PathBuf::from(fresh);
@@ -40,7 +40,7 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
     Ok(listener)
 }
 
-/// The socket that systemd listens on.
+/// Takes the socket that systemd listens on.
 pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path) -> Result<UnixListener, Error> {
     const UNIT: &str = "pos-agent.socket";
     let failed = |cause| Error::Unusable { unit: UNIT, cause };
@@ -59,8 +59,8 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
     given.set_nonblocking(true).and_then(|()| UnixListener::from_std(given)).map_err(failed)
 }
 
-/// The port that systemd listens on. Without tokens it is served too, and refuses everybody: who connects shall not
-/// wait for ever.
+/// Takes the port that systemd listens on. It is served even without tokens and then refuses every request, because a
+/// client must not wait for ever.
 pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Result<TcpListener, Error> {
     const UNIT: &str = "pos-agent-http.socket";
     let failed = |cause| Error::Unusable { unit: UNIT, cause };
@@ -72,12 +72,12 @@ pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Re
     given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given)).map_err(failed)
 }
 
-/// Which file a name stands for, so that a successor's socket is not removed.
+/// Returns the file that a name refers to, so as not to remove a successor's socket.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::symlink_metadata(path).ok().map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// The port as the status shows it, with what keeps tills away from it.
+/// Returns the port for the status, with the reason why tills cannot connect.
 pub(super) fn seen(address: SocketAddr, refused: Option<&io::Error>) -> PortView {
     let trouble = refused.map(|cause| {
         format!("tills with a token cannot connect to {address}: {cause}; stop the program that has this port, or change [till] http")
@@ -85,7 +85,7 @@ pub(super) fn seen(address: SocketAddr, refused: Option<&io::Error>) -> PortView
     PortView { address: address.to_string(), trouble }
 }
 
-/// Tries the port again and again after it was refused, and says in `port` how it stands.
+/// Retries the port until it is free, and reports its state in `port`.
 pub(super) async fn port_once_free(
     address: SocketAddr,
     mut refused: io::Error,
@@ -95,7 +95,7 @@ pub(super) async fn port_once_free(
     let mut told = None;
     loop {
         let now = Some(seen(address, Some(&refused)));
-        // Told once, not with each try.
+        // Logged once, not with each retry.
         if told != now {
             let why = now.as_ref().and_then(|port| port.trouble.as_deref());
             tracing::error!(why, "the port is tried again until it can be had; all else goes on");

@@ -1,7 +1,7 @@
 //! Closes of day: made, listed newest first, shown in three forms, printed again.
 //!
-//! A close is the whole terminal's, with the sums of every till. What other tills call their transactions is told to
-//! those alone who may see them.
+//! A close covers the whole terminal, with the sums of every till. Only callers with the right see the references of
+//! other tills' transactions.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ use pos_core::counter::{Close, csv};
 
 const CLOSE_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/closes");
 const SHOW_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/closes/{close}");
-/// Closes of one list when the caller names no limit, and at most: some weeks, and a year's quarter.
+/// The number of closes in a list: by default some weeks, at most a quarter of a year.
 const LIST_LIMIT: (u32, u32) = (20, 100);
 
-/// Closes of day.
+/// The verbs for closes of day.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/closes" => close,
         ApiOperation::new("closeDay", "Close the day, or hear of the close that the reference has made")
@@ -70,10 +70,10 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct CloseRequest {
-    /// The till's own name for it: the same one again is the same close.
+    /// The till's own reference: repeating it returns the same close.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: Option<String>,
-    /// Print it as soon as it is recorded.
+    /// True to print it as soon as it is recorded.
     #[serde(default)]
     print: bool,
 }
@@ -100,10 +100,10 @@ async fn close(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ClosesQuery {
-    /// At most so many; 20 when nothing is said.
+    /// The most closes to list; 20 by default.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 100)))]
     limit: Option<u32>,
-    /// The `next` of an earlier answer: those before it.
+    /// The `next` of an earlier answer: lists the closes before it.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
     cursor: Option<String>,
 }
@@ -111,9 +111,9 @@ struct ClosesQuery {
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
 struct Closes {
-    /// The newest first.
+    /// The closes, the newest first.
     closes: Vec<Close>,
-    /// Absent when there are no earlier ones.
+    /// The cursor for earlier closes; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -187,7 +187,7 @@ fn wrong_cursor() -> Failure {
     Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor")
 }
 
-/// In which form a close is answered.
+/// The form of the answer for a close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CloseForm {
     Json,
@@ -195,6 +195,6 @@ enum CloseForm {
     Text,
 }
 
-/// The forms of a close; JSON for whoever says nothing.
+/// The forms of a close; JSON by default.
 const FORMS: &[(&str, CloseForm)] =
     &[("application/json", CloseForm::Json), ("text/plain", CloseForm::Text), ("text/csv", CloseForm::Csv)];

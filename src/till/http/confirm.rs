@@ -1,13 +1,13 @@
-//! `POST /v1/sales/{reference}/confirm`: the till says whether it takes what was approved.
+//! `POST /v1/sales/{reference}/confirm`: the till confirms how much it takes of the approved amount.
 //!
-//! | body | what becomes of the sale |
+//! | body | result |
 //! |---|---|
 //! | `{"taken":"all"}` | approved |
-//! | `{"taken":"part","amount":"8.00"}` | approved, and the rest is refunded; the refund stands in `later` (a sale) |
+//! | `{"taken":"part","amount":"8.00"}` | approved, and the rest is refunded; `later` shows the refund (a sale) |
 //! | `{"taken":"nothing"}` | the payment is reversed |
 //!
-//! The same answer once more is a 200 that changes nothing; another one, or one that nobody waits for, is a 409 that
-//! names what was said.
+//! Repeating the same answer is a 200 that changes nothing. A different answer, or one that is not awaited, is a 409
+//! that names the earlier answer.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::till::{Caller, Command, ProblemType, SaleView};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Taken;
 
-/// What a till takes.
+/// The verb for the till's confirmation.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales/{reference}/confirm" => confirm,
         ApiOperation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
@@ -39,20 +39,20 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
 };
 
-/// What the till says.
+/// The till's confirmation.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TakenRequest {
-    /// What the till takes.
+    /// The part that the till takes.
     taken: TakenWord,
-    /// How much of it, as `8.00`, when it is a part: less than what was approved.
+    /// The amount that it takes, as `8.00`, if it is a part: less than the approved amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
 }
 
-/// How much is taken.
+/// The part of the approved amount that a till takes.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -63,7 +63,7 @@ enum TakenWord {
 }
 
 impl TakenRequest {
-    /// In the sale's currency.
+    /// Reads it in the transaction's currency.
     fn taken(self, currency: Currency) -> Result<Taken, Failure> {
         match (self.taken, self.amount) {
             (TakenWord::All, None) => Ok(Taken::All),
@@ -89,7 +89,7 @@ async fn confirm(
 ) -> Result<Json<SaleView>, Failure> {
     let training = query.training;
     let (permit, till) = see_to(&app, &caller, query, &reference).await?;
-    // What takes a card is in the terminal's currency.
+    // A card transaction is in the terminal's currency.
     let taken = said.taken(app.currency)?;
     let by = caller.who().clone();
     Ok(Json(app.ask_of(training, &permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))

@@ -1,8 +1,8 @@
-//! The interface described for machines (OpenAPI 3.1), from the verbs and the types that serve it. It is made for the
-//! manual and the tests, which hold `openapi.json` against it; the agent serves that file and makes nothing.
+//! The interface's description for machines (OpenAPI 3.1), made from the verbs and the types that serve it. It is made
+//! for the manual and for the tests, which compare `openapi.json` with it. The agent only serves that file.
 //!
-//! Each route says what it takes and answers beside its handler (`routes!`). Schemas are the types', by schemars; the
-//! refusals are the closed list's (`till/problem.rs`). Examples are read by the very types that they are examples of.
+//! Each route describes its request and answers next to its handler (`routes!`). The types give the schemas, by
+//! schemars; the closed list gives the refusals (`till/problem.rs`). Each type reads its own examples back.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) use super::examples;
 pub(super) use crate::till::ProblemType;
 use crate::till::{ProblemView, Verb};
 
-/// What a path's part in braces is.
+/// The descriptions of the parts of paths in braces.
 const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("reference", "The till's own name for the transaction."),
     ("number", "The number in the terminal's journal."),
@@ -25,17 +25,17 @@ const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("name", "The operator's name."),
 ];
 
-/// What whoever is let in may be answered anywhere.
+/// Refusals that any request may get.
 const ANYWHERE: &[ProblemType] =
     &[ProblemType::Unauthorized, ProblemType::Forbidden, ProblemType::TooManyRequests, ProblemType::NoPlace];
-/// What may be wrong with who stands at the counter.
+/// Refusals about the operator at the counter.
 const OF_A_PERSON: &[ProblemType] =
     &[ProblemType::OperatorRequired, ProblemType::SessionEnded, ProblemType::OperatorRole];
-/// What may be wrong with a body, whatever is in it.
+/// Refusals about any body.
 const OF_A_BODY: &[ProblemType] =
     &[ProblemType::Malformed, ProblemType::Timeout, ProblemType::TooLarge, ProblemType::MediaType];
 
-/// One method of one path, as it is described.
+/// The description of one method of one path.
 pub(super) struct ApiOperation {
     id: &'static str,
     summary: &'static str,
@@ -51,12 +51,13 @@ type Schema = fn(&mut Schemas) -> Value;
 struct Answer {
     status: u16,
     text: &'static str,
-    /// By media type.
+    /// The contents by media type.
     content: Vec<(&'static str, Schema, Value)>,
 }
 
 impl ApiOperation {
-    /// `id` is its name in programs that are made from the description, `summary` one line.
+    /// Creates it; `id` is the operation's name in programs that are generated from the description, `summary` is one
+    /// line.
     pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
         let (text, query, body, answers) = (String::new(), None, None, Vec::new());
         let mut problems = [ANYWHERE, OF_A_PERSON].concat();
@@ -64,25 +65,25 @@ impl ApiOperation {
         Self { id, summary, text, query, body, answers, problems }
     }
 
-    /// What else is to be known of it: a sentence or two.
+    /// Adds a sentence or two.
     pub(super) fn text(mut self, text: &str) -> Self {
         self.text = format!("{}{}{text}", self.text, if self.text.is_empty() { "" } else { " " });
         self
     }
 
-    /// What it needs, by the table of rights.
+    /// Adds its rights, by the table of rights.
     pub(super) fn needs(self, verb: Verb) -> Self {
         self.text(&verb.told())
     }
 
-    /// Its parameters behind the path: the fields of `T`.
+    /// Adds its parameters after the path: the fields of `T`.
     pub(super) fn query<T: JsonSchema>(mut self) -> Self {
         self.query = Some(|schemas| schemas.of_request::<T>());
         self.problems.push(ProblemType::Malformed);
         self
     }
 
-    /// Its body, with an example.
+    /// Adds its body, with an example.
     pub(super) fn body<T: JsonSchema + DeserializeOwned>(mut self, example: Value) -> Self {
         drop(read_back::<T>(&example));
         self.body = Some((|schemas| schemas.of_request::<T>(), example));
@@ -90,7 +91,7 @@ impl ApiOperation {
         self
     }
 
-    /// It is answered with `T` as JSON.
+    /// Adds an answer with `T` as JSON.
     pub(super) fn answers<T>(self, status: u16, text: &'static str, example: Value) -> Self
     where
         T: JsonSchema + DeserializeOwned + serde::Serialize,
@@ -100,21 +101,21 @@ impl ApiOperation {
         self.content(status, text, "application/json", |schemas| schemas.of_answer::<T>(), example)
     }
 
-    /// It is answered with text of this media type.
+    /// Adds an answer with text of this media type.
     pub(super) fn answers_text(self, status: u16, text: &'static str, media: &'static str, example: &str) -> Self {
         self.content(status, text, media, |_| json!({ "type": "string" }), example.into())
     }
 
-    /// It is answered with a status alone.
+    /// Adds an answer with only a status.
     pub(super) fn answers_nothing(mut self, status: u16, text: &'static str) -> Self {
         self.answers.push(Answer { status, text, content: Vec::new() });
         self
     }
 
-    /// It is answered with server-sent events, the data of each of which is a `T`.
+    /// Adds an answer of server-sent events; the data of each are a `T`.
     pub(super) fn streams<T: JsonSchema>(self, status: u16, text: &'static str) -> Self {
         let schema: Schema = |schemas| {
-            // What is in a stream has no schema of its own in OpenAPI 3.1; the event's is among the components.
+            // OpenAPI 3.1 has no schema for the contents of a stream; the event's schema is among the components.
             schemas.of_answer::<T>();
             json!({ "type": "string" })
         };
@@ -135,7 +136,7 @@ impl ApiOperation {
         self
     }
 
-    /// Why it may be refused, beside what every request may hear.
+    /// Adds refusals, in addition to those of every request.
     pub(super) fn refuses(mut self, problems: &[ProblemType]) -> Self {
         self.problems.extend(problems);
         self
@@ -197,7 +198,7 @@ impl ApiOperation {
     }
 }
 
-/// Each status with its problems, in the order of the list.
+/// Groups the problems by status, in the order of the list.
 fn by_status(mut problems: Vec<ProblemType>) -> BTreeMap<u16, Vec<ProblemType>> {
     problems.sort();
     problems.dedup();
@@ -208,12 +209,12 @@ fn by_status(mut problems: Vec<ProblemType>) -> BTreeMap<u16, Vec<ProblemType>> 
     statuses
 }
 
-/// An example as its type reads it.
+/// Reads an example back with its type.
 fn read_back<T: DeserializeOwned>(example: &Value) -> T {
     serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("an example is wrong: {error}: {example}"))
 }
 
-/// The schemas that are met on the way, and the answers that refuse.
+/// The collected schemas, and the refusals.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
     answers: SchemaGenerator,
@@ -236,7 +237,7 @@ impl Schemas {
         }
     }
 
-    /// As it is written where it is used: each request has its own.
+    /// Returns the schema as written where it is used: each request has its own.
     fn of_request<T: JsonSchema>(&mut self) -> Value {
         T::json_schema(&mut self.requests).to_value()
     }
@@ -245,7 +246,7 @@ impl Schemas {
         self.answers.subschema_for::<T>().to_value()
     }
 
-    /// The answer with this status and one of these problems.
+    /// Returns the answer with this status and one of these problems.
     fn refusal(&mut self, status: u16, problems: &[ProblemType]) -> Value {
         let codes: Vec<&str> = problems.iter().map(|problem| problem.code()).collect();
         let name = codes.join(".");
@@ -271,7 +272,7 @@ impl Schemas {
         json!({ "$ref": format!("#/components/responses/{name}") })
     }
 
-    /// What was met, for `components`.
+    /// Returns the collected schemas, for `components`.
     fn components(mut self) -> Value {
         let mut schemas = self.answers.take_definitions(true);
         schemas.values_mut().for_each(without_nulls);
@@ -287,7 +288,7 @@ impl Schemas {
     }
 }
 
-/// A till's own name for a transaction, as requests may write it.
+/// Returns the schema of a till's reference in requests.
 fn reference() -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": 64, "pattern": REFERENCE })
 }
@@ -295,7 +296,7 @@ fn reference() -> Value {
 /// Printable ASCII without spaces at its ends.
 pub(super) const REFERENCE: &str = "^[!-~]([ -~]*[!-~])?$";
 
-/// The fields of an object as parameters.
+/// Returns the fields of an object as parameters.
 fn in_query(object: &Value) -> Vec<Value> {
     let required: Vec<&str> = object["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = object["properties"].as_object().into_iter().flatten();
@@ -309,7 +310,7 @@ fn in_query(object: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// A parameter is there or not; there is no way to write `null`.
+/// Removes `null` from a schema: a parameter is present or absent, and cannot be `null`.
 fn without_null(mut schema: Value) -> Value {
     if let Some(kinds) = schema["type"].as_array() {
         let kind = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
@@ -318,7 +319,7 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// What an answer leaves out it never writes as `null`.
+/// Removes `null` from the fields of an answer: an absent field is never written as `null`.
 fn without_nulls(schema: &mut Value) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
@@ -337,7 +338,7 @@ fn without_nulls(schema: &mut Value) {
     }
 }
 
-/// The whole description.
+/// Returns the whole description.
 #[must_use]
 pub fn document() -> Value {
     let mut schemas = Schemas::new();
@@ -370,9 +371,9 @@ pub fn document() -> Value {
     document
 }
 
-/// Comments of the source become texts for readers of the description: no citations, no links into the source; a list
-/// of words is an enumeration, with what each means behind the text. What may be left out has no value then, `null`
-/// neither.
+/// Converts comments of the source to texts for readers of the description, without citations and links into the
+/// source. A list of codes becomes an enumeration, with the meaning of each after the text. An optional field has no
+/// value when absent, not even `null`.
 fn for_readers(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(for_readers),
@@ -409,7 +410,7 @@ fn for_readers(value: &mut Value) {
 /// The greatest number of each format.
 const LARGEST: &[(&str, u64)] = &[("uint64", u64::MAX), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
-/// The words of an enumeration with their meanings, when each has one.
+/// Returns the codes of an enumeration with their meanings, if each has one.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {
     let choices = choices.as_array()?;
     let mut words = Vec::new();

@@ -1,12 +1,13 @@
-//! Server-sent events: every step of the caller's sales and of the terminal, as it happens.
+//! Server-sent events: every step of the caller's transactions and of the terminal, as it happens.
 //!
-//! Each event has an `id`. Whoever comes back with the last one (`Last-Event-ID`) hears what it missed, as long as that
-//! is kept; otherwise it hears one `reset` first, and asks anew how things stand. The id moves on with what other tills
-//! do, which is not told.
+//! Each event has an `id`. A caller that reconnects with the last one (`Last-Event-ID`) gets the events that it missed,
+//! while they are kept. Otherwise it first gets one `reset`, and must ask for the present state. The id also advances
+//! with the events of other tills, which the caller does not get.
 //!
-//! A slow listener holds up nobody and costs a fixed amount: one event waits for it here, the others in the log, which
-//! is the same for all. When the log has gone past it, it hears `reset` too and goes on with the newest. One that takes
-//! nothing any more is closed with its connection (`WRITE_DEADLINE`). How many a caller may have is in `places.rs`.
+//! A slow listener delays no one and costs a fixed amount of memory. One event waits for it here, the others in the
+//! log, which all listeners share. When the log has passed its position, it also gets a `reset` and continues with the
+//! newest event. A listener that takes no data any more is closed with its connection (`WRITE_DEADLINE`). `places.rs`
+//! limits the listeners of a caller.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -28,13 +29,13 @@ use super::failure::Failure;
 use super::places::Allowance;
 use crate::till::{Caller, Missed, Permit, Progress, ProgressId, ProgressListener, ProgressLog, Verb};
 
-/// A comment this often shows both ends that the other one lives: a page that hears none of two knows within three
-/// seconds that its line is cut.
+/// The interval of comments that show each end that the other is alive. A page that misses two knows within three
+/// seconds that its connection is broken.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
-/// What `reset` says to people.
+/// The text of `reset` for people.
 const RESET: &str = "steps were missed: how the sales and the terminal stand is to be asked anew";
 
-/// Every step as it happens.
+/// The verb for events.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/events" => listen,
         ApiOperation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
@@ -57,15 +58,15 @@ async fn listen(
     Ok(stream(permit, Place::wanted(&app.progress, &headers), app.stopped.clone(), place))
 }
 
-/// From where on somebody listens.
+/// The position of a listener.
 struct Place {
     progress: ProgressListener,
-    /// What it has heard last was not to be gone on from.
+    /// True if it cannot continue from the last event that the listener got.
     reset: bool,
 }
 
 impl Place {
-    /// Where `Last-Event-ID` says, else from now on.
+    /// Returns the position after `Last-Event-ID`, otherwise the present one.
     fn wanted(log: &ProgressLog, headers: &HeaderMap) -> Self {
         let from_now = |reset| Self { progress: log.listen(), reset };
         let Some(last) = headers.get("last-event-id").filter(|last| !last.is_empty()) else {
@@ -79,7 +80,7 @@ impl Place {
     }
 }
 
-/// The stream for whoever has this permit; `turn` is one of those that it may have, and free when the stream ends.
+/// Returns the stream for this permit; `turn` is one of the caller's listener slots, and is freed when the stream ends.
 fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePermit) -> Response {
     let (sender, events) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -90,7 +91,7 @@ fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePe
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
 }
 
-/// Ends when the listener, the agent or the program does.
+/// Forwards events until the listener, the agent or the program ends.
 async fn forward(
     permit: Permit,
     Place { mut progress, reset }: Place,
@@ -99,7 +100,7 @@ async fn forward(
 ) {
     let mut keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // At once, so that the listener knows that nothing will be missed from here on.
+    // Sent immediately: the listener then knows that it will miss nothing from here on.
     let mut told = progress.heard();
     let first = if reset { missed(told) } else { format!("id: {told}\n\n") };
     let mut next = Some(Bytes::from(format!(": listening\n{first}")));
@@ -134,7 +135,7 @@ async fn forward(
 }
 
 fn event(id: ProgressId, step: &Progress) -> String {
-    // A line feed in the word would begin another field; JSON holds none.
+    // A line feed in the code would begin another field; JSON contains none.
     let word: String = step.step.chars().filter(char::is_ascii_graphic).collect();
     let data = serde_json::to_string(step).expect("a step holds only text and numbers");
     format!("id: {id}\nevent: {word}\ndata: {data}\n\n")

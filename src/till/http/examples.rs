@@ -1,8 +1,8 @@
-//! Answers as they are shown in the interface's description. Each is read back by the type that it is an example of.
+//! The example answers of the interface's description. Each is read back by its type.
 
 use serde_json::{Value, json};
 
-/// A sale that has ended well.
+/// Returns a sale that has ended as approved.
 pub(super) fn sale() -> Value {
     json!({
         "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "receiptNumber": 17, "kind": "sale",
@@ -14,7 +14,7 @@ pub(super) fn sale() -> Value {
     })
 }
 
-/// The same before the card.
+/// Returns the same sale before the card.
 pub(super) fn begun() -> Value {
     json!({
         "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "receiptNumber": 17, "kind": "sale",
@@ -23,14 +23,14 @@ pub(super) fn begun() -> Value {
     })
 }
 
-/// The same when it is asked for again.
+/// Returns the same sale as the answer to a repeated request.
 pub(super) fn replayed() -> Value {
     let mut sale = sale();
     sale["replayed"] = true.into();
     sale
 }
 
-/// The same when it was cancelled before the card.
+/// Returns the same sale, cancelled before the card.
 pub(super) fn cancelled() -> Value {
     let mut sale = begun();
     for gone in ["step", "until", "leftS", "waitS"] {
@@ -45,12 +45,12 @@ pub(super) fn cancelled() -> Value {
     sale
 }
 
-/// An operator who has signed in.
+/// Returns the session of a signed-in operator.
 pub(super) fn session() -> Value {
     json!({ "session": "9f2c…", "operator": "Anna", "role": "cashier", "idleLockS": 300 })
 }
 
-/// What a supervisor has confirmed.
+/// Returns a supervisor's approval.
 pub(super) fn approval() -> Value {
     json!({
         "approval": "41d7…", "supervisor": "Berta", "goodForS": 120,
@@ -61,7 +61,7 @@ pub(super) fn approval() -> Value {
     })
 }
 
-/// The sums of a day with one sale.
+/// Returns the sums of a day with one sale.
 pub(super) fn totals() -> Value {
     let sum = json!({ "kind": "sale", "currency": "EUR", "count": 1, "sum": "12.34" });
     let visa = json!({ "kind": "sale", "scheme": "VISA", "currency": "EUR", "count": 1, "sum": "12.34" });
@@ -71,7 +71,7 @@ pub(super) fn totals() -> Value {
     })
 }
 
-/// A close of a day with one sale.
+/// Returns a close of a day with one sale.
 pub(super) fn close() -> Value {
     let moved = |name: Option<&str>| {
         let mut moved = json!({
@@ -105,20 +105,20 @@ pub(super) fn close() -> Value {
     })
 }
 
-/// The same as the answer to who made it.
+/// Returns the same close as the answer to its request.
 pub(super) fn close_made(replayed: bool) -> Value {
     let mut close = close();
     close["replayed"] = replayed.into();
     close
 }
 
-/// The same as a table.
+/// The same close as a table.
 pub(super) const CLOSE_AS_TABLE: &str = "\
     close,day,section,name,kind,currency,count,amount\r\n7,2026-11-20,net,,net,EUR,1,12.34\r\n";
-/// The same as it is printed.
+/// The same close as it is printed.
 pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose                          7\n";
 
-/// A terminal that works.
+/// Returns the status of a terminal that works.
 pub(super) fn status() -> Value {
     json!({
         "mayTrain": true, "mayBegin": ["sale", "by-registration"], "tips": { "presets": [5, 10, 15], "custom": true, "default": 0, "timeoutS": 30 },
@@ -141,7 +141,7 @@ TOTAL                  12.34 EUR
             APPROVED
 ";
 
-/// The same as data.
+/// Returns the same receipt as data.
 pub(super) fn receipt() -> Value {
     json!({
         "till": "till-1", "reference": "order-4711", "number": 17, "copy": "customer", "language": "en", "width": 32,
@@ -153,5 +153,5 @@ pub(super) fn receipt() -> Value {
     })
 }
 
-/// The same as a page.
+/// The same receipt as a page.
 pub(super) const RECEIPT_AS_PAGE: &str = "<!DOCTYPE html>\n<html lang=\"en\">…</html>\n";

@@ -1,5 +1,5 @@
-//! What a till hears when its request is not carried out: a problem details object (RFC 9457), one of the closed list
-//! in `till/problem.rs`, with its facts.
+//! The answer to a request that is not carried out: a problem details object (RFC 9457) of the closed list in
+//! `till/problem.rs`, with its facts.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::till::{ConfirmedView, Denied, ProblemType, ProblemView, Refused};
 
-/// One refusal.
+/// A refusal.
 #[derive(Debug)]
 pub(super) struct Failure {
     problem: ProblemType,
@@ -16,9 +16,9 @@ pub(super) struct Failure {
 
 /// Its media type (RFC 9457, 3).
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// Most characters of a text: it may repeat a word of the request, and that may have any length.
+/// The most characters of a text: it may repeat a word of the request, of any length.
 const LONGEST_TEXT: usize = 1000;
-/// When a caller that has too much of it may ask again.
+/// The seconds after which a caller that exceeds its limits may ask again.
 const RETRY_AFTER_S: u32 = 1;
 
 impl Failure {
@@ -29,36 +29,36 @@ impl Failure {
         Self { problem, view: Box::new(view) }
     }
 
-    /// The request cannot be understood.
+    /// Makes the refusal of an invalid request.
     pub(super) fn malformed(detail: impl Into<String>) -> Self {
         Self::new(ProblemType::Malformed, detail)
     }
 
-    /// Nobody knows whether the agent heard the request.
+    /// Makes the answer when it is unknown whether the agent received the request.
     pub(super) fn no_answer() -> Self {
         let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
         Self::new(ProblemType::NoAnswer, detail)
     }
 
-    /// It is this field, or this parameter, of the request.
+    /// Names the wrong field or parameter of the request.
     pub(super) fn field(mut self, name: &str) -> Self {
         self.view.field = Some(shown(name));
         self
     }
 
-    /// After so many seconds it may be asked again.
+    /// Sets the seconds after which the request may be repeated.
     pub(super) fn retry_after(mut self, seconds: Option<u32>) -> Self {
         self.view.retry_after_s = seconds.or(self.view.retry_after_s);
         self
     }
 
-    /// A supervisor would confirm this.
+    /// Adds the command that a supervisor would confirm.
     pub(super) fn asking_for(mut self, command: Option<ConfirmedView>) -> Self {
         self.view.to_confirm = command;
         self
     }
 
-    /// It is about this transaction.
+    /// Names the transaction concerned.
     fn about(mut self, till: Option<String>, reference: Option<String>) -> Self {
         (self.view.till, self.view.reference) = (till, reference);
         self
@@ -73,7 +73,8 @@ impl Failure {
     }
 }
 
-/// What is repeated of the request steers no terminal that shows it.
+/// Removes control characters from repeated parts of the request: they must not control the terminal emulator that
+/// shows them.
 fn shown(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
@@ -132,7 +133,7 @@ impl From<Denied> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        // The list holds none but statuses.
+        // The list only contains valid statuses.
         let status = StatusCode::from_u16(self.problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.view.retry_after_s;
         let mut response = (status, Json(*self.view)).into_response();

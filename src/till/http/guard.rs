@@ -1,9 +1,9 @@
-//! Who is asking: the caller of a request with its rights, or why it may not ask. What it may do then is in
-//! `till/rights.rs`.
+//! The guard: it identifies the caller of a request with its rights, or refuses the request. The rights of each verb
+//! are in `till/rights.rs`.
 //!
-//! On the Unix socket the file's mode decides who may open it, and the system says which user that is. On loopback
-//! every program and every web page that a browser on the board shows can connect, so a token is needed, and what only
-//! a foreign page sends is refused.
+//! On the Unix socket, the file's mode decides who may open it, and the system reports the user. On loopback, every
+//! program can connect, and so can every web page in a browser on the board. So a token is needed there, and requests
+//! that only a foreign page sends are refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,13 +22,14 @@ use super::failure::Failure;
 use crate::config::{self, TillToken};
 use crate::till::{Caller, ProblemType};
 
-/// The user that the program at the other end runs as, as the system tells it; each connection's requests carry it.
+/// The user that the program at the other end runs as, as reported by the system; each request of a connection carries
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) Option<u32>);
 
 /// A stream that may know its peer's user.
 pub(super) trait HasPeer {
-    /// The user; `None` where the system tells none.
+    /// Returns the user; `None` where the system reports none.
     fn peer(&self) -> Peer;
 }
 
@@ -44,9 +45,9 @@ impl HasPeer for TcpStream {
     }
 }
 
-/// A way in.
+/// An entrance for tills.
 pub(super) enum Entrance {
-    /// The Unix socket, and what the configuration says of who may open it.
+    /// The Unix socket, with the configuration of its callers.
     Local(config::Till),
     /// Loopback TCP with these tokens.
     Loopback(Vec<Key>),
@@ -77,7 +78,7 @@ impl Entrance {
         no_foreign_page(headers)?;
         let given = bearer(headers).unwrap_or_default();
         let mut caller = None;
-        // Every token is compared, and each in constant time: how long it takes tells nothing but its length.
+        // Every token is compared, each in constant time: the duration reveals only its length.
         for key in keys {
             if bool::from(key.token.as_bytes().ct_eq(given)) {
                 caller = Some(key.caller.clone());
@@ -91,7 +92,7 @@ impl Entrance {
     }
 }
 
-/// Lets a request through with its [`Caller`], or answers it.
+/// Lets a request through with its [`Caller`], or refuses it.
 pub(super) async fn guard(State(door): State<Arc<Entrance>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(None));
     let mut response = match door.admit(peer, request.headers()) {
@@ -105,7 +106,8 @@ pub(super) async fn guard(State(door): State<Arc<Entrance>>, mut request: Reques
     response
 }
 
-/// Of every route: a page can post a form or plain text to any address without asking; JSON it cannot.
+/// Refuses any POST that is not JSON. A web page can post a form or plain text to any address without permission, but
+/// not JSON.
 pub(super) async fn in_json(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_json(request.headers()) {
         let message = "a POST needs \"Content-Type: application/json\"";
@@ -114,8 +116,8 @@ pub(super) async fn in_json(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// A page of another origin says so in `Origin`; one that renamed itself to this address (DNS rebinding) says so in
-/// `Host`.
+/// Refuses requests of foreign pages. `Origin` shows a page of another origin, and `Host` shows one that renamed itself
+/// to this address (DNS rebinding).
 fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
     let forbidden = |message| Failure::new(ProblemType::Forbidden, message);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -139,7 +141,7 @@ fn names_loopback(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The token, when one is given and no second one: who asks with two is neither of them.
+/// Returns the token, if exactly one is given: a request with two is neither caller's.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (given, None) = (all.next()?, all.next()) else { return None };

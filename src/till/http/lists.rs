@@ -1,9 +1,9 @@
-//! Several transactions at once: the list of sales, page by page, and the sums for the closing of a day.
+//! Several transactions in one answer: the list of transactions, page by page, and the sums since a number.
 //!
-//! However long a list is, two or three pages of it are in memory, and none is read before there is room for it. One
-//! request looks at so many transactions and no more: a search that has not found enough by then tells where it goes on
-//! (`next`). Places are numbers of transactions, so what is begun meanwhile moves nothing: the newest first it is not
-//! in the list, the oldest first it comes at its end.
+//! Only two or three pages of a list are in memory, independent of its length. No page is read before there is room for
+//! it. One request reads a limited number of transactions. A search that has not found enough by then says where it
+//! continues (`next`). Cursors are numbers of transactions, so new transactions shift nothing. They are missing from a
+//! list with the newest first, and come at the end of one with the oldest first.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -30,16 +30,16 @@ use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb
 use pos_terms::transaction::{Kind, OutcomeWord, SaleNumber};
 
 const COUNT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/totals");
-/// Transactions without an end that may be handed on from one count to the next.
+/// The most transactions without an outcome that one count may pass to the next.
 const MAX_CARRIED: usize = 1000;
-/// Sales of one list when the till names no limit, and at most.
+/// The number of transactions in a list: by default, and at most.
 const LIST_LIMIT: (u32, u32) = (100, 1000);
-/// Sales of one page; as JSON some 40 KiB.
+/// Transactions per page; as JSON some 40 KiB.
 const PAGE: u32 = 50;
-/// Sales that one request looks at: a second on a slow board.
+/// The most transactions that one request reads: a second on a slow board.
 const LOOKED_AT: u32 = 1000;
 
-/// Many transactions.
+/// The verbs for several transactions.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales" => list,
         ApiOperation::new("listSales", "Transactions by their numbers, oldest first or newest first, all or those that are looked for")
@@ -58,13 +58,13 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
 };
 
-/// A list, as it is described; it is written page by page.
+/// A list, for the description; it is written page by page.
 #[cfg(feature = "docs")]
 #[derive(Deserialize, serde::Serialize, schemars::JsonSchema)]
 struct SalesView {
-    /// One after the other.
+    /// The transactions, in their order.
     sales: Vec<SaleView>,
-    /// Where it goes on; absent when there are no more.
+    /// The cursor for the next ones; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -73,43 +73,43 @@ struct SalesView {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    /// Only those with a greater number.
+    /// Only transactions with a greater number.
     #[serde(default)]
     since: SaleNumber,
-    /// At most so many; 100 when nothing is said.
+    /// The most transactions to list; 100 by default.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     till: Option<String>,
-    /// The transactions of training, and no others.
+    /// True for training transactions only.
     #[serde(default)]
     training: bool,
-    /// Which come first.
+    /// The order.
     #[serde(default)]
     order: ListOrder,
-    /// The `next` of an earlier answer: what comes after it.
+    /// The `next` of an earlier answer: lists the transactions after it.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
     cursor: Option<String>,
-    /// Only those of which so much was asked for or approved, as `12.34`.
+    /// Only transactions with this requested or approved amount, as `12.34`.
     amount: Option<String>,
-    /// Only those that began at this time or later, RFC 3339.
+    /// Only transactions that began at this time or later, RFC 3339.
     from: Option<String>,
-    /// Only those that began before this time, RFC 3339.
+    /// Only transactions that began before this time, RFC 3339.
     to: Option<String>,
-    /// Only those of a card with these last four digits.
+    /// Only transactions of a card with these last four digits.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4}$")))]
     last4: Option<String>,
-    /// Only those whose reference has this in it; small and capital letters are the same.
+    /// Only transactions whose reference contains this text; upper and lower case are equal.
     reference: Option<String>,
-    /// Only those of this kind.
+    /// Only transactions of this kind.
     kind: Option<Kind>,
-    /// Only those that stand so.
+    /// Only transactions in this state.
     state: Option<SaleState>,
-    /// Only those that ended so.
+    /// Only transactions with this outcome.
     outcome: Option<OutcomeWord>,
 }
 
-/// In which order transactions are listed.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -169,14 +169,14 @@ async fn list(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TotalsQuery {
-    /// Only those with a greater number are counted.
+    /// Only transactions with a greater number are counted.
     #[serde(default)]
     since: SaleNumber,
-    /// The numbers, with commas between them, that had no end the last time.
+    /// The numbers, separated by commas, that had no outcome the last time.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{0,19}(,[0-9]{0,19})*$")))]
     carried: String,
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     till: Option<String>,
 }
 
@@ -192,7 +192,7 @@ async fn totals(
     if carried.len() > MAX_CARRIED {
         return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
     }
-    // One that is after `since` is counted there; one that is named twice is counted once.
+    // A number after `since` is counted there; one that is named twice is counted once.
     let carried: BTreeSet<SaleNumber> = carried.into_iter().filter(|number| *number <= since).collect();
     let carried = carried.into_iter().collect();
     let permit = caller.may(Verb::Totals)?;
@@ -202,27 +202,26 @@ async fn totals(
     Ok(Json(counted.await??))
 }
 
-/// What is asked for, and how far it is answered.
+/// The request for a list, and its progress.
 struct ListWanted {
-    /// Of training.
+    /// True for training transactions.
     training: bool,
-    /// Whose; `None` is every till's.
+    /// The till; `None` is every till's.
     till: Option<String>,
-    /// Number to stay above.
+    /// The number to stay above.
     above: SaleNumber,
-    /// Number to stay below, the newest first; `None`: the oldest first.
+    /// The number to stay below, for the newest first; `None` for the oldest first.
     below: Option<SaleNumber>,
     filter: WantedSales,
-    /// At most so many. Zero: the list ends.
+    /// The most transactions to list; at zero the list ends.
     limit: u32,
-    /// So many may still be looked at.
+    /// The number of transactions that may still be read.
     looks_at: u32,
-    /// Where it goes on behind what was looked at; `None` when that was all.
+    /// Where it continues after the read ones; `None` when there are no more.
     next: Option<SaleNumber>,
 }
 
-/// `{"sales":[…],"next":"…"}`, of which the first page is read before anything is answered. `turn` is held as long as
-/// it takes.
+/// Answers `{"sales":[…],"next":"…"}`, and reads the first page before it answers. `turn` is held until the list ends.
 async fn answer(
     app: Arc<App>,
     permit: Permit,
@@ -245,7 +244,7 @@ async fn answer(
     Ok((json, Body::new(Pages(pages))).into_response())
 }
 
-/// Ends with the list, or when nobody takes it any more.
+/// Feeds the list until it ends, or until the caller stops taking it.
 async fn feed(
     app: &App,
     permit: &Permit,
@@ -257,7 +256,7 @@ async fn feed(
         if wanted.limit == 0 {
             wanted.end(&mut text);
         }
-        // A page without anything that is looked for is not handed on: it would end nothing.
+        // A page without matches is not sent: it would be empty.
         if !text.is_empty() {
             let taken = taker.send(Ok(std::mem::take(&mut text).into())).await;
             if taken.is_err() || wanted.limit == 0 {
@@ -267,7 +266,7 @@ async fn feed(
         match wanted.page(app, permit).await {
             Ok(page) => *is_first = write(&mut text, &page, *is_first),
             Err(failure) => {
-                // An end that is missing is seen; a list that ends too early is not.
+                // A missing end shows that the list is incomplete; a list with a valid end would hide it.
                 tracing::warn!(code = failure.code(), why = failure.detail(), "a list of sales broke off");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
@@ -280,10 +279,10 @@ async fn feed(
 }
 
 impl ListWanted {
-    /// What is wanted of the next page. Afterwards `limit` is what is still wanted behind it: zero at the end.
+    /// Returns the matches of the next page. Afterwards `limit` is the number still wanted after it: zero at the end.
     async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
         let size = self.limit.min(PAGE).min(self.looks_at);
-        // A search reads whole pages, whatever is left to find.
+        // A search reads whole pages, independent of how many matches it still needs.
         let size = if self.filter.is_for_all() { size } else { PAGE.min(self.looks_at) };
         let (till, above, limit) = (self.till.clone(), self.above, size);
         let page = match self.below {
@@ -322,7 +321,7 @@ impl ListWanted {
         Ok(found)
     }
 
-    /// The end of the answer.
+    /// Writes the end of the answer.
     fn end(&self, text: &mut Vec<u8>) {
         match self.next {
             Some(next) => text.extend_from_slice(format!(r#"],"next":"{next}"}}"#).as_bytes()),
@@ -331,7 +330,7 @@ impl ListWanted {
     }
 }
 
-/// Answers whether the next one is still the first.
+/// Writes a page. Returns whether the next transaction is still the first.
 fn write(text: &mut Vec<u8>, page: &[SaleView], first: bool) -> bool {
     for (n, sale) in page.iter().enumerate() {
         if n > 0 || !first {
@@ -342,7 +341,7 @@ fn write(text: &mut Vec<u8>, page: &[SaleView], first: bool) -> bool {
     first && page.is_empty()
 }
 
-/// The rest of a list could not be read.
+/// The error that the rest of a list could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the rest of the list could not be read")]
 struct BrokenOff;

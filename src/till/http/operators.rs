@@ -1,4 +1,4 @@
-//! The operators themselves: listed, added, removed, given a PIN, and let try again after wrong ones.
+//! The operators: listed, added, removed, given a PIN, and unlocked after wrong PINs.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use pos_core::counter::Role;
 const ADD_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators");
 const PIN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators/{name}/pin");
 
-/// The operators.
+/// The verbs for operators.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/operators" => list,
         ApiOperation::new("listOperators", "The operators, by their names")
@@ -74,7 +74,7 @@ struct NewOperator {
     /// The name: letters, digits, spaces.
     #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     name: Unrepeated,
-    /// What it may.
+    /// The role.
     role: Role,
     /// The PIN.
     #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]

@@ -1,4 +1,4 @@
-//! What the gateway holds, asked by a person at the terminal: one payment, or those that filters find.
+//! The gateway's payments, for a person at the terminal: one payment, or those that match filters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use pos_terms::transaction::PaymentId;
 const PAYMENT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/payments/{id}");
 const QUERY_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/query");
 
-/// The gateway's own records.
+/// The verbs for the gateway's records.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/payments/{id}" => payment,
         ApiOperation::new("payment", "A payment as the gateway knows it now, by its flat names")
@@ -44,11 +44,11 @@ async fn payment(
     ))
 }
 
-/// What filters found.
+/// The payments that match the filters.
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Deserialize))]
 struct Found {
-    /// Each by its flat names.
+    /// Each payment by its flat names.
     payments: Vec<BTreeMap<String, String>>,
 }
 

@@ -1,13 +1,13 @@
-//! Places: how many connections each caller may hold, who has to leave when there is none, and how much one caller may
-//! ask at a time.
+//! Connection slots and request limits: the number of connections per caller, and the number of requests at a time.
+//! When all slots are in use, this module decides which connection is closed.
 //!
-//! A connection is a stranger's until a request on it was let in by the guard; from then on it is its caller's.
-//! Strangers have a small share of their own, in which the newest is always let in and the oldest leaves for it:
-//! whoever holds connections open and says nothing takes no place from a till, which says who it is with its first
-//! bytes. A caller has a share too, in which the connection that was idle for longest leaves. At the socket the system
-//! names the user at the other end, and each user has shares of its own.
+//! A connection has an unknown owner until the guard has let one of its requests in; from then on it belongs to that
+//! caller. Unknown connections have a small share, in which the newest is always let in and the oldest is closed for
+//! it. A client that holds connections open and sends nothing takes no slot from a till, which identifies itself with
+//! its first bytes. A caller has a share too, in which the connection that was idle for longest is closed. At the
+//! socket the system names the user at the other end, and each user has separate shares.
 //!
-//! No caller waits here for another one. What is refused is refused at once, with what to do about it.
+//! No caller waits here for another. A refused request is refused immediately, with the remedy.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -26,14 +26,14 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use crate::till::{Caller, ProblemType};
 
-/// Connections on which nobody has said yet who it is; one costs some 12 KiB, and 20 KiB with half a head. So many
-/// others would have to connect between a till's first packet and its request to take its place from it, and that takes
-/// a board longer than the till needs.
+/// The most connections with an unknown owner; one costs some 12 KiB, and 20 KiB with half a head. To take a till's
+/// slot, as many others would have to connect between the till's first packet and its request. That takes a board
+/// longer than the till needs.
 const STRANGERS: usize = 128;
 
-/// What one caller may hold at a time.
+/// The limits of one caller.
 ///
-/// There are more connections than requests: one of them is always idle, and can leave.
+/// There are more connections than requests: one of them is always idle, and can be closed.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     who: &'static str,
@@ -42,15 +42,15 @@ struct Limits {
     listeners: usize,
 }
 
-/// A till is one program, perhaps with a page, a listener and a watchdog beside it.
+/// A till is one program, perhaps with a page, a listener and a monitor next to it.
 const TILL: Limits = Limits { who: "till", connections: 16, requests: 8, listeners: 4 };
-/// A user at the socket: people with the command line, or a program that stands for several tills.
+/// A user at the socket: people with the command line, or a program that acts for several tills.
 const USER: Limits = Limits { who: "user", connections: 128, requests: 96, listeners: 24 };
 
-/// Who a connection is counted for.
+/// The owner of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
-    /// Nobody has said yet; at the socket at least the user is known.
+    /// Unknown; at the socket at least the user is known.
     Stranger(Option<u32>),
     Till(Arc<str>),
     User(u32),
@@ -62,7 +62,7 @@ pub(super) struct ConnectionPlaces(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counts what happens, for the order in which connections fell idle; also names them.
+    /// Counts events, for the order in which connections became idle; it also numbers them.
     moment: u64,
     connections: BTreeMap<u64, Connection>,
     /// Grows with the tills of the configuration, or with the users that may open the socket.
@@ -72,13 +72,13 @@ struct Inner {
 #[derive(Debug)]
 struct Connection {
     owner: Owner,
-    /// A request of a caller is under way on it.
+    /// True while a request of a caller is in progress on it.
     busy: bool,
     since: u64,
     leave: Arc<Notify>,
 }
 
-/// What is left of a caller's limits.
+/// The unused part of a caller's limits.
 #[derive(Debug)]
 pub(super) struct Allowance {
     limits: Limits,
@@ -87,7 +87,7 @@ pub(super) struct Allowance {
     reading: Arc<Semaphore>,
 }
 
-/// A connection's place, which is free again when this is dropped.
+/// A connection's slot, which is freed when this is dropped.
 #[derive(Debug)]
 pub(super) struct ConnectionPlace {
     places: Arc<ConnectionPlaces>,
@@ -96,7 +96,7 @@ pub(super) struct ConnectionPlace {
     leave: Arc<Notify>,
 }
 
-/// A request under way; it has ended when this is dropped.
+/// A request in progress; it has ended when this is dropped.
 #[derive(Debug)]
 struct UnderWay {
     place: Arc<ConnectionPlace>,
@@ -105,8 +105,8 @@ struct UnderWay {
 }
 
 impl ConnectionPlaces {
-    /// A place for a new connection: there always is one. `peer` is the user at the other end, where the system knows
-    /// it.
+    /// Returns a slot for a new connection: there always is one. `peer` is the user at the other end, where the system
+    /// knows it.
     pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<ConnectionPlace> {
         let mut inner = self.inner();
         let owner = Owner::Stranger(peer);
@@ -118,7 +118,7 @@ impl ConnectionPlaces {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Each change is one assignment: what a panic left behind is whole.
+        // Each change is one assignment, so the data are consistent even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,7 +129,7 @@ impl Inner {
         self.moment
     }
 
-    /// When an owner has all its places, the one of them that was idle for longest leaves.
+    /// Closes the owner's connection that was idle for longest, if the owner has all its slots in use.
     fn make_room(&mut self, owner: &Owner, most: usize) {
         let of_owner = || self.connections.iter().filter(|(_, connection)| connection.owner == *owner);
         if of_owner().count() < most {
@@ -153,12 +153,13 @@ impl Inner {
 }
 
 impl ConnectionPlace {
-    /// Returns when the connection has to leave for another one.
+    /// Returns when the connection must close for another one.
     pub(super) async fn left(&self) {
         self.leave.notified().await;
     }
 
-    /// The guard has let in a request of this till: from now on the connection is its own, or its user's.
+    /// Starts a request of this till that the guard has let in: from here on the connection belongs to the till, or to
+    /// its user.
     fn begin(self: &Arc<Self>, till: &Arc<str>) -> Result<UnderWay, Failure> {
         let (owner, limits) = match self.peer {
             Some(user) => (Owner::User(user), USER),
@@ -203,7 +204,7 @@ impl Drop for UnderWay {
 }
 
 impl Allowance {
-    /// A place for one who listens to events.
+    /// Takes a slot for a listener to events.
     pub(super) fn listener(&self) -> Result<OwnedSemaphorePermit, Failure> {
         Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
             let Limits { who, listeners, .. } = self.limits;
@@ -214,7 +215,7 @@ impl Allowance {
         })
     }
 
-    /// The turn to read the journal: one list or count at a time, the next one waits.
+    /// Waits for the turn to read the journal: one list or count at a time.
     pub(super) async fn turn_to_read(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let turn = timeout(TURN, Arc::clone(&self.reading).acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| {
@@ -226,14 +227,14 @@ impl Allowance {
     }
 }
 
-/// Counts a request that the guard has let in, until its answer has gone out or was given up.
+/// Counts a request that the guard has let in, until its answer is sent or given up.
 pub(super) async fn count(
     Extension(place): Extension<Arc<ConnectionPlace>>,
     Extension(caller): Extension<Caller>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Whoever has no token is counted by its user.
+    // A caller without a token is counted by its user.
     match place.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
         Ok(under_way) => {
             request.extensions_mut().insert(Arc::clone(&under_way.allowance));
@@ -276,7 +277,7 @@ mod tests {
         format!("till-{number}").into()
     }
 
-    /// Whether it was told to leave.
+    /// Returns whether it must close.
     async fn has_to_leave(place: &ConnectionPlace) -> bool {
         timeout(Duration::ZERO, place.left()).await.is_ok()
     }
@@ -289,9 +290,9 @@ mod tests {
         let strangers: Vec<_> = (0..=STRANGERS).map(|_| places.enter(None)).collect();
         assert!(has_to_leave(&strangers[0]).await, "the oldest");
         assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
-        // One that has to leave is not let in at the last moment.
+        // A connection that must close is not let in at the last moment.
         assert!(strangers[0].begin(&till(1)).is_err());
-        // A user at the socket has a share of its own.
+        // A user at the socket has a separate share.
         let of_users: Vec<_> = (0..=STRANGERS).map(|_| places.enter(Some(1000))).collect();
         assert!(has_to_leave(&of_users[0]).await);
         assert!(!has_to_leave(&strangers[1]).await);
@@ -306,7 +307,7 @@ mod tests {
         let mut under_way = Vec::new();
         for (n, place) in held.iter().enumerate() {
             let request = place.begin(&till(1)).unwrap();
-            // The first ones do not end, and then the second half in the order of their numbers.
+            // The first requests do not end; then the second half ends in the order of their numbers.
             if n < TILL.requests - 1 {
                 under_way.push(request);
             }
@@ -323,7 +324,7 @@ mod tests {
             leaving
         };
         assert_eq!(leaving, [TILL.requests - 1]);
-        // All its requests are under way; another till's are not counted with them.
+        // All its requests are in progress; another till's are counted separately.
         let another = places.enter(None);
         assert!(another.begin(&till(1)).is_err());
         drop(another.begin(&till(2)).unwrap());

@@ -1,19 +1,19 @@
-//! A receipt as a page for a browser: whole in itself, without a script, and with every text from outside as text.
+//! A receipt as a page for a browser: self-contained, without a script, and with every external text as text.
 
 use std::fmt::Write as _;
 
 use crate::till::{ReceiptRowIs, ReceiptRowView, ReceiptView};
 
-/// What a browser may do with it: show it, and nothing else.
+/// The rights of the page in a browser: display only.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
-/// Black on white, as on paper, as wide as the text would be.
+/// The style: black on white, as on paper, with the width of the text.
 const STYLE: &str = "body{background:#fff;color:#000;font:1rem/1.4 ui-monospace,monospace;margin:1rem auto;padding:0 1rem}\
     p{margin:0;overflow-wrap:anywhere;white-space:pre-wrap}hr{border:0;border-top:1px dashed}.centred,.bold,.large,.amount{text-align:center}\
     .bold,.large,.amount{font-weight:bold}.large,.amount{font-size:1.4em}.pair{display:flex;gap:1ch;justify-content:space-between}\
     .pair span+span{text-align:end}.signature-line::after{border-bottom:1px solid;content:'';display:block;height:4em}";
 
-/// The page.
+/// Makes the page.
 pub(super) fn receipt_page(receipt: &ReceiptView) -> String {
     let ReceiptView { language, width, rows, reference, .. } = receipt;
     let mut page = format!(
@@ -47,7 +47,7 @@ fn put(page: &mut String, ReceiptRowView { is, text, value }: &ReceiptRowView) {
     writeln!(page, "<p class=\"{class}\">{text}</p>").unwrap_or_default();
 }
 
-/// What HTML would read as its own becomes text, between tags and in an attribute.
+/// Escapes the characters that HTML would interpret, between tags and in an attribute.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -94,7 +94,7 @@ mod tests {
             rows,
         };
         let page = receipt_page(&receipt(all.iter().map(row).collect(), strange));
-        // Not a tag, an attribute or an entity more than there are without it.
+        // The page has the same number of tags, attributes and entities as without the text.
         let tags = |page: &str| page.matches(['<', '"', '\'']).count();
         let plain = receipt_page(&receipt(
             all.iter().map(|is| ReceiptRowView { text: "x".into(), value: "y".into(), ..row(is) }).collect(),
@@ -102,7 +102,7 @@ mod tests {
         ));
         assert_eq!(tags(&page), tags(&plain));
         assert!(!page.contains("<script") && !page.contains("<img") && page.contains("&amp;lt;"));
-        // A rule says nothing and a pair says two things; the language and the title say it too.
+        // A rule has no text and a pair has two; the language and the title contain it too.
         assert_eq!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count(), all.len() + 2);
     }
 }

@@ -19,7 +19,7 @@ use crate::till::{Caller, Command, Verb};
 use crate::till::{PrintView, ReceiptView};
 use pos_terms::transaction::ReceiptCopy;
 
-/// The receipts of a transaction.
+/// The verbs for the receipts of a transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales/{reference}/receipt" => receipt,
         ApiOperation::new("receipt", "A receipt, to be read: as text, as data or as a page")
@@ -43,25 +43,25 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::Printer, ProblemType::Journal]);
 };
 
-/// Characters of a line that may be asked for: the narrowest paper that is laid out, and more than any.
+/// The characters per line that may be requested: from the narrowest supported paper to more than any.
 const WIDTHS: RangeInclusive<u8> = 24..=64;
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ReceiptQuery {
-    /// Whose copy.
+    /// The merchant's or the customer's copy.
     #[serde(default)]
     copy: ReceiptCopy,
-    /// Characters of a line; as on the terminal's paper when nothing is said.
+    /// Characters per line; by default as on the terminal's paper.
     #[cfg_attr(feature = "docs", schemars(range(min = 24, max = 64)))]
     width: Option<u8>,
-    /// It says that it is a duplicate: for a receipt that is shown or printed once more.
+    /// True to mark it as a duplicate: for a receipt that is shown or printed again.
     #[serde(default)]
     duplicate: bool,
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     till: Option<String>,
-    /// The transaction is one of training; those have references of their own.
+    /// True for a training transaction; training has its own references.
     #[serde(default)]
     training: bool,
 }
@@ -70,17 +70,17 @@ struct ReceiptQuery {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct CopyQuery {
-    /// Whose copy.
+    /// The merchant's or the customer's copy.
     #[serde(default)]
     copy: ReceiptCopy,
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     till: Option<String>,
-    /// The transaction is one of training; those have references of their own.
+    /// True for a training transaction; training has its own references.
     #[serde(default)]
     training: bool,
 }
 
-/// In which form a receipt is answered.
+/// The form of the answer for a receipt.
 #[derive(Clone, Copy)]
 enum ReceiptForm {
     Text,
@@ -88,7 +88,7 @@ enum ReceiptForm {
     Page,
 }
 
-/// The forms of a receipt; data for a program that takes any, as everywhere in this interface.
+/// The forms of a receipt; data for a program that accepts any form, as everywhere in this interface.
 const FORMS: &[(&str, ReceiptForm)] =
     &[("application/json", ReceiptForm::Json), ("text/plain", ReceiptForm::Text), ("text/html", ReceiptForm::Page)];
 

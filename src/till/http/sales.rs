@@ -1,30 +1,27 @@
-//! One transaction at a time: to begin it, to see how it stands, to wait for its end, to cancel it, to judge its
-//! signature, to settle it.
+//! One transaction: begin it, show its state, wait for its end, cancel it, report its signature, resolve it.
 //!
-//! `"kind"` is `sale` when it is left out; `pre-authorisation` and `credit` take a card too. `capture`, `refund`,
-//! `reversal`, `increment` and `reauthorisation` need no card but the earlier transaction: `"of":"its reference"`, or
-//! `"number":17`, its number in this terminal's journal, which names another till's too (for callers with the right
-//! `any-till`), or `"payment":"its id"` at the gateway (one that the journal does not know: for callers with the right
-//! `unknown-payment`). Without an `amount` all that is left is meant. `by-registration` charges stored card data,
-//! and `pre-authorisation-by-registration` reserves of them: `"registration":"its id"`. `store-card` reads a card and
-//! keeps it, `forget-card` deletes it; neither has an amount. `"parameters":{…}` are the gateway's, flat
-//! (`"cart.items[0].name"`) or nested.
+//! `"kind"` is `sale` by default; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
+//! `increment` and `reauthorisation` need no card but the earlier transaction. It is named in one of three ways.
+//! `"of":"its reference"` is the usual one. `"number":17`, its number in this terminal's journal, may belong to another
+//! till (for callers with the right `any-till`). `"payment":"its id"` at the gateway may be one that the journal does
+//! not know (for callers with the right `unknown-payment`). Without an `amount` the whole remaining amount is meant.
+//! `by-registration` charges stored card data, and `pre-authorisation-by-registration` reserves on them:
+//! `"registration":"its id"`. `store-card` reads a card and keeps it, `forget-card` deletes it; neither has an amount.
+//! `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
 //!
 //! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
-//! are charged on top of the amount.
-//! `"entry":"manual"` lets the card number be typed there, where the terminal allows it; `"entry":"chip"` takes no tap
-//! and no swipe. `"acceptPartial":true` says
-//! that the till can take an approval of less than the amount and have the rest paid another way (a sale, a
-//! pre-authorisation, `by-registration`); without it such an approval is reversed. A sale in the state
-//! `awaiting-signature` waits for its `signature`. `wait-s` ends there too, for somebody at the counter is asked.
-//! `"confirm":"till"` (a sale, a pre-authorisation) has it wait in `awaiting-till` for the till's word (`confirm`)
-//! before it is approved; a till that says nothing in time has it reversed, or kept with `"onSilence":"keep"`.
-//! A till that has cashiers of its own may say who it is: `"operator":"12"`, which is kept as the till's word.
-//! `settle` is for the sales of before that wait for a person because the journal was found to be an old copy of
-//! itself.
+//! are charged in addition to the amount. `"entry":"manual"` lets the card number be typed there, where the terminal
+//! allows it; `"entry":"chip"` accepts no tap and no swipe. `"acceptPartial":true` says that the till can take an
+//! approval of less than the amount and have the rest paid another way. It is for a sale, a pre-authorisation and
+//! `by-registration`; without it such an approval is reversed. A transaction in the state `awaiting-signature` waits
+//! for its `signature`. `wait-s` ends there too, because an operator must act. `"confirm":"till"` (a sale, a
+//! pre-authorisation) lets the transaction wait in `awaiting-till` for the till's `confirm` before it is approved. If
+//! the till does not answer in time, the transaction is reversed, or kept with `"onSilence":"keep"`. A till with its
+//! own cashiers may name one: `"operator":"12"`, which is recorded as the till's statement. `settle` is for earlier
+//! transactions that wait for a person because the journal was found to be an outdated copy.
 //!
-//! `"training":"approved"` (or another outcome) begins a transaction of training, which reads no card and reaches no
-//! gateway. What is of training is asked for with `?training=true`, and never shown without it.
+//! `"training":"approved"` (or another outcome) begins a training transaction, which reads no card and reaches no
+//! gateway. Training transactions are requested with `?training=true`, and never shown without it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,7 +49,7 @@ use crate::till::{
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
 
-/// One transaction.
+/// The verbs for one transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales" => begin,
         ApiOperation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
@@ -106,61 +103,60 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SaleRequest {
-    /// The till's own name for it: the same one again is the same transaction, never a second one.
+    /// The till's own reference: repeating it returns the same transaction, never a second one.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: String,
-    /// What kind of transaction.
+    /// The kind of transaction.
     #[serde(default)]
     kind: Kind,
-    /// As `12.34`, with no more decimals than the currency has; of what refers to an earlier transaction, all that is
-    /// left when it is left out.
+    /// The amount, as `12.34`, with no more decimals than the currency has. If the transaction refers to an earlier
+    /// one, the default is the whole remaining amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
-    /// The terminal's, ISO 4217, and may be left out.
+    /// The currency, ISO 4217; it must be the terminal's, and is optional.
     currency: Option<String>,
-    /// On top of the amount: `ask`, and the cardholder types one at the reader; or as `1.50`, what the till knows
-    /// already, at most the amount.
+    /// The tip in addition to the amount. With `ask`, the cardholder types one at the reader. A number, as `1.50`, is
+    /// one that the till knows already, at most the amount.
     tip: Option<Tip>,
-    /// It is training, and this is to come out: no card is read, and nothing leaves the terminal.
+    /// The outcome to play, for training: no card is read, and nothing leaves the terminal.
     training: Option<Lesson>,
     /// `manual`: the card number is typed at the reader, where the terminal allows it. `chip`: the card is inserted.
     entry: Option<AskedEntry>,
-    /// The till can take an approval of less than the amount, and have the rest paid another way.
+    /// True if the till can take an approval of less than the amount, and have the rest paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
-    /// `till`: what is approved waits until the till says what it takes of it (a sale, a pre-authorisation).
+    /// `till`: an approval waits until the till confirms how much it takes (a sale, a pre-authorisation).
     confirm: Option<Confirms>,
-    /// What becomes of it when the till says nothing in time, with `confirm`; `reverse` when it is left out.
+    /// The action if the till does not answer in time, with `confirm`; `reverse` by default.
     #[serde(rename = "onSilence")]
     on_silence: Option<OnSilence>,
     /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
-    /// The till of `of`, when it is another's.
+    /// The till of `of`, if it is another's.
     till: Option<String>,
-    /// The earlier transaction by its number in the journal, in the place of `of`.
+    /// The earlier transaction by its number in the journal, instead of `of`.
     number: Option<SaleNumber>,
-    /// The earlier transaction by its id at the gateway, in the place of `of`.
+    /// The earlier transaction by its id at the gateway, instead of `of`.
     payment: Option<String>,
-    /// The stored card data, of `by-registration`, `pre-authorisation-by-registration` and `forget-card`.
+    /// The stored card data, for `by-registration`, `pre-authorisation-by-registration` and `forget-card`.
     registration: Option<String>,
-    /// The till's own cashier, by the till's word; refused where operators sign in.
+    /// The till's own cashier, as stated by the till; refused where operators sign in.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 40)))]
     operator: Option<String>,
-    /// Who prints the receipts; the terminal when it is left out. With `till` it prints none by itself but the slip
-    /// that is signed.
+    /// The printer of the receipts: the terminal by default. With `till`, the terminal only prints the slip to sign.
     receipts: Option<Prints>,
-    /// The till's own texts, given back with the sale: up to 16, with names of up to 32 and values of up to 128
-    /// printable characters of ASCII.
+    /// The till's own texts, returned with the transaction: up to 16, with names of up to 32 and values of up to 128
+    /// printable ASCII characters.
     #[serde(default, rename = "tillData")]
     #[cfg_attr(feature = "docs", schemars(extend("maxProperties" = 16)))]
     till_data: BTreeMap<String, String>,
-    /// Further parameters for the gateway, by their flat names or nested.
+    /// Further parameters for the gateway, by flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What can be said about a tip: the word `ask`, or an amount.
+/// A tip: the word `ask`, or an amount.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -178,7 +174,7 @@ impl Tip {
     }
 }
 
-/// Who confirms that an approval is taken, when anybody does.
+/// The party that confirms that an approval is taken.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -186,7 +182,7 @@ enum Confirms {
     Till,
 }
 
-/// Who prints the receipts.
+/// The party that prints the receipts.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -195,7 +191,7 @@ enum Prints {
     Till,
 }
 
-/// How the card comes to the terminal, when not as the customer likes.
+/// The way of reading the card, if the customer may not choose.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "docs", schemars(rename = "Entry"))]
@@ -242,7 +238,7 @@ async fn begin(
     Ok((status, Json(sale)).into_response())
 }
 
-/// The request of a till in its language.
+/// Reads a till's request into the command language.
 fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
     let SaleRequest {
         reference,
@@ -281,7 +277,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     Ok(Wanted { till: own, reference, wish, caller: permit.caller().clone(), training, parameters, till_side })
 }
 
-/// The currency and the amount of a request; `within` stands before the names of its fields.
+/// Reads the currency and the amount of a request; `within` is the prefix of the names of its fields.
 pub(super) fn how_much(
     app: &App,
     currency: Option<String>,
@@ -308,7 +304,7 @@ pub(super) struct EarlierFields {
 }
 
 impl EarlierFields {
-    /// What they name; a reference is the own till's unless they say another.
+    /// Returns the transaction that they name; a reference belongs to the caller's till unless they name another.
     pub(super) fn named(self, permit: &Permit, own: &str, within: &str) -> Result<Option<EarlierName>, Failure> {
         let Self { of, till, number, payment } = self;
         if till.is_some() && (number.is_some() || payment.is_some()) {
@@ -333,13 +329,13 @@ impl EarlierFields {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ShowQuery {
-    /// Answer when it has ended, or wants the till, or after so many seconds.
+    /// Answer when it has ended, or needs the till, or after this many seconds.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(range(max = LONGEST_WAIT_S)))]
     wait_s: u32,
-    /// The till that is meant: for a program that stands for several, and for whoever has the right `any-till`.
+    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
     till: Option<String>,
-    /// The transaction is one of training; those have references of their own.
+    /// True for a training transaction; training has its own references.
     #[serde(default)]
     training: bool,
 }
@@ -356,7 +352,7 @@ async fn show(
         return Err(Failure::malformed(format!("wait-s is at most {LONGEST_WAIT_S}; ask again after it")));
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
-    // Listening begins before asking: an end between the two is not missed.
+    // Listening begins before the first request: an end between the two is not missed.
     let mut progress = app.progress.listen();
     let mut stopped = app.stopped.clone();
     loop {
@@ -387,12 +383,12 @@ async fn latest(
     Ok(Json(app.ask_of(training, &permit, |reply| Command::Latest { till, reply }).await??))
 }
 
-/// It has ended, or cannot go on without somebody at the counter, or the till itself.
+/// Returns whether it has ended, or cannot continue without an operator or the till.
 fn wants_the_till(sale: &SaleView) -> bool {
     matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
 }
 
-/// Returns when the sale may want the till.
+/// Returns when the transaction may need the till.
 async fn news_of(progress: &mut ProgressListener, till: &str, reference: &Reference) {
     loop {
         match progress.next().await {
@@ -403,8 +399,8 @@ async fn news_of(progress: &mut ProgressListener, till: &str, reference: &Refere
     }
 }
 
-/// The permit to cancel a transaction, to judge its signature or to confirm it: of whoever may begin one of its
-/// kind, which never changes.
+/// Returns the permit to cancel a transaction, to report its signature or to confirm it. Callers that may begin a
+/// transaction of its kind get it; the kind never changes.
 pub(super) async fn see_to(
     app: &App,
     caller: &Caller,
@@ -431,12 +427,12 @@ async fn cancel(
     Ok(Json(sale.into()))
 }
 
-/// What somebody at the counter found when the signatures were compared.
+/// The operator's result of the signature comparison.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SignatureCheck {
-    /// It is the card's; otherwise the payment is reversed.
+    /// True if the signature matches the card's; otherwise the payment is reversed.
     accepted: bool,
 }
 
@@ -453,12 +449,12 @@ async fn signature(
     Ok(Json(app.ask_of(training, &permit, |reply| Command::Signature { till, reference, accepted, by, reply }).await??))
 }
 
-/// What a person found out about a sale that waits for one.
+/// A person's decision about a transaction that waits for one.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Settlement {
-    /// What was paid stays; otherwise it is reversed.
+    /// True to keep the payment; otherwise it is reversed.
     keep: bool,
 }
 
@@ -488,7 +484,7 @@ impl App {
     }
 }
 
-/// Takes a string and nothing else: 12.34 as a JSON number is a binary fraction somewhere on its way.
+/// Accepts a string only: the number 12.34 in JSON would become a binary fraction somewhere on its way.
 pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 

@@ -1,5 +1,5 @@
-//! Which transactions of a list are wanted: by amount, time, card, reference, kind and how they stand. It is judged by
-//! what a till is shown of a transaction, so that nothing else can be found out by asking.
+//! The search in a list: by amount, time, card, reference, kind and state. It compares only the data that the till may
+//! see of a transaction, so a search reveals nothing else.
 
 use chrono::{DateTime, FixedOffset};
 
@@ -8,7 +8,7 @@ use crate::till::{SaleState, SaleView};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, OutcomeWord};
 
-/// What is said of the transactions that are wanted; all of it is to be so.
+/// The conditions of a search; all of them must apply.
 #[derive(Debug, Default)]
 pub(super) struct SalesFilter {
     pub(super) amount: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct SalesFilter {
     pub(super) outcome: Option<OutcomeWord>,
 }
 
-/// The same, read.
+/// The same conditions, parsed.
 #[derive(Debug)]
 pub(super) struct WantedSales {
     amount: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct WantedSales {
 }
 
 impl SalesFilter {
-    /// What it means, where the terminal has this currency.
+    /// Parses the conditions, where the terminal has this currency.
     pub(super) fn read(self, currency: Currency) -> Result<WantedSales, Failure> {
         let Self { amount, from, to, last4, reference, kind, state, outcome } = self;
         if let Some(amount) = &amount {
@@ -60,14 +60,14 @@ fn time(field: &str, text: Option<String>) -> Result<Option<DateTime<FixedOffset
 }
 
 impl WantedSales {
-    /// Nothing is left out.
+    /// Returns whether every transaction matches.
     pub(super) fn is_for_all(&self) -> bool {
         let Self { amount, from, to, last4, reference, kind, state, outcome } = self;
         let of_text = amount.is_none() && last4.is_none() && reference.is_none();
         of_text && from.is_none() && to.is_none() && kind.is_none() && state.is_none() && outcome.is_none()
     }
 
-    /// What is in the reference, in small letters.
+    /// Returns the text that the reference must contain, in lower case.
     pub(super) fn reference(&self) -> Option<&str> {
         self.reference.as_deref()
     }
@@ -83,7 +83,7 @@ impl WantedSales {
             && self.outcome.is_none_or(|outcome| Some(outcome) == sale.outcome)
     }
 
-    /// From the one time on, and before the other.
+    /// Returns whether it began at or after `from`, and before `to`.
     fn began(&self, sale: &SaleView) -> bool {
         if self.from.is_none() && self.to.is_none() {
             return true;
@@ -93,7 +93,7 @@ impl WantedSales {
     }
 }
 
-/// This much was asked for, or approved.
+/// Returns whether this amount was requested or approved.
 fn is_of(sale: &SaleView, amount: &str) -> bool {
     let in_its_currency = Currency::from_code(&sale.currency).and_then(|currency| Amount::parse(amount, currency));
     in_its_currency.is_ok_and(|amount| {

@@ -1,8 +1,8 @@
-//! Who stands at the counter: operators sign in and out, a supervisor confirms one command of a cashier, and every
-//! other verb hears who is signed in.
+//! The person at the counter: operators sign in and out, a supervisor confirms one command of a cashier, and every
+//! other verb learns who is signed in.
 //!
-//! A request with `Pos-Session` is made by that operator; a session that has ended is refused with whatever it is sent,
-//! so that a page hears of it at once. Any request but a `GET` keeps the session open.
+//! A request with `Pos-Session` is made by that operator. If the session has ended, any request with it is refused,
+//! which informs a page immediately. Any request except a `GET` keeps the session open.
 
 use std::sync::Arc;
 
@@ -35,16 +35,16 @@ use pos_terms::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
-/// The header with the place that a PIN comes from.
+/// The header with the network location of a PIN.
 const PLACE: HeaderName = HeaderName::from_static("pos-place");
-/// The header with a supervisor's word.
+/// The header with a supervisor's approval.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
-/// The header of what the front's page asks: a person stands there, whichever till it names.
+/// The header of requests from the front's page: a person is at the counter, for any till that it names.
 const PAGE: HeaderName = HeaderName::from_static("pos-page");
 const SIGN_IN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/sessions");
 const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 
-/// To sign in and out. Whoever does has no session, or one that may have ended.
+/// The verbs for signing in and out. Their callers have no session, or one that may have ended.
 pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
     post "/v1/sessions" => sign_in,
         ApiOperation::new("signIn", "An operator signs in")
@@ -64,7 +64,7 @@ pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
             .answers_nothing(204, "The session has ended.");
 };
 
-/// A supervisor's word.
+/// The verb for a supervisor's approval.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/approvals" => approve,
         ApiOperation::new("approve", "A supervisor confirms one command of a cashier")
@@ -83,7 +83,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale]);
 };
 
-/// The place that a program says a PIN comes from.
+/// Reads the network location that a program states for a PIN.
 fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
@@ -94,7 +94,7 @@ fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failu
     place.map(Some).ok_or_else(|| Failure::malformed("Pos-PinPlace: 1 to 45 visible ASCII characters"))
 }
 
-/// Finds out who stands at the counter, for the verb that follows.
+/// Identifies the person at the counter, for the verb that follows.
 pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return next.run(request).await;
@@ -114,8 +114,8 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
     next.run(request).await
 }
 
-/// The caller of a request that may name a till which needs no operator. A page is never exempt by that: a person
-/// stands there, whichever till it names.
+/// Returns the caller of a request that may name a till which needs no operator. A page is never exempt in this way,
+/// because a person is at the counter for any till that it names.
 fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Caller {
     match headers.contains_key(&PAGE) {
         true => caller.clone(),
@@ -123,21 +123,21 @@ fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Ca
     }
 }
 
-/// The till that a query names, once: with two the request is refused where it is read.
+/// Returns the till that a query names, if only once: a request with two is refused when it is read.
 fn named_till(query: Option<&str>) -> Option<String> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let mut tills = pairs.filter(|(name, _)| name == "till").map(|(_, till)| till.into_owned());
     let first = tills.next();
-    // Nobody's name, so that it exempts nobody.
+    // An empty name is no till's, so it exempts no request.
     if tills.next().is_some() { Some(String::new()) } else { first }
 }
 
-/// Whether it keeps a session open: a page goes on looking when its person has left.
+/// Returns whether it keeps a session open. Reads do not, because a page continues to read when its person has left.
 fn is_act(method: &Method) -> bool {
     !method.is_safe()
 }
 
-/// The token in a header; what is none has no session.
+/// Returns the token of a header; an invalid one has no session.
 fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
     headers.get(header).map(|token| digest_of_token(token.as_bytes()))
 }
@@ -157,7 +157,7 @@ struct Credentials {
     /// The operator's name.
     #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     operator: Unrepeated,
-    /// Its PIN.
+    /// The operator's PIN.
     #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
 }
@@ -176,13 +176,13 @@ async fn sign_in(
     Ok((StatusCode::CREATED, Json(opened)).into_response())
 }
 
-/// Who is signed in.
+/// The signed-in operator.
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
 struct Current {
     /// The name.
     operator: OperatorName,
-    /// What it may.
+    /// The role.
     role: Role,
 }
 
@@ -211,7 +211,7 @@ fn no_session() -> Failure {
     OperatorRefused::SessionEnded.into()
 }
 
-/// The command that a supervisor confirms, as it will be sent: every field of it that decides about its money.
+/// The command that a supervisor confirms, as it will be sent: every field that affects its money.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -221,30 +221,30 @@ struct Confirmed {
     /// Its reference.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
     reference: String,
-    /// Its amount, as `12.34`, with the tip that the command names; of what refers to an earlier transaction, all that
-    /// is left when it is left out.
+    /// Its amount, as `12.34`, with the tip that the command names. If it refers to an earlier transaction, the default
+    /// is the whole remaining amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
-    /// The terminal's currency when it is left out.
+    /// The currency; by default the terminal's.
     currency: Option<String>,
-    /// `ask`, when the command has the cardholder asked for a tip.
+    /// `ask`, if the command lets the cardholder type a tip.
     tip: Option<AskedTip>,
-    /// As in the command.
+    /// The same value as in the command.
     entry: Option<AskedEntry>,
     /// The earlier transaction by its reference, for the kinds that refer to one.
     of: Option<String>,
-    /// The till of `of`, when it is another's.
+    /// The till of `of`, if it is another's.
     till: Option<String>,
-    /// The earlier transaction by its number in the journal, in the place of `of`.
+    /// The earlier transaction by its number in the journal, instead of `of`.
     number: Option<SaleNumber>,
-    /// The earlier transaction by its id at the gateway, in the place of `of`.
+    /// The earlier transaction by its id at the gateway, instead of `of`.
     payment: Option<String>,
     /// The stored card data, as in the command.
     registration: Option<String>,
 }
 
-/// A tip that nobody knows yet: one that the command names is in its amount.
+/// A tip that is not known yet: one that the command names is part of its amount.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -281,7 +281,7 @@ struct ApprovalRequest {
     /// The supervisor's name.
     #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     operator: Unrepeated,
-    /// Its PIN.
+    /// The supervisor's PIN.
     #[cfg_attr(feature = "docs", schemars(with = "String", regex(pattern = "^[0-9]{4,12}$")))]
     pin: Unrepeated,
     /// The command, as it will be sent.
@@ -300,7 +300,7 @@ async fn approve(
     let (place, door) = (place(&caller, &headers)?, caller.who().door());
     let (name, pin) = (operator.name()?, pin.pin()?);
     if caller.present().operator.is_none() {
-        // A word is for one cashier's command.
+        // An approval is for one cashier's command.
         return Err(Denied::OperatorRequired.into());
     }
     let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);

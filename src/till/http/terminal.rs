@@ -1,5 +1,5 @@
-//! The terminal itself: how it stands, its figures, how much it logs, an amount that is typed at its reader, and a text
-//! of a till's own on its reader or its paper.
+//! The terminal: its status, its metrics, its log level, an amount typed at its reader, and a till's own text on its
+//! reader or its paper.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use pos_terms::transaction::Kind;
 
 const TYPING_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/reader/amount");
 const PRINT_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/printer/lines");
-/// What `GET /v1/metrics` answers, for `Content-Type`.
+/// The `Content-Type` of `GET /v1/metrics`.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// How long a changed log lasts when nobody says, and at most: a log that is full of detail wears out a board's card.
+/// How long a changed log level lasts, by default and at most, in seconds: a detailed log wears out a board's card.
 const LOG_FOR_S: u64 = 3600;
 const LOG_FOR_MOST_S: u64 = 24 * 3600;
 
-/// The terminal.
+/// The verbs for the terminal.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/status" => status,
         ApiOperation::new("status", "The terminal as it stands")
@@ -91,29 +91,29 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
 };
 
-/// The interface as a file describes it (OpenAPI 3.1). It is made from the verbs and their types, and a test holds it
-/// against them; nothing of that is in the agent. Packed by the build (zlib, RFC 1950).
+/// The interface's description file (OpenAPI 3.1), packed by the build (zlib, RFC 1950). It is made from the verbs and
+/// their types, and a test compares them; the agent contains only the file.
 const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TextRequest {
-    /// Lines of it end with a line feed.
+    /// The text; its lines end with a line feed.
     #[cfg_attr(feature = "docs", schemars(length(max = 512)))]
     text: String,
 }
 
-/// Most characters of a text to show: more than any reader's display has.
+/// The most characters of a text to show: more than any reader's display has.
 const LONGEST_TEXT: usize = 512;
-/// Most lines of one request: some 80 cm of paper.
+/// The most lines of one request: some 80 cm of paper.
 const MOST_LINES: usize = 200;
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LinesRequest {
-    /// From the top.
+    /// The lines, from the top.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 200)))]
     lines: Vec<LineToPrint>,
 }
@@ -122,7 +122,7 @@ struct LinesRequest {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct AmountRequest {
-    /// The terminal's, ISO 4217, and may be left out.
+    /// The currency, ISO 4217; it must be the terminal's, and is optional.
     currency: Option<String>,
 }
 
@@ -130,9 +130,9 @@ struct AmountRequest {
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, Deserialize))]
 struct AmountTyped {
-    /// As `12.34`.
+    /// The amount, as `12.34`.
     amount: String,
-    /// ISO 4217.
+    /// The currency, ISO 4217.
     currency: String,
 }
 
@@ -167,7 +167,7 @@ async fn print_lines(
     Ok(Json(app.ask_within(&permit, PRINT_DEADLINE, ask).await??))
 }
 
-/// Whoever waits for an amount, until it has one or hangs up: this is dropped with the request.
+/// A caller that waits for an amount, until it has one or hangs up: this is dropped with the request.
 struct AmountWanted(mpsc::Sender<Command>);
 
 impl Drop for AmountWanted {
@@ -215,8 +215,8 @@ async fn description(Extension(caller): Extension<Caller>) -> Result<Response, F
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// One text of bounded length, made between two turns of the agent's loop; what a caller may ask at a time is bounded
-/// for all verbs.
+/// Returns one text of bounded length, made between two turns of the agent's loop; the limit of requests per caller
+/// covers this verb too.
 async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Metrics)?;
     if caller.who().token.is_some() && !app.metrics_at_port {
@@ -227,7 +227,7 @@ async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Calle
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }
 
-/// A level, or back to how the program was started.
+/// A log level, or the one of the start.
 #[derive(Clone, Copy, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -242,9 +242,9 @@ enum WantedLevel {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LogRequest {
-    /// How much; `usual` is as the program was started.
+    /// The level; `usual` is the one of the start.
     level: WantedLevel,
-    /// For so many seconds; an hour when nothing is said.
+    /// How many seconds it lasts; an hour by default.
     #[serde(rename = "forS")]
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 86400)))]
     for_s: Option<u64>,

@@ -1,8 +1,8 @@
-//! The daily look at the gateway: whether it answers, what time it has, and, where nothing else has shown it, whether
-//! it takes our token. No sale depends on it.
+//! The daily probe of the gateway: whether it answers, its time, and whether it accepts our token if no payment has
+//! shown that. No transaction depends on it.
 //!
-//! Certificates, keys and tokens that end soon are told in the log once a day and stand in the status. What ends is the
-//! gateway's business; here is only when it is said again.
+//! The log warns once a day of certificates, keys and tokens that expire soon, and the status shows them. The gateway
+//! client knows the expiry times; this module only decides when to repeat a warning.
 
 use std::time::Duration;
 
@@ -10,41 +10,42 @@ use super::GatewayControl;
 use crate::agent::task_results::TaskResult;
 use pos_gateway::{Fault, Probed};
 
-/// How often it is asked, and each warning of what ends is said again.
+/// The interval between probes, and between repeated expiry warnings.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// As long as the terminal has no clock that can be right, the gateway's may be the one that is missing.
+/// The interval while no clock of the terminal can be right: the gateway's clock may be the missing evidence.
 const AGAIN: Duration = Duration::from_secs(3600);
-/// As long as it does not answer, or refuses our token, it is asked again sooner, twice as late each time: a board
-/// starts before its network does, and what was mended is to be seen without a sale.
+/// The first interval while the gateway does not answer or refuses our token; each later one is twice as long. A board
+/// starts before its network, and a repair should show without a transaction.
 const SOON: Duration = Duration::from_secs(1);
-/// A shop's network comes back within minutes.
+/// The longest such interval: a shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);
-/// Clocks that are so far apart are worth a warning.
+/// The difference between clocks that causes a warning, in seconds.
 const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
 
-/// When the gateway is asked, and what came of it before.
+/// The time of the next probe, and the results of earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Probing {
-    /// When it is asked again.
+    /// When the gateway is probed again.
     pub(super) at: Duration,
-    /// Whether it answered, and how often it did not before.
+    /// True if it has answered; `tries` counts the failures until then.
     pub(super) was_answered: bool,
     tries: u8,
-    /// Why it did not the last time, as it was told.
+    /// The logged reason of the last failure.
     told: Option<&'static str>,
 }
 
 impl GatewayControl {
-    /// Asks when it is time; cheap when it is not.
+    /// Probes the gateway when it is time; cheap when it is not.
     pub(in crate::agent) fn probe_daily(&mut self) {
         let now = self.clock.monotonic();
         if now < self.probing.at {
             return;
         }
-        // Without a clock that can be right no sale is taken, and the gateway's may be the one that is missing.
+        // Without a clock that can be right the agent takes no transaction; the gateway's clock may be the missing
+        // evidence.
         self.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
         let (gateway, done) = (self.client.clone(), self.tasks.clone());
-        // The certificate of a gateway may have ended by a time that a clock gone wrong has written.
+        // By the time of a wrong clock, the gateway's certificate may have expired.
         let doubted = self.clock.doubted().map(|time| pos_gateway::CertificateClock::new(move || time));
         tokio::spawn(async move {
             let probed = match doubted {
@@ -55,12 +56,12 @@ impl GatewayControl {
         });
     }
 
-    /// When it is asked again.
+    /// Returns when the gateway is probed again.
     pub(in crate::agent) fn due(&self) -> Duration {
         self.probing.at
     }
 
-    /// As long as something is wrong with the gateway it is asked again, less and less often.
+    /// Schedules another probe, at growing intervals, while the gateway has a fault.
     pub(in crate::agent) fn probe_again_soon(&mut self) {
         if self.client.contact().fault().is_none() && self.probing.was_answered {
             return;
@@ -73,7 +74,7 @@ impl GatewayControl {
         }
     }
 
-    /// A sentence with its remedy when the gateway's clock and ours are far apart.
+    /// Returns a sentence with the remedy when the gateway's clock and the terminal's are far apart.
     pub(in crate::agent) fn clocks_differ(&self) -> Option<String> {
         let theirs = self.clock.gateway()? / 1000;
         match self.clock.trusted_board() {
@@ -83,18 +84,18 @@ impl GatewayControl {
     }
 }
 
-/// What a probe brought that others must know.
+/// A probe's result for other parts.
 pub(in crate::agent) enum ProbeBrought {
-    /// It answers; with its time (seconds since 1970) where it tells it, and whether that was told for the first time.
+    /// The gateway answers. Includes its time (seconds since 1970) if told, and whether that is the first time.
     Answers { unix_s: Option<i64>, is_first_time: bool },
-    /// It has not answered since the start, so that its time is not known.
+    /// The gateway has not answered since the start, so its time is unknown.
     NeverAnswered { why: String },
-    /// It does not answer now.
+    /// The gateway does not answer at this moment.
     Silence,
 }
 
 impl GatewayControl {
-    /// What came of a probe.
+    /// Takes over the result of a probe.
     pub(in crate::agent) fn probed(&mut self, probed: Result<Probed, Fault>) -> ProbeBrought {
         // A handshake may have shown another certificate.
         self.expiry_warnings.look_again();
@@ -111,7 +112,7 @@ impl GatewayControl {
                 ProbeBrought::Answers { unix_s, is_first_time }
             }
             Err(fault) => {
-                // Once for each cause: it is asked again every few minutes.
+                // Logged once for each cause: probes repeat every few minutes.
                 if self.probing.told.replace(fault.as_str()) != Some(fault.as_str()) {
                     tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
                 }
@@ -141,7 +142,7 @@ fn far_apart(theirs: i64, ours: i64, whose: &str) -> Option<String> {
     })
 }
 
-/// When it was looked last, and what was said when.
+/// The time of the last check, and of each logged warning.
 #[derive(Debug, Default)]
 pub(super) struct ExpiryWarnings {
     looked: Option<Duration>,
@@ -149,12 +150,12 @@ pub(super) struct ExpiryWarnings {
 }
 
 impl ExpiryWarnings {
-    /// A handshake may have shown another certificate.
+    /// Makes the next check due: a handshake may have shown another certificate.
     pub(super) fn look_again(&mut self) {
         self.looked = None;
     }
 
-    /// Whether it is time to look.
+    /// Returns whether a check is due.
     fn is_due(&mut self, now: Duration) -> bool {
         let due = self.looked.is_none_or(|looked| now.saturating_sub(looked) >= DAY);
         if due {
@@ -163,7 +164,7 @@ impl ExpiryWarnings {
         due
     }
 
-    /// Those of `warnings` that were not said within the last day.
+    /// Returns the `warnings` that were not logged within the last day.
     fn new_ones(&mut self, warnings: Vec<String>, now: Duration) -> Vec<String> {
         self.said.retain(|(_, at)| now.saturating_sub(*at) < DAY);
         let new: Vec<String> =
@@ -174,7 +175,7 @@ impl ExpiryWarnings {
 }
 
 impl GatewayControl {
-    /// Looks once a day, and after the gateway was spoken to; cheap when it is not time.
+    /// Checks once a day, and after each contact with the gateway; cheap when no check is due.
     pub(in crate::agent) fn warn_of_expiry(&mut self) {
         let now = self.clock.monotonic();
         if !self.expiry_warnings.is_due(now) {

@@ -1,9 +1,10 @@
-//! The reader between two sales: a card that is left in it, and what belongs to no sale, which is an amount that a till
-//! asks for and then begins a sale with, and a text that a till has shown there.
+//! The reader between two transactions: a card left in it, and orders that belong to no transaction. Those are an
+//! amount that a till asks for before it begins a transaction, and a text that a till shows there.
 //!
-//! A card is left in the reader when the sale it belongs to has had its say, and the reader waits for an empty slot. A
-//! sale that begins in those seconds is recorded and waits. It gets the reader only when the reader says that the slot
-//! is empty, so that the card of the sale before can never pay for it (design: invariant 5).
+//! After the reader's last report about a transaction, its card may still be in the slot, and the reader waits until
+//! the slot is empty. A transaction that begins in those seconds is recorded and waits. It gets the reader only when
+//! the reader reports an empty slot. So the card of the previous transaction can never pay for it (design: invariant
+//! 5).
 
 use std::time::Duration;
 
@@ -19,40 +20,41 @@ use pos_words::clean;
 
 use super::ReaderControl;
 
-/// How long a sale waits for the card of the one before: a customer who walked off without it does not come sooner, and
-/// a till must hear in time that nothing was charged.
+/// How long a transaction waits for the previous card to be removed. A customer who left without the card is not back
+/// sooner, and a till must hear in time that nothing was charged.
 const CARD_OUT: Duration = Duration::from_secs(30);
 
-/// What stands in the way of the next sale.
+/// The message about the obstacle to the next transaction.
 pub(in crate::agent) const TAKE_IT_OUT: &str = "the card of the last payment is still in the reader: take it out";
 
-/// The number under which an amount is typed that belongs to no sale.
+/// The number for typing an amount that belongs to no transaction.
 pub(in crate::agent) const NO_SALE: SaleNumber = SaleNumber::BEFORE_ALL;
 
-/// A till that waits for an amount.
+/// The answer channel of a till that waits for an amount.
 pub(super) type AmountAwaited = oneshot::Sender<Result<Amount, Refused>>;
 
-/// The reader between its last word about a sale and its empty slot.
+/// The reader's state between its last report about a transaction and an empty slot.
 #[derive(Default)]
 pub(in crate::agent) struct Slot {
-    /// The reader has said its last word about the sale that has it.
+    /// True if the reader has sent its last report about the transaction that has it.
     is_finishing: bool,
-    /// The card of that sale is in the slot.
+    /// True if that transaction's card is in the slot.
     card_is_in: bool,
-    /// The sale that waits for the reader.
+    /// The transaction that waits for the reader.
     next: Option<NextSale>,
 }
 
-/// A sale that waits for an empty slot.
+/// A transaction that waits for an empty slot.
 struct NextSale {
     number: SaleNumber,
     until: Duration,
-    /// What it asked of the reader.
+    /// Its held action for the reader.
     held: Option<Action>,
 }
 
 impl Slot {
-    /// A word about another sale than the one that has the reader comes too late: that sale has lost the reader.
+    /// Handles a reader event. An event about a transaction that does not have the reader comes too late: it has lost
+    /// the reader.
     pub(in crate::agent) fn hears(&mut self, event: &ReaderEvent, in_use_by: Option<SaleNumber>) {
         match event {
             ReaderEvent::NoCard { sale, .. } | ReaderEvent::Completed { sale, .. } if in_use_by == Some(*sale) => {
@@ -72,18 +74,18 @@ impl Slot {
         self.next.as_ref().map(|next| next.number)
     }
 
-    /// Until when this sale waits for an empty slot, and how long in all.
+    /// Returns until when this transaction waits for an empty slot, and the whole time-out.
     pub(in crate::agent) fn wait_of(&self, number: SaleNumber) -> Option<(Duration, Duration)> {
         self.next.as_ref().filter(|next| next.number == number).map(|next| (next.until, CARD_OUT))
     }
 
-    /// When the sale that waits has waited long enough.
+    /// Returns the deadline of the waiting transaction.
     pub(in crate::agent) fn due(&self) -> Option<Duration> {
         self.next.as_ref().map(|next| next.until)
     }
 
-    /// What is left to be done at once: what a sale that waits asks of the reader is held until the slot is empty. A
-    /// sale that is cancelled meanwhile hears it at once.
+    /// Returns what to do immediately: a waiting transaction's action for the reader is held until the slot is empty.
+    /// If it is cancelled meanwhile, it hears that immediately.
     pub(in crate::agent) fn lets_through(&mut self, number: SaleNumber, action: Action) -> Gate {
         let Some(next) = self.next.as_mut().filter(|next| next.number == number) else { return Gate::Opens(action) };
         match action {
@@ -99,18 +101,18 @@ impl Slot {
         }
     }
 
-    /// The sale that waits, as long as the card of the one before is in the slot.
+    /// Returns the waiting transaction, while the previous card is in the slot.
     pub(in crate::agent) fn waits_for_card_out(&self) -> Option<SaleNumber> {
         self.next().filter(|_| self.card_is_in)
     }
 
-    /// The slot is empty: the sale that waits, and what it asked of the reader.
+    /// Handles the empty slot: returns the waiting transaction and its held action.
     pub(in crate::agent) fn empties(&mut self) -> Option<(SaleNumber, Action)> {
         let next = self.next.take()?;
         next.held.map(|action| (next.number, action))
     }
 
-    /// The sale that waits, when nobody took the card out in time.
+    /// Returns the waiting transaction when the card was not removed in time.
     pub(in crate::agent) fn gives_up_when_late(&mut self, now: Duration) -> Option<(SaleNumber, Event)> {
         if self.due().is_none_or(|until| until > now) {
             return None;
@@ -118,20 +120,20 @@ impl Slot {
         self.gives_up(Reason::CardLeftIn.into())
     }
 
-    /// The sale that waits ends, and nothing of it was sent.
+    /// Ends the waiting transaction, of which nothing was sent. Returns its event.
     pub(in crate::agent) fn gives_up(&mut self, why: Cause) -> Option<(SaleNumber, Event)> {
         self.next.take().map(|next| (next.number, Event::NoCard { why }))
     }
 }
 
 impl ReaderControl {
-    /// The sale that keeps another one from beginning at the reader. One whose card only has to leave the slot does
-    /// not, as long as nobody waits for that.
+    /// Returns the transaction that keeps another from beginning at the reader. One whose card only has to leave the
+    /// slot does not, as long as no other waits for that.
     pub(in crate::agent) fn is_kept_by(&self) -> Option<SaleNumber> {
         self.slot.next().or(self.in_use_by.filter(|_| !self.slot.is_finishing))
     }
 
-    /// Gives a new sale the reader, or has it wait for an empty slot.
+    /// Gives a new transaction the reader, or lets it wait for an empty slot.
     pub(in crate::agent) fn goes_to(&mut self, number: SaleNumber) {
         if self.in_use_by.is_none() {
             self.in_use_by = Some(number);
@@ -141,19 +143,19 @@ impl ReaderControl {
         self.slot.next = Some(NextSale { number, until, held: None });
     }
 
-    /// The sale has it no more.
+    /// Frees the reader from this transaction.
     pub(in crate::agent) fn is_freed_by(&mut self, number: SaleNumber) {
         self.in_use_by.take_if(|at_reader| *at_reader == number);
     }
 }
 
 impl ReaderControl {
-    /// Whether somebody is asked for an amount at it.
+    /// Returns whether the reader is asking for an amount.
     pub(in crate::agent) fn awaits_amount(&self) -> bool {
         self.amount_awaited.is_some()
     }
 
-    /// Lets the reader ask for an amount, when nobody else has it.
+    /// Lets the reader ask for an amount, when it is free.
     pub(in crate::agent) fn type_amount(&mut self, currency: Currency, stopping: bool, reply: AmountAwaited) {
         let what = AmountToType::Amount { currency };
         let order = ReaderOrder::TypeAmount(TypeAmount { sale: NO_SALE, what, timeout: self.card_timeout() });
@@ -163,10 +165,10 @@ impl ReaderControl {
         }
     }
 
-    /// Takes the question off the reader when the till that waited for the amount has hung up.
+    /// Cancels the question on the reader when the till that waited for the amount has hung up.
     pub(in crate::agent) fn unless_awaited(&mut self) {
         if self.amount_awaited.as_ref().is_some_and(oneshot::Sender::is_closed) {
-            // A reader that is gone asks nobody: `typing_ends` is told.
+            // A reader that is gone asks no customer: `typing_ends` is called.
             let _ = self.handle.order_now(ReaderOrder::Cancel { sale: NO_SALE });
         }
     }
@@ -176,7 +178,7 @@ impl ReaderControl {
         self.order_between_sales(ReaderOrder::Show { text: clean::text(text) }, stopping)
     }
 
-    /// An order that belongs to no sale, when nobody else has the reader.
+    /// Gives an order that belongs to no transaction, when the reader is free.
     fn order_between_sales(&mut self, order: ReaderOrder, stopping: bool) -> Result<(), Refused> {
         let refused = if self.slot.card_is_in() {
             TAKE_IT_OUT.to_owned()
@@ -195,7 +197,7 @@ impl ReaderControl {
         Err(Refused::NotReady { why: refused })
     }
 
-    /// An amount that belongs to no sale was typed, or was not.
+    /// Answers the till with the amount that was typed, or why none was.
     pub(in crate::agent) fn amount_typed(&mut self, typed: Result<Option<Amount>, NoAmount>) {
         let answer = match typed {
             Ok(Some(amount)) => Ok(amount),
@@ -207,7 +209,7 @@ impl ReaderControl {
         }
     }
 
-    /// The reader went away: nobody types any more.
+    /// Answers the till that the reader went away and no amount will be typed.
     pub(in crate::agent) fn typing_ends(&mut self, why: &str) {
         if let Some(reply) = self.amount_awaited.take() {
             let _ = reply.send(Err(Refused::NotReady { why: why.to_owned() }));

@@ -1,5 +1,5 @@
-//! A change of the reader, its program or its configuration: recorded, told in the log and shown, for nobody else sees
-//! that the device at the counter is another one.
+//! Changes of the reader, its program or its configuration: recorded, logged and shown. Otherwise no one would see that
+//! the device at the counter is another one.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use pos_reader::ReaderIdentity;
 
 use super::ReaderControl;
 
-/// Changes that are recorded within a [`DAY`]: a reader that is another one at each start must not fill the disk.
+/// Changes recorded within a [`DAY`]: a reader that differs at each start must not fill the disk.
 const RECORDED: usize = 20;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// What the book says of the reader, and when it was written lately.
+/// The journal's record of the reader, and the times of recent writes.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct RecordedReader {
     latest: Option<ReaderChange>,
@@ -25,12 +25,12 @@ pub(in crate::agent) struct RecordedReader {
 }
 
 impl RecordedReader {
-    /// What the book says at the start.
+    /// Creates it from the journal's record at the start.
     pub(in crate::agent) fn new(latest: Option<ReaderChange>) -> Self {
         Self { latest, written: VecDeque::new() }
     }
 
-    /// Whether one more change may be recorded now.
+    /// Returns whether one more change may be recorded at this moment.
     fn may_record(&mut self, now: Duration) -> bool {
         self.written.retain(|at| now.saturating_sub(*at) < DAY);
         let may = self.written.len() < RECORDED;
@@ -42,7 +42,7 @@ impl RecordedReader {
 }
 
 impl ReaderControl {
-    /// The reader is ready: it is held against the one before. What every till is told when it is another one.
+    /// Compares the ready reader with the previous one. Returns the message to every till when it is another one.
     pub(in crate::agent) fn compare(
         &mut self,
         identity: &ReaderIdentity,
@@ -64,7 +64,7 @@ impl ReaderControl {
         if !self.recorded.may_record(self.clock.monotonic()) {
             tracing::warn!("the reader changes again and again; this change is not recorded");
         } else if let Err(error) = journal.mark_reader(&change.reader, change.unix_ms) {
-            // At the next start of the reader it is compared with the same one again.
+            // At the reader's next start it is compared with the same record again.
             tracing::warn!(%error, "the change of the reader is not recorded");
             return told;
         }
@@ -72,7 +72,7 @@ impl ReaderControl {
         told
     }
 
-    /// The reader for the status, with its configuration and its latest change.
+    /// Returns the reader for the status, with its configuration and its latest change.
     pub(in crate::agent) fn with_its_change(&self, identity: &ReaderIdentity, view: ReaderView) -> ReaderView {
         let change = self.recorded.latest.as_ref().filter(|change| change.before.is_some());
         let at = change.and_then(|change| DateTime::<Utc>::from_timestamp_millis(change.unix_ms));

@@ -1,9 +1,9 @@
-//! What a device says, as a reason of the core. The sentences for people are made elsewhere, from the reason.
+//! Device reports as reasons of the core. Other modules make the sentences for people from the reason.
 
 use pos_core::transaction::{Cause, Reason};
 use pos_reader::{NoAmount, NoCard, Unready};
 
-/// Why no card was read.
+/// Returns why no card was read.
 pub(in crate::agent) fn no_card(why: &NoCard) -> Cause {
     match why {
         NoCard::CancelledByTill => Reason::TillCancelled.into(),
@@ -19,7 +19,7 @@ pub(in crate::agent) fn no_card(why: &NoCard) -> Cause {
     }
 }
 
-/// Why no tip was typed; without one no card is asked for.
+/// Returns why no tip was typed; without one the agent asks for no card.
 pub(in crate::agent) fn no_tip(why: &NoAmount) -> Cause {
     match why {
         NoAmount::CancelledByTill => Reason::TillCancelled.into(),
@@ -29,7 +29,7 @@ pub(in crate::agent) fn no_tip(why: &NoAmount) -> Cause {
     }
 }
 
-/// Why the reader is lost to a sale that waits for its card.
+/// Returns why a transaction that waits for its card has lost the reader.
 pub(in crate::agent) fn unready(why: &Unready) -> Cause {
     match why {
         Unready::Absent { port, cause } => Reason::ReaderAbsent.with(format_args!("{port}: {cause}")),

@@ -1,5 +1,5 @@
-//! What stands at the edges of a sale: the refund of the rest, a close of day with what is open, an original of another
-//! till on paper, and what an old copy of the journal does.
+//! Edge cases of a sale: the refund of the rest, a close of day with open items, another till's original on paper, and
+//! an outdated journal copy.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) fn tapped() -> CardFacts {
 }
 
 impl Terminal {
-    /// A payment with a card that is approved and waits for its till's word.
+    /// Enters an approved card payment that waits for its till's answer.
     fn waits_for_its_till(&mut self, number: u64, till: &str, minor: u64) {
         let order: Order = serde_json::from_value(json!({
             "number": number, "till": till, "reference": format!("R{number}"), "amount": eur(minor),
@@ -68,7 +68,7 @@ impl Terminal {
         self.agent.confirm(&sale, taken, &Who::default(), view)
     }
 
-    /// Something of this till under this reference.
+    /// Enters a transaction of this till under this reference.
     fn named(&mut self, number: u64, till: &str, reference: &str) {
         let order: Order = serde_json::from_value(json!({
             "kind": { "is": "by-registration", "registration": "f".repeat(32) },
@@ -88,7 +88,7 @@ impl Terminal {
         self.agent.engine.journal.last_number = self.agent.engine.journal.last_number.max(SaleNumber::new(number));
     }
 
-    /// One that only the journal knows hears of something.
+    /// Passes an event to a transaction that only the journal knows.
     fn hears(&mut self, number: u64, event: Event) {
         let mut sale = self.agent.engine.journal.book().number(SaleNumber::new(number)).unwrap().unwrap();
         let now = self.agent.engine.clock.now();
@@ -97,7 +97,7 @@ impl Terminal {
             self.agent.engine.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     }
 
-    /// What is told of the refund of a rest, by its reference: its amount.
+    /// Returns the open refunds of a rest: reference and amount.
     fn rests(&self) -> BTreeMap<String, Amount> {
         let open = self.agent.engine.sales.open.values().map(|open| open.sale.order());
         open.filter(|order| order.gives_rest).map(|order| (order.reference.to_string(), order.amount)).collect()
@@ -119,7 +119,7 @@ async fn the_refund_of_a_rest_has_a_reference_that_nobody_has_used_or_no_part_is
         (vec![], Some("R1-rest")),
         (vec![("till-1", "R1-rest")], Some("rest-of-1")),
         (vec![("till-1", "rest-of-1")], Some("R1-rest")),
-        // Another till's is that till's.
+        // Another till's reference does not collide.
         (vec![("till-2", "R1-rest")], Some("R1-rest")),
         (vec![("till-1", "R1-rest"), ("till-1", "rest-of-1")], None),
     ] {
@@ -140,9 +140,9 @@ async fn the_refund_of_a_rest_has_a_reference_that_nobody_has_used_or_no_part_is
                     (rest.reference.as_ref().map(Reference::as_str), rest.amount.as_str()),
                     (Some(reference), "3.60")
                 );
-                // The next number is the refund's.
+                // The refund has the next number.
                 assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(2 + used.len() as u64));
-                // Said once more it is the same, and another word comes too late.
+                // The same answer repeated is accepted, and a different one comes too late.
                 assert!(terminal.takes(1, "till-1", Taken::Part { amount: eur(640) }).is_ok());
                 assert_eq!(terminal.rests(), given, "{used:?}");
                 for other in [Taken::All, Taken::Nothing, Taken::Part { amount: eur(641) }] {
@@ -201,8 +201,8 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let mut terminal = Terminal::start(folder.path(), "");
     let captured = |of: u64| Operation::Capture { of: in_journal(of) };
     let undone = |of: u64| Operation::Reversal { of: in_journal(of) };
-    // 1: nothing was taken of it. 2: a part was. 3: all of it. 4: given up. 5: whether all was taken is not known.
-    // 12: what was taken was given back. 14: a part was reserved.
+    // 1: nothing is captured. 2: a part is. 3: all of it. 4: reversed. 5: the capture of all is unconfirmed. 12: its
+    // capture is reversed. 14: a part was reserved.
     let reserved = || Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) };
     let order = terminal.order(14, "till-1", reserved(), 1000);
     let Answer::Approved(mut part) = approved(&id(14)) else { unreachable!() };
@@ -247,19 +247,19 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     assert_eq!(reserved(5).map(|item| item.2.clone()), Some(text("10.00")), "{open:?}");
     assert!(open.iter().any(|item| item.1 == 9 && item.0 != OpenKind::PreAuthorisation), "{open:?}");
     assert!(open.iter().all(|item| item.1 != 10), "{open:?}");
-    // The next one counts nothing twice, and still names what is open of before.
+    // The next close counts nothing twice, and still lists the earlier open items.
     let second = terminal.close("till-1").await;
     assert_eq!(shown(&second), open);
     assert_eq!((first.close.number, second.close.number), (1, 2));
     assert_eq!(first.not_printed, None, "it was not to be printed, and here is no printer");
-    // A close goes on where the one before ended, and its own mark is in the next one.
+    // A close continues where the previous one ended, and its own record is in the next one.
     let (before, after) = (&first.close.period, &second.close.period);
     assert_eq!((before.after_entry, after.after_entry), (0, before.to_entry));
     assert_eq!((before.from.clone(), after.from.clone()), (None, Some(before.to.clone())));
     assert!(after.to_entry > before.to_entry, "{after:?}");
     assert!(first.close.kinds.iter().any(|sum| sum.sum == "7.00"), "{:?}", first.close.kinds);
     assert!(second.close.kinds.is_empty(), "{:?}", second.close.kinds);
-    // One of them is taken meanwhile.
+    // One of them is captured in between.
     terminal.enter(11, "till-1", captured(1), 1000, Some(approved(&id(11))));
     let third = terminal.close("till-1").await;
     assert!(third.close.open.iter().all(|item| item.number.get() != 1), "{:?}", third.close.open);
@@ -295,14 +295,14 @@ async fn an_old_copys_numbers_go_on_above_all_that_are_known_and_never_below() {
             }
         }
         let mut terminal = Terminal::start(folder.path(), "");
-        // Of the same numbers as ours, and none of ours.
+        // The numbers are those of our references; the references are not ours.
         let named = strange.iter().map(|number| format!("{TERMINAL}-{number}-{:032x}", number + 0xFFFF)).collect();
         terminal.agent.engine.references_listed(super::listed(named));
         assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(goes_on_after), "{strange:?}");
     }
 }
 
-/// The gateway has not been asked yet after the restart: what was found before it stays in the status.
+/// After the restart the gateway has not been asked yet: the earlier finding stays in the status.
 #[tokio::test(start_paused = true)]
 async fn an_old_copy_that_was_found_is_still_told_after_a_restart() {
     let tells = |terminal: &Terminal| terminal.agent.status(|_| true).needs(till::Attention::JournalOldCopy);
@@ -336,7 +336,7 @@ async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() 
     }
 }
 
-/// The sales of another board's journal that its own close has counted are in that close alone.
+/// Transactions from another board's journal that its own close has counted are in that close only.
 #[tokio::test(start_paused = true)]
 async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
     let (ours, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -355,7 +355,7 @@ async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
     assert_eq!(sums, [(2, "4.00")], "1.00 of ours, and 3.00 that no close of theirs has counted");
 }
 
-/// The disk is full: no close is made and none is promised, and no sale is taken until it can be written again.
+/// The disk is full: the agent makes and promises no close, and takes no sale until the journal can be written again.
 #[tokio::test(start_paused = true)]
 async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     let folder = TempDir::new().unwrap();
@@ -380,7 +380,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
         terminal.agent.engine.journal.fault.is_some()
             && terminal.agent.engine.journal.book().last_close().unwrap().is_none()
     );
-    // As long as that stands none is counted either.
+    // While the fault lasts, no close is counted.
     let (reply, mut made) = oneshot::channel();
     terminal.agent.closing.make(&terminal.agent.engine.journal, wish(), reply);
     let refused = made.try_recv().expect("it is refused at once");
@@ -391,7 +391,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     assert_eq!((close.number, close.kinds[0].sum.as_str()), (1, "7.00"));
 }
 
-/// A part is taken: the refund of the rest is a transaction of its own, which is sent.
+/// The till takes a part: the refund of the rest is a separate transaction, which is sent.
 #[tokio::test(start_paused = true)]
 async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sent() {
     let folder = TempDir::new().unwrap();
@@ -405,7 +405,7 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     assert!(order.merchant_transaction_id.starts_with(&prefix), "{}", order.merchant_transaction_id);
     assert!(order.started_unix_ms >= now, "{} {now}: not when the sale began", order.started_unix_ms);
     assert_eq!(rest.standing(), Standing::InProgress, "it is sent");
-    // Another refund of the sale, which is under way when the rest has ended, is not the rest.
+    // Another refund of the sale, in progress when the rest has ended, is not the rest.
     terminal.agent.engine.hear(SaleNumber::new(2), Event::Answered(approved(&id(2))));
     terminal.agent.engine.tell_and_print();
     assert!(!terminal.agent.engine.sales.open.contains_key(&SaleNumber::new(2)));
@@ -417,8 +417,8 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     assert_eq!((told.number, told.amount.as_str()), (SaleNumber::new(2), "3.60"));
 }
 
-/// Of a sale that is read from the journal the live one says how long its till may still answer; and one whose
-/// standing only the disk knows hears no answer.
+/// For a transaction read from the journal, the open one says how long its till may still answer. A transaction whose
+/// state is on the disk only accepts no answer.
 #[tokio::test(start_paused = true)]
 async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     let folder = TempDir::new().unwrap();
@@ -438,7 +438,7 @@ async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     assert!(terminal.rests().is_empty());
 }
 
-/// What is taken up from the disk once more is in the figures once.
+/// A transaction that is resumed from the disk is in the metrics once.
 #[tokio::test(start_paused = true)]
 async fn a_sale_that_is_taken_up_again_is_counted_no_second_time() {
     for was_counted in [false, true] {

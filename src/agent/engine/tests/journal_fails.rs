@@ -1,5 +1,5 @@
-//! The journal cannot be written while a sale has the reader: the card that waits for its answer hears no approval, the
-//! till hears that nothing is sure, and the next sale finds nothing of it at the reader.
+//! The journal cannot be written while a sale has the reader. The card that waits for its answer gets no approval, and
+//! the till hears that nothing is certain. The next sale finds nothing of it at the reader.
 
 use rusqlite::Connection;
 use tokio::sync::mpsc::Receiver;
@@ -13,7 +13,7 @@ use pos_core::wish::WantedTip;
 use pos_reader::{CardVerdict, Completion, NoAmount, NoCard, ReaderEvent, ReaderOrder};
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 
-/// A terminal whose reader's orders are heard, and the journal's file.
+/// A terminal whose reader orders are recorded, and the journal's file.
 struct AtReader {
     terminal: Terminal,
     orders: Receiver<ReaderOrder>,
@@ -26,12 +26,12 @@ struct AtReader {
 enum Ordered {
     TypeAmount(u64),
     Arm(u64),
-    /// The host's answer, with what comes from the issuer.
+    /// The gateway's answer code, and whether data of the issuer is present.
     Complete(u64, [u8; 2], bool),
     Cancel(u64),
 }
 
-/// What the card hears of a sale that could not be recorded.
+/// The answer to the card of a sale that could not be recorded.
 const DECLINED: ([u8; 2], bool) = (*b"Z1", false);
 
 impl AtReader {
@@ -44,7 +44,7 @@ impl AtReader {
         Self { terminal, orders, file, _folder: folder }
     }
 
-    /// The disk is full, or full no more.
+    /// Makes the disk full, or free again.
     fn full(&self, is: bool) {
         let sql = if is {
             "CREATE TRIGGER full BEFORE INSERT ON step BEGIN SELECT raise(ABORT, 'disk full'); END;
@@ -92,7 +92,7 @@ impl AtReader {
         self.says(ReaderEvent::Completed { sale, verdict, facts: Some(Box::new(icc())), scripts_dropped: false });
     }
 
-    /// The till's view, and whether the agent keeps card data for it.
+    /// Returns the till's view, and whether the agent keeps card data for it.
     fn told(&self, reference: &str) -> (SaleState, Option<OutcomeWord>, bool) {
         let view = self.terminal.says_of("till-1", reference);
         let open = self.terminal.agent.engine.sales.open.get(&view.number);
@@ -109,7 +109,7 @@ fn presented() -> Presented {
     Presented { facts: icc(), card, pin: None, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }
 
-/// An approval in which the issuer approves at the chip too.
+/// Returns an approval in which the issuer also approves at the chip.
 fn issuer_approves(amount: ApprovedAmount) -> Answer {
     let Answer::Approved(mut approval) = approved(&id(1)) else { unreachable!() };
     approval.for_chip.arc = Some(*b"00");
@@ -120,12 +120,12 @@ fn issuer_approves(amount: ApprovedAmount) -> Answer {
 
 fn refused() -> Box<Refusal> {
     let why = Reason::BankDeclined.into();
-    // What an issuer says to the chip with a decline may say 00.
+    // With a decline, an issuer may still send 00 to the chip.
     let for_chip = ForChip { arc: Some(*b"00"), ..ForChip::default() };
     Box::new(Refusal { why, for_chip, facts: HostFacts::default() })
 }
 
-/// Each answer that comes while the chip waits for it, and is written.
+/// Returns each answer that comes while the chip waits for it, and is written.
 fn answers() -> Vec<(&'static str, Answer)> {
     let pending = Answer::Pending { id: PaymentId::new(id(1)), redirect: None };
     vec![
@@ -141,7 +141,7 @@ fn answers() -> Vec<(&'static str, Answer)> {
     ]
 }
 
-/// How far a sale with a chip has come when the disk is full.
+/// The moment at which the disk is full during a chip sale.
 enum Moment {
     /// Its card is being read.
     CardRead,
@@ -171,12 +171,12 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
                 true
             }
         };
-        // The card, the till, and what is kept of the card.
+        // The card's answer, the till's view, and the stored card data.
         assert_eq!(at.ordered(), [Ordered::Complete(1, DECLINED.0, DECLINED.1)], "{name}");
         assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false), "{name}");
         let refused = at.terminal.sells("till-1", "R2").await;
         assert!(matches!(refused, Err(Refused::Busy { .. })), "{name}: the card is in the reader: {refused:?}");
-        // A till that asks again, or to cancel, hears the same.
+        // A till that asks again, or asks to cancel, hears the same.
         assert_eq!(at.terminal.sells("till-1", "R1").await.unwrap().state, SaleState::Unconfirmed, "{name}");
         let (reply, mut cancelled) = tokio::sync::oneshot::channel();
         let (till, reference) = ("till-1".to_owned(), Reference::parse("R1").unwrap());
@@ -187,7 +187,7 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
         assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![], None), "{name}");
         let refused = at.terminal.sells("till-1", "R2").await;
         assert!(matches!(refused, Err(Refused::Journal { .. })), "{name}: {refused:?}");
-        // There is room again: it is taken up from the disk, and never as approved.
+        // There is space again: the sale is resumed from the disk, and never as approved.
         at.full(false);
         tokio::time::advance(Duration::from_secs(5)).await;
         at.terminal.goes_on();
@@ -202,7 +202,7 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
             (vec![Ordered::Arm(next.get())], Some(next.get())),
             "{name}"
         );
-        // Late words about the first one's card are none about the next one's.
+        // Late reports about the first sale's card do not affect the next one.
         at.completed(CardVerdict::Approved);
         at.card(1);
         assert_eq!((at.ordered(), at.told("R3")), (vec![], (SaleState::WaitingForCard, None, false)), "{name}");
@@ -216,7 +216,7 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
     }
 }
 
-/// The card was told what the host said, and its own last word cannot be written.
+/// The card got the gateway's answer, and its own last report cannot be written.
 #[tokio::test(start_paused = true)]
 async fn a_card_that_had_its_answer_hears_no_second_one_and_the_sale_is_taken_back() {
     for verdict in [CardVerdict::Approved, CardVerdict::Refused, CardVerdict::Lost] {
@@ -239,8 +239,8 @@ async fn a_card_that_had_its_answer_hears_no_second_one_and_the_sale_is_taken_ba
     }
 }
 
-/// Between the typed tip and the card the reader has no order and says nothing by itself: whatever ends the sale there
-/// must free the reader.
+/// Between the typed tip and the card, the reader has no order and reports nothing unasked. Each end of the sale in
+/// that time must free the reader.
 #[tokio::test(start_paused = true)]
 async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
     let tip = |minor| ReaderEvent::Typed { sale: SaleNumber::new(1), amount: Ok(Some(eur(minor))) };
@@ -271,7 +271,7 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
         if is_full {
             assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false), "{name}");
             at.full(false);
-            // A card that comes before it is taken up again is not used.
+            // A card that comes before the sale is resumed is not used.
             at.card(1);
             assert_eq!((at.ordered(), at.told("R1")), (vec![], (SaleState::Unconfirmed, None, false)), "{name}");
             tokio::time::advance(Duration::from_secs(5)).await;
@@ -280,11 +280,11 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
         assert_eq!(at.told("R1"), (SaleState::Ended, outcome, false), "{name}");
         at.terminal.sells("till-1", "R2").await.unwrap();
         assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(2)], Some(2)), "{name}");
-        // A card for the first one is declined and goes to nobody.
+        // A card for the first sale is declined and used by no other.
         at.card(1);
         assert_eq!((at.ordered(), at.told("R2")), (vec![], (SaleState::WaitingForCard, None, false)), "{name}");
     }
-    // One whose tip is recorded keeps the reader, and is asked for its card.
+    // A sale whose tip is recorded keeps the reader, and asks for its card.
     let mut at = AtReader::new();
     at.terminal.sells_with_tip("till-1", "R1", Some(WantedTip::Ask)).await.unwrap();
     at.says(tip(100));
@@ -292,7 +292,7 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
     assert_eq!((at.terminal.at_reader(), at.told("R1").0), (Some(1), SaleState::WaitingForCard));
 }
 
-/// Nobody came to pay, and that cannot be written.
+/// No customer came to pay, and that cannot be written.
 #[tokio::test(start_paused = true)]
 async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keeps_no_reader() {
     let mut at = AtReader::new();
@@ -301,7 +301,7 @@ async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keep
     at.says(ReaderEvent::NoCard { sale: SaleNumber::new(1), why: NoCard::TimedOut });
     assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false));
     at.says(ReaderEvent::Idle);
-    // A card that comes now is nobody's.
+    // A card that comes at this point belongs to no sale.
     at.card(1);
     assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(1)], None));
     at.full(false);
@@ -312,7 +312,7 @@ async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keep
     assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(2)], Some(2)));
 }
 
-/// The bank's decline is on the disk, and the card's last word alone is not: the outcome stands.
+/// The issuer's decline is on the disk, and only the card's last report is not: the outcome is final.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_recorded_stands_although_the_cards_last_word_cannot_be_written() {
     let mut at = AtReader::new();
@@ -331,7 +331,7 @@ async fn an_outcome_that_is_recorded_stands_although_the_cards_last_word_cannot_
     assert_eq!(at.told("R1"), declined);
 }
 
-/// A till that listens hears at once that nothing is sure.
+/// A till that listens hears immediately that nothing is certain.
 #[tokio::test(start_paused = true)]
 async fn a_till_that_listens_hears_at_once_that_the_journal_failed() {
     let mut at = AtReader::new();

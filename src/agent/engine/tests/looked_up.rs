@@ -1,4 +1,4 @@
-//! What follows a transaction of before, while the gateway's list by date is not complete.
+//! Transactions that follow an earlier one while the gateway's list by date is incomplete.
 
 use super::*;
 use crate::agent::task_results::WaitingWish;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 type Answered = oneshot::Receiver<Result<SaleView, Refused>>;
 
-/// A terminal with a sale of before, whose gateway has a second with more transactions than it lists.
+/// Starts a terminal with an earlier sale. Its gateway has a second with more transactions than it lists.
 fn terminal(folder: &Path) -> Terminal {
     Terminal::start(folder, "").sold(1, "till-1", 1000);
     let mut terminal = Terminal::start(folder, "max-credit-amount = \"50.00\"");
@@ -25,7 +25,7 @@ impl Terminal {
         answer
     }
 
-    /// A refund whose look-up brings this.
+    /// Requests a refund whose look-up returns `inquiry`.
     fn refunds(&mut self, reference: &str, inquiry: Inquiry) -> Result<SaleView, Refused> {
         let (reply, mut answer) = oneshot::channel();
         let wish = WaitingWish { wanted: refund_of_1(reference), of: SaleNumber::new(1), reply };
@@ -63,10 +63,10 @@ async fn a_refund_of_before_waits_for_the_look_up_of_its_payment() {
     let declined = one(8, "RF", ListedState::Declined, None);
     let begun = terminal.refunds("known", Inquiry::Payments(vec![payment(), declined])).unwrap();
     assert_eq!(begun.amount, "4.00");
-    // The look-up was of that wish alone.
+    // The look-up was for that request only.
     let mut next = terminal.wants(refund_of_1("next"));
     assert!(next.try_recv().is_err());
-    // What this journal has begun itself it knows.
+    // This journal knows the transactions that it began itself.
     let own = terminal.agent.engine.journal.book().number(SaleNumber::new(2)).unwrap().unwrap();
     let own = own.order().merchant_transaction_id.clone();
     let now = terminal.agent.engine.clock.now();
@@ -108,7 +108,7 @@ async fn what_is_not_known_of_a_payment_and_what_has_none_is_refused_by_name() {
         assert!(matches!(&refused, Err(Refused::NotReady { why }) if why.contains("not complete")), "{refused:?}");
     }
     assert!(terminal.agent.engine.sales.open.is_empty());
-    // A refund of this terminal that the journal does not know: it is an old copy.
+    // A refund of this terminal that the journal does not know shows an outdated copy.
     let strange = one(7, "RF", ListedState::Approved, Some(reference(7)));
     let refused = terminal.refunds("R8", Inquiry::Payments(vec![payment(), strange]));
     assert!(matches!(refused, Err(Refused::NotPossible { .. })), "{refused:?}");

@@ -1,5 +1,5 @@
-//! Operators in a terminal in virtual time: sessions that lock, PINs that wait, counts that are on the disk first, and
-//! what a supervisor must confirm.
+//! Operators in a terminal with virtual time: sessions that lock, PINs that wait, counts that are on the disk first,
+//! and the actions that a supervisor must confirm.
 
 use std::fs;
 
@@ -28,11 +28,11 @@ fn till(n: u32) -> Who {
     Who { token: Some(format!("till-{n}")), ..Who::default() }
 }
 
-/// What came of a command, if it came yet.
+/// The answer to a command, if there is one yet.
 type Heard<T> = oneshot::Receiver<Result<T, Refused>>;
 
 impl Terminal {
-    /// What a thread brought is heard.
+    /// Waits for a thread's result and handles it.
     async fn reckoned(&mut self) {
         let brought = self.ends.tasks.recv().await.unwrap();
         self.agent.task_brought(brought);
@@ -114,7 +114,7 @@ async fn a_try_is_on_the_disk_before_the_pin_is_looked_at_and_forgiven_after_a_r
     let wait = Duration::from_secs(30);
     assert_eq!(locked, Refused::Operator(OperatorRefused::Locked { wait }));
     assert_eq!(terminal.tries(&anna), 5, "what is not looked at is not counted");
-    // Another start at any time of the board's clock: the whole wait again.
+    // After another start, at any time of the board's clock, the whole wait applies again.
     drop(terminal);
     let mut terminal = Terminal::start(folder.path(), "");
     tokio::time::advance(Duration::from_secs(29)).await;
@@ -166,7 +166,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.add("Ben", Role::Supervisor).await;
-    // As `enter` writes it: of another day than the board's.
+    // `enter` writes it with another day than the board's.
     terminal.sold(1, "till-1", 1000);
     let mut wanted = refund("till-1", by_reference("till-1", 1), 1000, &[]);
     wanted.wish =
@@ -203,7 +203,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     wanted.caller = caller.with(present(Some(approval)));
     let who = author(&terminal, &wanted).unwrap();
     assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
-    // Another one of the same amount is another one.
+    // Another transaction of the same amount is not covered.
     terminal.sold(2, "till-1", 1000);
     let other = Wanted {
         wish: wish(WishFields { of: Some(by_reference("till-1", 2)), amount: None, ..WishFields::new(Kind::Reversal) }),
@@ -225,14 +225,14 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     assert!(matches!(late, Refused::Operator(OperatorRefused::NotApproved { .. })), "{late:?}");
 }
 
-/// What happens between a supervisor's word and the command.
+/// An event between a supervisor's approval and the command.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Nothing,
     Removed(&'static str),
     /// Removed, and added again in this role.
     AddedAgain(&'static str, Role),
-    /// The same one, or another one.
+    /// A PIN was set: the same one or another.
     PinSet(&'static str),
     SignsOut(&'static str),
     RunsOut(&'static str),
@@ -241,7 +241,7 @@ enum Between {
 }
 
 impl Terminal {
-    /// Ben confirms the refund of transaction 1 to Anna.
+    /// Lets Ben confirm the refund of transaction 1 to Anna.
     async fn word_of_ben(&mut self, wanted: &Wanted) -> TokenDigest {
         let (reply, given) = oneshot::channel();
         let (wanted, door) = (Box::new(wanted.clone()), wanted.caller.who().door());
@@ -446,7 +446,7 @@ async fn there_are_no_more_operators_than_a_shop_has() {
     terminal.add("Anna", Role::Cashier).await;
 }
 
-/// What the customer types counts for a supervisor's limit as what the till names does.
+/// A tip that the customer types counts for a supervisor's limit, like one that the till names.
 #[tokio::test(start_paused = true)]
 async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms() {
     for (role, tip, is_charged) in

@@ -1,5 +1,5 @@
-//! Training, in a whole terminal whose wires are silent: each kind and each outcome, beside a shop that knows nothing
-//! of it.
+//! Training in a whole terminal whose connections are silent: each kind and each outcome, next to a shop that is not
+//! affected.
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -28,7 +28,7 @@ impl Terminal {
         self.asks(|reply| Command::Show { till, reference, reply }).await
     }
 
-    /// How it stands when it has ended, or wants somebody at the counter; and the states on the way.
+    /// Returns its view when it has ended or needs a person at the counter, and the states until then.
     async fn trained(&mut self, reference: &str) -> (SaleView, Vec<SaleState>) {
         let mut states = Vec::new();
         loop {
@@ -44,7 +44,7 @@ impl Terminal {
         }
     }
 
-    /// Nothing of what was trained is the shop's.
+    /// Checks that nothing of the training is in the shop's agent.
     async fn knows_nothing(&mut self) {
         assert_eq!(self.agent.engine.journal.last_number, SaleNumber::BEFORE_ALL);
         assert!(self.agent.engine.sales.open.is_empty() && self.agent.engine.sales.inbox.is_empty());
@@ -148,7 +148,7 @@ async fn each_kind_and_what_follows_it() {
     ];
     for (reference, fields) in steps {
         for lesson in [Lesson::Approved, Lesson::Unconfirmed] {
-            // What was taken back has nothing that could follow.
+            // Nothing can follow a reversed transaction.
             let name = if lesson == Lesson::Approved { reference.to_owned() } else { format!("{reference} lost") };
             if lesson == Lesson::Unconfirmed && fields.of.is_some() {
                 continue;
@@ -184,19 +184,19 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     terminal.trains(trained).await.unwrap();
     let (view, _) = terminal.trained("R2").await;
     let payment = view.payment_id.clone().unwrap();
-    // A real one, named in training.
+    // A real transaction, named in training.
     for of in [by_reference(TILL, 1), EarlierName::Payment(PaymentId::new(id(1)))] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.trains(wanted("R3", Some(Lesson::Approved), fields)).await.unwrap_err();
         assert!(refused.to_string().contains("training") || matches!(refused, Refused::NoSuchSale { .. }), "{refused}");
     }
-    // One of training, named as if it were real.
+    // A training transaction, named as if it were real.
     for of in [by_reference(TILL, 2), EarlierName::Payment(payment)] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.may(&wanted("R3", None, fields)).unwrap_err();
         assert!(refused.contains("is a payment of training") || refused.contains("no sale of till"), "{refused}");
     }
-    // The wrong door.
+    // The request goes to the wrong agent.
     let mut real = |wanted: Wanted| {
         let (reply, mut answer) = oneshot::channel();
         terminal.agent.till_asks(Command::Begin { wanted: Box::new(wanted), reply });
@@ -206,7 +206,7 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
     let stray = terminal.trains(wanted("R4", None, of(Kind::Refund, "R2"))).await;
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
-    // The same reference is another transaction there, and the same one again the same.
+    // The same reference is another transaction there, and the same request returns the same one.
     let again = terminal.trains(wanted("R2", Some(Lesson::Approved), sale(1000))).await.unwrap();
     assert!(again.replayed && again.training);
     let other = terminal.trains(wanted("R2", Some(Lesson::Declined), sale(1000))).await;
@@ -228,7 +228,7 @@ async fn nobody_trains_where_it_is_not_allowed() {
     assert!(!folder.path().join("training.db").exists());
 }
 
-/// Both papers say at their head and at their foot what they are, and neither is printed.
+/// Both copies say at the head and at the foot that they are training, and neither is printed.
 #[tokio::test(start_paused = true)]
 async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     let folder = TempDir::new().unwrap();
@@ -251,8 +251,8 @@ async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     }
 }
 
-/// The power goes in the middle of training: nothing is taken up by the shop's agent, and what the trainer takes up
-/// again reaches nobody.
+/// The power fails in the middle of training: the shop's agent resumes nothing, and nothing that the trainer resumes
+/// reaches a device or the gateway.
 #[tokio::test(start_paused = true)]
 async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
     let folder = TempDir::new().unwrap();
@@ -277,7 +277,7 @@ async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
     }
 }
 
-/// What trains ends with the agent, at its next turn.
+/// Waits until the training agent has ended, at its next turn.
 async fn ended_with_its_agent() {
     sleep(Duration::from_secs(1)).await;
 }

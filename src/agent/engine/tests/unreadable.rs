@@ -1,5 +1,5 @@
-//! A close of day with transactions in the journal that this program cannot read: written by a later one, or damaged.
-//! They are named, they are in no sum, and the first close that can read them counts them, once.
+//! A close of day with transactions in the journal that this program cannot read: a later program wrote them, or they
+//! are damaged. Each close lists them, no sum includes them, and the first close that can read them counts them once.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn reserved() -> Operation {
     Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) }
 }
 
-/// What a transaction moved, seen from the shop.
+/// The direction of the money, seen from the shop.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Taken,
@@ -27,7 +27,7 @@ enum Way {
 }
 use Way::{Given, Neither, Taken};
 
-/// The transactions that have ended: number, till, what, how much, and which way the money went.
+/// Returns the transactions that have ended: number, till, operation, amount, and direction of the money.
 fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     let of = in_journal;
     [
@@ -42,8 +42,8 @@ fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     ]
 }
 
-/// What a close names when everything can be read: a capture and a sale without an answer, and what is left of three
-/// reservations; of the last one nobody knows yet.
+/// Returns the open items of a close when everything can be read: a capture and a sale without an answer, and the rest
+/// of three reservations. The rest of the last one is not known yet.
 fn open_at_all_times() -> Vec<Named> {
     vec![
         named(OpenKind::Unconfirmed, 10, Some("50.00 EUR")),
@@ -54,7 +54,7 @@ fn open_at_all_times() -> Vec<Named> {
     ]
 }
 
-/// Why it is open, its number, how much of it.
+/// Why it is open, its number, and its amount.
 type Named = (OpenKind, u64, Option<String>);
 
 fn named(is: OpenKind, number: u64, amount: Option<&str>) -> Named {
@@ -67,7 +67,7 @@ fn names(close: &Close) -> Vec<Named> {
     close.open.iter().map(|item| (item.is, item.number.get(), amount(item))).collect()
 }
 
-/// By kind and currency how many and how much, and by currency what was taken and given.
+/// Count and sum by kind and currency, and by currency the amounts taken and given.
 #[derive(Debug, Default, PartialEq)]
 struct Counted {
     kinds: BTreeMap<(&'static str, String), (u64, String)>,
@@ -81,7 +81,7 @@ fn counted(close: &Close) -> Counted {
     Counted { kinds: kinds.collect(), net: net.collect() }
 }
 
-/// The sums of those of [`ended`] that are meant, reckoned here.
+/// Returns the sums of the selected [`ended`] transactions, calculated here.
 fn sums_of(is_meant: impl Fn(u64) -> bool) -> Counted {
     let (mut kinds, mut net) = (BTreeMap::<_, (u64, u64)>::new(), BTreeMap::<_, (u64, u64, u64)>::new());
     for (_, _, transaction, amount, way) in ended().into_iter().filter(|row| is_meant(row.0)) {
@@ -102,7 +102,7 @@ fn sums_of(is_meant: impl Fn(u64) -> bool) -> Counted {
     }
 }
 
-/// How a transaction comes to be one that cannot be read. `?1` is its first step.
+/// The ways to make a transaction unreadable. `?1` is its first step.
 const WAYS: [(&str, &str); 7] = [
     (
         "a later program added to it",
@@ -131,7 +131,7 @@ impl File {
         Self(Connection::open(folder.join("journal.db")).unwrap())
     }
 
-    /// Makes a transaction one that cannot be read, and gives what puts it right again.
+    /// Makes a transaction unreadable, and returns the rows that restore it.
     fn spoil(&self, number: u64, way: &str) -> Vec<(i64, String)> {
         let first = i64::try_from(number << 20).unwrap();
         let mut select = self.0.prepare("SELECT id, records FROM step WHERE id >= ?1 AND id < ?1 + (1 << 20)").unwrap();
@@ -150,7 +150,7 @@ impl File {
     }
 }
 
-/// A shop's day, written once.
+/// Writes a shop's day, once.
 fn a_day() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
@@ -165,13 +165,13 @@ fn a_day() -> TempDir {
     enter(10, "till-1", Operation::Capture { of: in_journal(9) }, eur(5000), lost());
     enter(11, "till-2", stored_card(), usd(300), lost());
     drop(terminal);
-    // As the next sale notes it.
+    // The next sale records them the same way.
     let ended = "UPDATE sale SET settled = 1 WHERE number NOT IN (10, 11)";
     assert_eq!(File::of(folder.path()).0.execute(ended, []).unwrap(), 9);
     folder
 }
 
-/// The same day in a terminal of its own.
+/// Starts a separate terminal with the same day.
 fn terminal_of(day: &TempDir) -> (Terminal, File, TempDir) {
     let folder = copy_of(day);
     (Terminal::start(folder.path(), ""), File::of(folder.path()), folder)
@@ -192,7 +192,7 @@ impl Terminal {
     }
 }
 
-/// What a close cannot count because this transaction cannot be read: it, and what reversed it.
+/// Returns the transactions that a close cannot count while this one is unreadable: itself, and its reversal.
 fn hidden_by(number: u64) -> Vec<u64> {
     let of_it = Some(SaleNumber::new(number));
     let reverses =
@@ -200,7 +200,8 @@ fn hidden_by(number: u64) -> Vec<u64> {
     ended().iter().filter(|row| row.0 == number || reverses(&row.2)).map(|row| row.0).collect()
 }
 
-/// What is named while this one cannot be read. How much is left of a reservation nobody can say then: all of it.
+/// Returns the open items while this one is unreadable. The rest of a reservation is unknown then, so all of it is
+/// listed.
 fn open_without(number: u64) -> Vec<Named> {
     let mut open = open_at_all_times();
     open.retain(|(_, of, _)| *of != number);
@@ -231,7 +232,7 @@ async fn what_cannot_be_read_is_named_by_every_close_and_counted_once_by_the_fir
             let first = terminal.closes().await;
             assert_eq!(counted(&first), with_the_ninth(sums_of(|one| !hidden.contains(&one))), "{scene}: the first");
             assert_eq!(names(&first), open_without(number), "{scene}: the first");
-            // It is named as its till calls it, and to that till alone.
+            // Its till sees it under its reference, and other tills do not.
             let item = |close: &Close| close.open.iter().find(|item| item.number.get() == number).cloned().unwrap();
             let its_name = (Some(till.to_owned()), Some(format!("R{number}")));
             let name = |close: &Close| (item(close).till, item(close).reference.map(|reference| reference.to_string()));
@@ -252,7 +253,7 @@ async fn what_cannot_be_read_is_named_by_every_close_and_counted_once_by_the_fir
     }
 }
 
-/// The reservation 9, of 50.00 EUR, is counted with all that is counted first.
+/// Adds the reservation 9, of 50.00 EUR, to the first counts.
 fn with_the_ninth(mut counted: Counted) -> Counted {
     let of = (Kind::PreAuthorisationByRegistration.as_str(), "EUR".to_owned());
     let sum = counted.kinds.entry(of).or_insert((0, "0.00".to_owned()));
@@ -264,8 +265,8 @@ fn with_the_ninth(mut counted: Counted) -> Counted {
     counted
 }
 
-/// It was counted by an earlier close, and cannot be read since: it is counted no second time, and no reservation
-/// is forgotten.
+/// An earlier close counted it, and it has been unreadable since. It is not counted again, and no reservation is
+/// forgotten.
 #[tokio::test(start_paused = true)]
 async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
     let day = a_day();
@@ -293,7 +294,7 @@ async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
     }
 }
 
-/// What may be open still and is not as it was written stops the close: nobody could say what it leaves out.
+/// A transaction that may be open and is damaged prevents the close, because the missing part would be unknown.
 #[tokio::test(start_paused = true)]
 async fn no_close_is_made_over_damage_in_what_has_no_end() {
     let day = a_day();
@@ -318,7 +319,7 @@ async fn no_close_is_made_over_damage_in_what_has_no_end() {
     }
 }
 
-/// A later program wrote one that is open: it is set aside, and named. That program is installed again and ends it.
+/// A later program wrote an open transaction: it is set aside, and listed. That program is installed again and ends it.
 #[tokio::test(start_paused = true)]
 async fn what_was_set_aside_is_counted_once_by_the_close_after_its_end() {
     let day = copy_of(&a_day());
