@@ -18,7 +18,7 @@ pub struct WishFields {
     pub kind: Kind,
     /// The earlier transaction that it refers to.
     pub of: Option<EarlierName>,
-    /// The stored card data.
+    /// The stored card.
     pub registration: Option<String>,
     /// The amount before a tip. When it is absent and the request refers to an earlier transaction, it is all that is
     /// left.
@@ -27,7 +27,7 @@ pub struct WishFields {
     pub tip: Option<WantedTip>,
     /// The way in which the card is entered; `None` leaves it to the customer.
     pub entry: Option<WantedEntry>,
-    /// Whether the till takes an approval of less than the amount. Without this, such an approval is reversed.
+    /// True if the till takes an approval of less than the amount. Without this, such an approval is reversed.
     pub accept_partial: Option<bool>,
     /// Set when the till confirms that it takes the approved amount. The value says what happens when the till does not
     /// answer.
@@ -98,7 +98,7 @@ pub enum FieldMisfit {
 pub enum Field {
     /// The earlier transaction.
     Of,
-    /// The stored card data.
+    /// The stored card.
     Registration,
     /// The amount.
     Amount,
@@ -106,9 +106,9 @@ pub enum Field {
     Tip,
     /// The way in which the card is entered.
     Entry,
-    /// Whether the till takes a partial approval.
+    /// The till's acceptance of a partial approval.
     AcceptPartial,
-    /// Whether the till confirms that it takes the approved amount.
+    /// The till's confirmation that it takes the approved amount.
     Confirm,
 }
 

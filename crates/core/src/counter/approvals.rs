@@ -38,9 +38,9 @@ pub struct Approved {
     pub transaction: Operation,
     /// The full amount that is charged or refunded, including the tip that the till names.
     pub amount: Amount,
-    /// Whether the cardholder is asked for a tip on top of the amount.
+    /// True if the cardholder is asked for a tip on top of the amount.
     pub asks_tip: bool,
-    /// Whether the card number is typed.
+    /// True if the card number is typed.
     pub manual: bool,
 }
 

@@ -9,9 +9,9 @@ use pos_terms::transaction::{Kind, PaymentId};
 /// The transactions that refer to a payment by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenById {
-    /// Whether a capture took an amount of the payment, or may have.
+    /// True if a capture took an amount of the payment, or may have.
     is_captured: bool,
-    /// Whether a refund or a reversal has no outcome yet.
+    /// True if a refund or a reversal has no outcome yet.
     is_open: bool,
     /// The amount that may have been given back, in minor units.
     sum: u64,

@@ -41,7 +41,7 @@ use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Kind;
 
-/// Whether the gateway holds the payment.
+/// The certainty that the gateway holds the payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// It was approved.
@@ -59,9 +59,9 @@ pub struct History {
     pub kind: Kind,
     /// The approved amount, or the requested amount while there is no outcome.
     pub amount: Amount,
-    /// Whether the gateway holds the payment.
+    /// The certainty that the gateway holds the payment.
     pub held: Held,
-    /// Whether it was declared the last of its kind (interface: `sequence`).
+    /// True if it was declared the last of its kind (interface: `sequence`).
     pub is_last: bool,
     /// The highest number of captures (interface: `numberOfCaptures`).
     pub most_captures: Option<usize>,

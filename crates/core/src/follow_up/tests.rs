@@ -267,7 +267,7 @@ type Wish = (u8, u64, u8, bool, usize);
 /// The bank's own sums over a history. Every open request ended there as the bank decided.
 #[derive(Clone, Default)]
 struct Bank {
-    /// Whether each transaction was carried out, by its position in the history.
+    /// The transactions that were carried out, by their position in the history.
     truly: Vec<bool>,
 }
 

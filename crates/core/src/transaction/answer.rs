@@ -94,7 +94,7 @@ pub struct ForChip {
     pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
     /// Issuer scripts (71, 72), as whole TLVs one after the other.
     pub scripts: heapless::Vec<u8, 512>,
-    /// Whether the field was present but could not be read completely.
+    /// True if the field was present but could not be read completely.
     pub malformed: bool,
 }
 
@@ -217,7 +217,7 @@ pub enum ReversalAnswer {
     HeldBack {
         /// The cause.
         why: Cause,
-        /// Whether a look-up was made and another one cannot clarify more.
+        /// True if a look-up was made and another one cannot clarify more.
         for_person: bool,
     },
     /// The result is unknown. The agent looks up before it sends again.

@@ -25,7 +25,7 @@ use super::{Action, Deadlines, Event, Now, Order, Paper, Payment, Reason, Record
 pub(super) struct AwaitingTill {
     /// The approved payment. It is reversed when the till does not take it.
     pub(super) payment: Payment,
-    /// Whether the slip was signed. The merchant's copy is then printed already.
+    /// True if the slip was signed. The merchant's copy is then printed already.
     pub(super) signed: bool,
     pub(super) volatile: VolatileAwaitingTill,
 }

@@ -34,7 +34,7 @@ pub enum Event {
     ReaderLost,
     /// The card gave its final answer.
     CardSaid {
-        /// Whether it confirmed (TC, or a card that does not confirm).
+        /// True if it confirmed (TC, or a card that does not confirm).
         confirmed: bool,
         /// The facts of the card with the last cryptogram.
         facts: Option<Box<CardFacts>>,
@@ -57,7 +57,7 @@ pub enum Event {
     },
     /// A person at the counter compared the signature.
     SignatureChecked {
-        /// Whether it matches the card.
+        /// True if it matches the card.
         accepted: bool,
         /// The person; `None` when the terminal accepts it automatically.
         by: Option<Who>,
@@ -65,7 +65,7 @@ pub enum Event {
     /// The till answered whether it takes the approved amount. To take a part,
     /// [`Transaction::take_part`](super::Transaction::take_part) is used, because that begins a refund.
     TillAnswered {
-        /// Whether it takes the full amount; otherwise the payment is reversed.
+        /// True if it takes the full amount; otherwise the payment is reversed.
         taken: bool,
         /// The person or program.
         by: Option<Who>,
@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// A person resolved a held transaction.
     Resolve {
-        /// Whether the payment stays; otherwise it is reversed.
+        /// True if the payment stays; otherwise it is reversed.
         keep: bool,
         /// The person.
         by: Option<Who>,
@@ -107,24 +107,26 @@ pub struct Now {
 /// The deadlines of the core, each with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// How long the agent asks about a pending payment before its outcome is unknown (config: `answer-timeout-ms`).
+    /// The time for which the agent asks about a pending payment before its outcome is unknown (config:
+    /// `answer-timeout-ms`).
     pub pending: Duration,
-    /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
+    /// The time in which an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale,
+    /// 9).
     pub absence_final: Duration,
-    /// How long a reversal without an answer must have been absent before it is sent again. It is longer than a gateway
-    /// may take to carry out a request (config: `resend-after-s`).
+    /// The time for which a reversal without an answer must have been absent before it is sent again. It is longer than
+    /// a gateway may take to carry out a request (config: `resend-after-s`).
     pub resend: Duration,
-    /// Whether the gateway refuses a reference that it has already received. A capture or refund is then sent again as
+    /// True if the gateway refuses a reference that it has already received. A capture or refund is then sent again as
     /// soon as a reversal. Otherwise it is sent again only when its absence is final (config:
     /// `refuses-repeated-references`; design: invariant 11).
     pub refuses_repeats: bool,
-    /// Whether the gateway's query lists stored cards too. Otherwise no look-up can prove that a card was not stored
+    /// True if the gateway's query lists stored cards too. Otherwise no look-up can prove that a card was not stored
     /// (config: `query-lists-registrations`).
     pub lists_registrations: bool,
-    /// How long a person may take to compare a signature. Without an answer the payment is reversed, because the shop
-    /// may not keep an approval with an unchecked signature. With `None` the slip is signed, and no one is asked
+    /// The time that a person may take to compare a signature. Without an answer the payment is reversed, because the
+    /// shop may not keep an approval with an unchecked signature. With `None` the slip is signed, and no one is asked
     /// (config: `confirm-signature`, `signature-timeout-s`).
     pub signature: Option<Duration>,
-    /// How long a till may take to answer whether it takes the approved amount (config: `till-confirm-s`).
+    /// The time that a till may take to answer whether it takes the approved amount (config: `till-confirm-s`).
     pub till: Duration,
 }

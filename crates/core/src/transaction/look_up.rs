@@ -3,8 +3,9 @@
 //!
 //! Our own reference shows the outcome of our request. What is left of the payment is the approved amount less
 //! **every** approved reversal and refund of it, by any sender. The interface names `referencedId` in webhooks only, so
-//! the rules do not depend on it. A transaction belongs to the payment by our reference, or because the query asked for
-//! all that is linked to the one payment in the list. When a gateway does name `referencedId`, it is used.
+//! the rules do not depend on it. A transaction belongs to the payment by our reference. It also belongs to it when the
+//! list has only one payment, because the query asks for all that is linked to it. When a gateway does name
+//! `referencedId`, it is used.
 //!
 //! Amounts, currencies and codes are checked as strictly as those of a direct answer. A value that cannot be read is
 //! never guessed.

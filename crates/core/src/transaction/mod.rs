@@ -77,15 +77,15 @@ pub struct Transaction {
     amount: Amount,
     tip: Option<Amount>,
     state: State,
-    /// Whether a request of this transaction once had no answer. No later answer can then prove that nothing happened.
+    /// True if a request of this transaction once had no answer. No later answer can then prove that nothing happened.
     doubted: bool,
-    /// Whether the gateway declined it in a way that needed a look-up.
+    /// True if the gateway declined it in a way that needed a look-up.
     decline_was_doubted: bool,
-    /// Whether the gateway has received it, by its answer or by a look-up, and has not decided it. Such a transaction
+    /// True if the gateway has received it, by its answer or by a look-up, and has not decided it. Such a transaction
     /// is not "never received".
     was_listed: bool,
-    /// How often the request was sent and may have been read: once, and again each time the agent concluded that it was
-    /// absent.
+    /// The number of times that the request was sent and may have been read: once, and again each time the agent
+    /// concluded that it was absent.
     tries: u32,
     /// The latest possible time of the last request, in milliseconds since 1970, UTC. It is corrected when the clock
     /// was set back later.
@@ -94,7 +94,7 @@ pub struct Transaction {
     begun_unix_ms: i64,
     /// The reason why a person must decide before anything continues.
     held: Option<Cause>,
-    /// Whether a person has decided.
+    /// True if a person has decided.
     decided: bool,
     /// The decision of a person about the signature: whether it matches the card.
     signature: Option<bool>,

@@ -17,7 +17,7 @@ pub struct Receipt {
     pub local_time: String,
     /// The sequence number of the transaction in the journal.
     pub number: SaleNumber,
-    /// Whether it is training: no card was read and no money moves.
+    /// True if it is training: no card was read and no money moves.
     pub training: bool,
     /// The till's reference.
     pub reference: Reference,

@@ -34,30 +34,30 @@ pub struct Order {
     pub by: Option<Who>,
     /// The amount to charge, before a tip.
     pub amount: Amount,
-    /// Whether the cardholder is asked for a tip at the reader, before the card.
+    /// True if the cardholder is asked for a tip at the reader, before the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_tip: bool,
     /// The tip that the till named with the amount. It is charged on top of the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Amount>,
-    /// Whether the card number is typed on the reader instead of presenting the card.
+    /// True if the card number is typed on the reader instead of presenting the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
-    /// Whether only the chip is read: the till requested it, or the issuer asked for it at the previous attempt.
+    /// True if only the chip is read: the till requested it, or the issuer asked for it at the previous attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chip_alone: bool,
-    /// Whether the till takes an approval of less than the amount, with the rest paid another way.
+    /// True if the till takes an approval of less than the amount, with the rest paid another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
     /// Set when the till confirms that it takes the approved amount, before the approval is reported. The value says
     /// what happens when the till does not answer in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till_confirms: Option<OnSilence>,
-    /// Whether this refunds the rest of a sale of which its till took a part. No till waits for it, so it continues
+    /// True if this refunds the rest of a sale of which its till took a part. No till waits for it, so it continues
     /// automatically until the gateway has decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_rest: bool,
-    /// Whether the till prints the receipts. The terminal then prints only the slip to sign.
+    /// True if the till prints the receipts. The terminal then prints only the slip to sign.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub till_prints: bool,
     /// The till's own data, returned with the transaction.
@@ -106,7 +106,7 @@ pub enum Record {
         total: Amount,
     },
     /// The request is about to be sent, so money may move from here on. The record is written again before a request is
-    /// sent again. That is allowed only when the gateway did not process it.
+    /// sent again. A request is sent again only when the gateway did not process it, or when look-ups did not find it.
     Asked {
         /// The card, if one was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub enum Record {
     },
     /// The till answered whether it takes the amount. Without this record before the end, it did not answer in time.
     TillSaid {
-        /// What the till takes.
+        /// The amount that the till takes.
         taken: Taken,
         /// The person or program that answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,7 +205,7 @@ pub enum Record {
     },
     /// A person has decided.
     Settled {
-        /// Whether the payment stays; otherwise it is reversed.
+        /// True if the payment stays; otherwise it is reversed.
         keep: bool,
         /// The person.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// first one is answered.
 const LOOKS_BEFORE_SENDING: u32 = 2;
 
-/// How long one process must have observed an absence before it can be final.
+/// The time for which one process must have observed an absence before it can be final.
 pub(super) const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 
 /// The recorded part.
@@ -60,9 +60,9 @@ pub(super) struct Resolution {
     due: Option<Duration>,
     /// Consecutive attempts without a result. Each makes the next wait longer.
     tries: u32,
-    /// How long look-ups have not shown the request.
+    /// The time for which look-ups have not shown the request.
     pub(super) absence: Absence,
-    /// Whether the receipt "not confirmed" was printed.
+    /// True if the receipt "not confirmed" was printed.
     printed: bool,
     /// The reason why the last attempt did not resolve it.
     trouble: Option<Cause>,
@@ -138,8 +138,8 @@ impl Resolution {
     }
 }
 
-/// How long look-ups have not shown a request, as far as this process has observed it. A request is absent when no
-/// look-up has shown it during the whole time.
+/// The time for which look-ups have not shown a request, as far as this process has observed it. A request is absent
+/// when no look-up has shown it during the whole time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Absence {
     /// Consecutive look-ups.

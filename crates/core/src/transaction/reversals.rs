@@ -12,7 +12,7 @@ pub(super) struct RecordedReversal {
     pub(super) unconfirmed: Unconfirmed,
     /// The payment when the gateway named it; otherwise it must be looked up.
     pub(super) known: Option<Payment>,
-    /// Whether the gateway answered another amount than requested. Only a look-up then shows how much is booked.
+    /// True if the gateway answered another amount than requested. Only a look-up then shows how much is booked.
     pub(super) in_doubt: bool,
     /// A reversal that was sent, or was about to be, and is not confirmed.
     pub(super) open: Option<ReversalRequest>,
@@ -24,7 +24,7 @@ pub(super) struct RecordedReversal {
     pub(super) asked: Vec<Payment>,
     /// The number of references given to reversals.
     references: u32,
-    /// Whether a person decided that the found payment stays.
+    /// True if a person decided that the found payment stays.
     pub(super) keep: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct ReversalRequest {
     pub(super) payment: Payment,
     /// The reversal's own gateway reference.
     pub(super) reference: String,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     pub(super) tries: u32,
 }
 

@@ -22,8 +22,8 @@ use super::{
     Reason, Record, ReversalAnswer, Step, Transaction,
 };
 
-/// How long the result of a look-up is valid for a request that could not be sent. Later, the payment may have been
-/// given back otherwise.
+/// The time for which the result of a look-up is valid for a request that could not be sent. Later, the payment may
+/// have been given back otherwise.
 pub const FRESH: Duration = Duration::from_secs(10);
 
 /// The state in which a payment is reversed.
@@ -39,9 +39,9 @@ pub(super) struct Reversing {
 pub(super) struct VolatileReversing {
     /// The time of the next look-up, and how long look-ups have not shown the open reversal.
     pub(super) resolution: Resolution,
-    /// Whether the reversal certainly never reached the gateway. It may then be sent again without a look-up.
+    /// True if the reversal certainly never reached the gateway. It may then be sent again without a look-up.
     pub(super) certainly_unsent: bool,
-    /// Whether a look-up must come first anyway.
+    /// True if a look-up must come first anyway.
     pub(super) look_first: bool,
     /// The time when the amount of the request was computed. Without a look-up it is the time when the request first
     /// could not be sent.
@@ -50,15 +50,15 @@ pub(super) struct VolatileReversing {
     pub(super) whole: Option<Amount>,
     /// The payments that look-ups showed as charged. A list without one of them does not end it.
     pub(super) seen: Vec<Payment>,
-    /// Whether a look-up showed the payment before the reversal began. The amount to reverse then comes from another
+    /// True if a look-up showed the payment before the reversal began. The amount to reverse then comes from another
     /// look-up, not from the answer.
     pub(super) was_shown: bool,
-    /// Since when look-ups have not shown the payment that the gateway answered with another amount.
+    /// The time since which look-ups have not shown the payment that the gateway answered with another amount.
     pub(super) unshown: Option<Duration>,
     /// The cause of the gateway's refusal of the last reversal. If a look-up shows the payment as still charged,
     /// retrying cannot solve it.
     pub(super) refused: Option<Cause>,
-    /// How long the gateway has not known any such payment.
+    /// The time for which the gateway has not known any such payment.
     pub(super) payment_absence: Absence,
     /// An approved payment, and how long no look-up has listed it, while others may be listed.
     pub(super) not_listed: Option<(PaymentId, Absence)>,

@@ -45,7 +45,7 @@ pub(super) struct VolatileWaiting {
 pub(super) struct AtChip {
     /// The approved payment.
     pub(super) payment: Payment,
-    /// Whether it is a part of the requested amount, and no look-up has shown yet that exactly this is booked.
+    /// True if it is a part of the requested amount, and no look-up has shown yet that exactly this is booked.
     pub(super) in_doubt: bool,
     pub(super) volatile: VolatilePart,
 }
@@ -54,7 +54,7 @@ pub(super) struct AtChip {
 /// outside of `Transaction::apply`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Volatile {
-    /// Whether the card waits for its answer, or has it and has not confirmed, in any later state. The receipt waits
+    /// True if the card waits for its answer, or has it and has not confirmed, in any later state. The receipt waits
     /// for the last cryptogram.
     pub(super) card_open: bool,
     /// A request to cancel: the reader was told to stop, or a request that was not processed is not made again.

@@ -29,8 +29,8 @@ fn card_said() -> Event {
 
 #[test]
 fn what_may_be_done_with_a_sale_follows_from_where_it_stands() {
-    /// The name of a row, and whether the transaction can be cancelled, has a card that waits for its answer, and may
-    /// have to be sent again.
+    /// The name of a row, the transaction, and three properties. It can be cancelled, it has a card that waits for its
+    /// answer, and it may have to be sent again.
     type Row = (&'static str, fn() -> Trace, bool, bool, bool);
     let rows: [Row; 8] = [
         ("waiting", Trace::begin, true, false, false),
