@@ -1,6 +1,6 @@
-//! **The account book: what is to be done is given out only after what is to be written is on the disk.**
+//! **The account book: gives out the actions of a step only after its records are on the disk.**
 //!
-//! [`commit`] and [`commit_all`] are the only way to the actions of a [`Step`], and they come after [`Book::write`].
+//! [`commit`] and [`commit_all`] are the only way to the actions of a [`Step`]. They call [`Book::write`] first.
 
 use std::time::Duration;
 
@@ -9,39 +9,41 @@ use pos_terms::transaction::SaleNumber;
 use crate::counter::Close;
 use crate::transaction::{Action, Record, Step, Transaction};
 
-/// What survives the power.
+/// Storage that survives a power cut.
 pub trait Book {
-    /// Why it cannot be written.
+    /// The error when the book cannot be written.
     type Error;
 
-    /// Writes all entries as one: when it returns, they are on the disk. It tells how long that took.
+    /// Writes all entries together. When it returns, they are on the disk. Returns how long
+    /// the write took.
     ///
     /// # Errors
-    /// When they cannot be written: then none of them may be acted on. After a start all of them are there, or none.
+    /// When the entries cannot be written. None of them may then be acted on. After a restart either all of them are
+    /// there, or none.
     fn write(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<Duration, Self::Error>;
 }
 
-/// What is written.
+/// One entry to write.
 #[derive(Clone, Copy, Debug)]
 pub enum BookEntry<'a> {
     /// A step of a transaction.
     Step {
-        /// Whose.
+        /// The number of the transaction.
         sale: SaleNumber,
-        /// How many of its steps come before.
+        /// The number of steps of this transaction that were written earlier.
         place: u32,
-        /// What it says; never nothing.
+        /// The records of the step; never empty.
         records: &'a [Record],
     },
     /// A close of day.
     Close(&'a Close),
 }
 
-/// Writes a step and gives out its actions. With them comes the time that the writing took: zero when the step has
+/// Writes a step and gives out its actions, with the time that the write took. The time is zero when the step has
 /// nothing to write.
 ///
 /// # Errors
-/// Those of the book: then nothing of the step may be done, and the sale stands as before.
+/// The errors of the book. Nothing of the step may then be done, and the transaction is unchanged.
 pub fn commit<E>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
@@ -52,10 +54,10 @@ pub fn commit<E>(
     Ok((actions, took))
 }
 
-/// Writes a step of each of several transactions as one, and gives out the actions of each, in the same order.
+/// Writes one step of each of several transactions together. Gives out the actions of each, in the same order.
 ///
 /// # Errors
-/// Those of the book: then nothing of any of them may be done.
+/// The errors of the book. No action of any of them may then be done.
 pub fn commit_all<E, const N: usize>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
@@ -77,7 +79,7 @@ pub fn commit_all<E, const N: usize>(
 /// Writes a close of day.
 ///
 /// # Errors
-/// Those of the book: then there is none.
+/// The errors of the book. There is then no close of day.
 pub fn close<E>(book: &mut dyn Book<Error = E>, unix_ms: i64, close: &Close) -> Result<(), E> {
     book.write(unix_ms, &[BookEntry::Close(close)]).map(drop)
 }

@@ -1,18 +1,18 @@
-//! Is: what decides. The sale's machine, what may follow a transaction, sums, closes of day, operators, training.
-//! Is not: what acts. Nothing here knows a wire, a file or a clock.
-//! Invariant: a step gives out its actions only after its records are on the disk.
+//! Is: the decisions. The state machine of a transaction, follow-ups, sums, closes of day, operators, training. Is not:
+//! the actions themselves. This crate knows no protocol, no file and no clock. Invariant: a step gives out its actions
+//! only after its records are on the disk.
 
-// Every transition says what to write, then what to do.
+// Every transition gives the records to write first, and the actions to carry out second.
 pub mod transaction;
-// What is to be done is given out only after what is to be written is on the disk.
+// Gives out the actions of a step only after its records are on the disk.
 pub mod book;
-// What a till wants of one transaction, judged once.
+// The till's request for one transaction, checked once.
 pub mod wish;
-// What may follow a transaction, and how much of it is left.
+// The follow-ups that a transaction allows, and the amount that is left for them.
 pub mod follow_up;
-// The sums of a closing.
+// The sums of a close of day.
 pub mod totals;
-// A cashier's day beside its transactions: closes of day, who stands at the counter, and what each may do.
+// The work at the counter apart from transactions: closes of day, signed-in operators, and their rights.
 pub mod counter;
-// Plays reader and bank in a transaction of training: it has neither.
+// Plays the reader and the bank in a transaction of training, which has neither.
 pub mod training;

@@ -1,7 +1,8 @@
-//! The sums of a closing: what moved or was reserved, by kind, card scheme and currency, the tips in it, and how many
-//! transactions came to nothing. Pure: who counts reads the journal and shows the sums.
+//! The sums of a close of day, by kind, card scheme and currency. They count the money that was moved or reserved, the
+//! tips in it, and the transactions without a payment. Pure: the caller reads the journal and shows the sums.
 //!
-//! What has no end yet is in no sum. It is named, so that the next count looks at it again and none is ever left out.
+//! A transaction without an outcome is in no sum. Its number is kept, so the next count includes it and no transaction
+//! is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,40 +16,40 @@ pub struct Totals {
     kinds: BTreeMap<(&'static str, &'static str), TotalsLine>,
     schemes: BTreeMap<(&'static str, String, &'static str), TotalsLine>,
     tips: BTreeMap<&'static str, TotalsLine>,
-    /// Numbers of those without an end.
+    /// Numbers of the transactions without an outcome.
     pub open: BTreeSet<SaleNumber>,
-    /// Declined by the host, the card or the gateway.
+    /// Number declined by the issuer, the card or the gateway.
     pub declined: u64,
-    /// Charged, or perhaps charged, and taken back.
+    /// Number charged, or perhaps charged, and then reversed.
     pub taken_back: u64,
-    /// Cancelled before anything was sent.
+    /// Number cancelled before anything was sent.
     pub cancelled: u64,
-    /// Not sent, or not processed.
+    /// Number not sent, or not processed.
     pub not_sent: u64,
 }
 
-/// One line: all that is counted together.
+/// One line: all transactions that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TotalsLine {
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
     /// Its currency.
     pub currency: Currency,
-    /// How many.
+    /// The number of transactions.
     pub count: u64,
-    /// How much, in minor units; it may be more than any amount.
+    /// The sum in minor units. It can exceed the highest amount of one transaction.
     pub minor: u128,
 }
 
 impl Totals {
-    /// Counts a transaction as it stands.
+    /// Counts a transaction in its current state.
     pub fn take(&mut self, sale: &Transaction) {
         let Standing::Ended(outcome) = sale.standing() else {
             self.open.insert(sale.order().number);
             return;
         };
         match outcome {
-            // A card was stored or forgotten: nothing was paid.
+            // A card was stored or deleted: no money moved.
             _ if !sale.order().kind().moves_money() => {}
             Outcome::Approved => self.moved(sale, sale.amount()),
             Outcome::PartiallyApproved { amount } => self.moved(sale, *amount),
@@ -59,17 +60,17 @@ impl Totals {
         }
     }
 
-    /// By kind and currency.
+    /// Returns the lines by kind and currency.
     pub fn kinds(&self) -> impl Iterator<Item = &TotalsLine> {
         self.kinds.values()
     }
 
-    /// By kind, card scheme and currency.
+    /// Returns the lines by kind, card scheme and currency.
     pub fn schemes(&self) -> impl Iterator<Item = (&str, &TotalsLine)> {
         self.schemes.iter().map(|((_, scheme, _), line)| (scheme.as_str(), line))
     }
 
-    /// Tips, by currency; they are in the sums of the sales too.
+    /// Returns the tips by currency. They are included in the sums of the sales too.
     pub fn tips(&self) -> impl Iterator<Item = &TotalsLine> {
         self.tips.values()
     }
@@ -93,14 +94,14 @@ impl TotalsLine {
         self.minor += u128::from(amount.minor());
     }
 
-    /// The sum with the decimals of its currency.
+    /// Returns the sum with the decimals of its currency.
     #[must_use]
     pub fn decimal(&self) -> String {
         decimal(self.minor, self.currency)
     }
 }
 
-/// Minor units with the decimals of their currency; they may be more than any amount.
+/// Formats minor units with the decimals of their currency. The value can exceed the highest amount of one transaction.
 #[must_use]
 pub fn decimal(minor: u128, currency: Currency) -> String {
     let width = usize::from(currency.exponent());
@@ -111,7 +112,8 @@ pub fn decimal(minor: u128, currency: Currency) -> String {
     }
 }
 
-/// The brand that a transaction is counted under: the gateway's word, else the card's own, else `other`.
+/// Returns the brand under which a transaction is counted: the gateway's brand, or else the card's brand, or else
+/// `other`.
 #[must_use]
 pub fn scheme(sale: &Transaction) -> &str {
     let label = sale.card().and_then(|card| card.label.as_deref());

@@ -1,8 +1,8 @@
-//! A wish: what a till wants of one transaction, judged once. An order begins with it, and the same wish again is told
-//! from another one by it.
+//! A wish: the till's request for one transaction, checked once. An order is made from a wish. A repeated request is
+//! recognised by comparing its wish with the stored order.
 //!
-//! Every way in says what a till told it as [`WishFields`] and has them judged, by [`WishFields::judged`]. Who holds a
-//! [`Wish`] need not ask again whether its parts go together.
+//! Every protocol puts the till's request into [`WishFields`] and calls [`WishFields::judged`]. Code that has a
+//! [`Wish`] need not check again that its fields go together.
 
 use std::ops::Deref;
 
@@ -11,107 +11,109 @@ use pos_terms::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber};
 
 use crate::transaction::Order;
 
-/// What a till says of a transaction, field by field.
+/// The till's request for a transaction, field by field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WishFields {
-    /// What kind.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// What it refers to.
+    /// The earlier transaction that it refers to.
     pub of: Option<EarlierName>,
-    /// The stored card data.
+    /// The stored card.
     pub registration: Option<String>,
-    /// How much, before a tip; of what refers to an earlier transaction, all that is left when absent.
+    /// The amount before a tip. When it is absent and the request refers to an earlier transaction, it is all that is
+    /// left.
     pub amount: Option<Amount>,
-    /// The tip on top of it.
+    /// The tip on top of the amount.
     pub tip: Option<WantedTip>,
-    /// How the card comes to the terminal, where that is not left to the customer.
+    /// The way in which the card is entered; `None` leaves it to the customer.
     pub entry: Option<WantedEntry>,
-    /// Whether an approval of less than the amount can be taken; otherwise it is reversed.
+    /// True if the till takes an approval of less than the amount. Without this, such an approval is reversed.
     pub accept_partial: Option<bool>,
-    /// The till confirms that it takes what was approved; and what becomes of it when the till says nothing.
+    /// Set when the till confirms that it takes the approved amount. The value says what happens when the till does not
+    /// answer.
     pub till_confirms: Option<OnSilence>,
 }
 
-/// Fields that go together: each that the kind needs is there, and no other than it may have.
+/// Fields that go together: every field that the kind needs is present, and only fields that the kind may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish(WishFields);
 
-/// The earlier transaction.
+/// The name of an earlier transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EarlierName {
-    /// By its till's reference.
+    /// The reference that its till gave it.
     Reference {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
     },
-    /// By its number in this terminal's journal, whichever till's it is.
+    /// Its number in this terminal's journal, for a transaction of any till.
     Number(SaleNumber),
-    /// By its payment id at the gateway.
+    /// Its payment id at the gateway.
     Payment(PaymentId),
 }
 
 /// A tip that is charged on top of the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedTip {
-    /// The cardholder types one at the reader, before the card.
+    /// The cardholder types a tip at the reader, before the card is presented.
     Ask,
-    /// The till knows it already: this much.
+    /// The till names the tip: this amount.
     Given(Amount),
 }
 
-/// How the card comes to the terminal.
+/// The way in which the card is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedEntry {
-    /// Its number is typed on the reader.
+    /// The card number is typed on the reader.
     Typed,
-    /// Its chip is inserted: neither a tap nor a swipe is taken, unless the chip fails.
+    /// The chip is inserted. Taps and swipes are refused, unless the chip fails.
     Chip,
 }
 
-/// A field that a kind needs and the till did not say, or said and the kind has none. The words are those of tills.
+/// A field that does not fit the kind. It uses the names that tills write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldMisfit {
-    /// It is needed.
+    /// The kind needs a field that the till did not send.
     #[error("{}: a {} needs it", .field.as_str(), .kind.as_str())]
     Missing {
-        /// Which.
+        /// The missing field.
         field: Field,
         /// The kind.
         kind: Kind,
     },
-    /// There is none.
+    /// The kind has no such field, but the till sent it.
     #[error("{}: a {} has none", .field.as_str(), .kind.as_str())]
     Strange {
-        /// Which.
+        /// The field that does not fit.
         field: Field,
         /// The kind.
         kind: Kind,
     },
 }
 
-/// The fields of which some kinds have none, in the order in which they are judged.
+/// The fields that not every kind has, in the order in which they are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The earlier transaction.
     Of,
-    /// The stored card data.
+    /// The stored card.
     Registration,
-    /// How much.
+    /// The amount.
     Amount,
     /// The tip.
     Tip,
-    /// How the card comes to the terminal.
+    /// The way in which the card is entered.
     Entry,
-    /// Whether a part can be taken.
+    /// The till's acceptance of a partial approval.
     AcceptPartial,
-    /// Whether the till confirms what it takes.
+    /// The till's confirmation that it takes the approved amount.
     Confirm,
 }
 
 impl Field {
-    /// As tills write it.
+    /// Returns the name that tills write.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -126,7 +128,7 @@ impl Field {
     }
 }
 
-/// Whether a kind has a field.
+/// The rule for one field of one kind.
 #[derive(Clone, Copy)]
 enum Rule {
     Needed,
@@ -144,12 +146,12 @@ impl Field {
         match self {
             Self::Of => needed(kind.has_earlier()),
             Self::Registration => needed(kind.has_stored_card()),
-            // All that is left.
+            // When the amount is absent, it is all that is left.
             Self::Amount if kind.has_earlier() && kind != Kind::Increment => Rule::Possible,
             Self::Amount => needed(kind.moves_money()),
             Self::Tip => possible(kind == Kind::Sale),
             Self::Entry => possible(kind.needs_card()),
-            // An increment and a reauthorisation take what they get.
+            // An increment and a reauthorisation always take what is approved.
             Self::AcceptPartial => possible(kind.till_may_refuse_a_part() && !kind.has_earlier()),
             Self::Confirm => possible(kind.till_may_refuse_a_part() && kind.needs_card()),
         }
@@ -157,7 +159,7 @@ impl Field {
 }
 
 impl WishFields {
-    /// Nothing but the kind.
+    /// Returns fields with the kind only.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {
@@ -172,10 +174,10 @@ impl WishFields {
         }
     }
 
-    /// The wish, when what was said is what its kind needs.
+    /// Returns the wish when the fields fit the kind.
     ///
     /// # Errors
-    /// The first field that is missing, or is none of this kind's.
+    /// The first field that is missing, or that the kind does not have.
     pub fn judged(self) -> Result<Wish, FieldMisfit> {
         let kind = self.kind;
         for field in Field::ALL {
@@ -210,14 +212,14 @@ impl Deref for Wish {
 }
 
 impl Wish {
-    /// Whether an approval of less than the amount can be taken.
+    /// Returns whether the till takes an approval of less than the amount.
     #[must_use]
     pub fn accepts_part(&self) -> bool {
         self.accept_partial.unwrap_or(false)
     }
 
-    /// Whether this is what a stored order was made of. `key` is the till and the reference of the order's earlier
-    /// transaction, where the journal knows it: that till is part of what the wish is.
+    /// Checks whether a stored order was made from this wish. `key` is the till and the reference of the order's
+    /// earlier transaction, if the journal knows it. That till is part of the wish.
     #[must_use]
     pub fn is_of(&self, order: &Order, key: Option<&(String, Reference)>) -> bool {
         let is_its_earlier = match (&self.of, order.operation.of()) {
@@ -239,7 +241,8 @@ impl Wish {
             && self.amount.is_none_or(|amount| amount == order.amount)
             && tip == (order.ask_tip, order.tip)
             && (self.entry == Some(WantedEntry::Typed)) == order.manual
-            // The terminal may ask for the chip by itself, and the same order without that word is the same order.
+            // The terminal can demand the chip without the till's request. A repeated request without that field is the
+            // same order.
             && (self.entry != Some(WantedEntry::Chip) || order.chip_alone)
             && self.accepts_part() == order.accept_partial
             && self.till_confirms == order.till_confirms
@@ -251,8 +254,8 @@ mod tests {
     use super::*;
     use pos_terms::money::Currency;
 
-    /// Which fields a kind has: `!` needs it, `?` may have it, `-` has none; of, registration, amount, tip, entry,
-    /// acceptPartial, confirm.
+    /// The fields of each kind: `!` is needed, `?` is optional, `-` is refused. The columns are of, registration,
+    /// amount, tip, entry, acceptPartial, confirm.
     const TABLE: [(Kind, &str); 12] = [
         (Kind::Sale, "--!????"),
         (Kind::PreAuthorisation, "--!-???"),
@@ -270,7 +273,8 @@ mod tests {
     const FIELDS: [Field; 7] =
         [Field::Of, Field::Registration, Field::Amount, Field::Tip, Field::Entry, Field::AcceptPartial, Field::Confirm];
 
-    /// Every combination of fields, for every kind: the first that does not fit is named, and what fits is kept whole.
+    /// Checks every combination of fields for every kind. The first field that does not fit is named, and a fitting set
+    /// is kept whole.
     #[test]
     fn what_each_kind_needs() {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! The bank: what it has booked, and what it can answer. It is permissive, and books whatever it is asked for, but for
-//! a reversal under a reference that it has seen, and a till's own reversal of more than is left.
+//! The bank: its bookings, and its possible answers. It is permissive and books every request, with two exceptions. It
+//! refuses a reversal under a reference that it has seen, and a till's own reversal of more than is left.
 
 use pos_core::transaction::{
     Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Reason, Refusal,
@@ -18,21 +18,21 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Whether it changes anything at the bank.
+    /// Returns whether it changes anything at the bank.
     pub(crate) fn moves_money(&self) -> bool {
         matches!(self, Self::Pay { .. } | Self::Reverse { .. })
     }
 }
 
-/// What the bank makes of a request for money.
+/// The bank's handling of a request for money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Makes {
     Approves,
     ApprovesPart,
-    /// More than it was asked for.
+    /// It approves more than requested.
     ApprovesMore,
     Declines,
-    /// It is decided later.
+    /// It decides later.
     Ponders,
 }
 
@@ -47,37 +47,37 @@ pub(crate) struct Booked {
     pub(crate) refers_to: Option<PaymentId>,
 }
 
-/// The reference of what a stranger gives back.
+/// The reference of a refund by another sender.
 const STRANGERS: &str = "a stranger's";
-/// How much that is.
+/// The amount of that refund.
 const STRANGERS_PART: u64 = 300;
 
-/// The bank's books.
+/// The bank's bookings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
     pub(crate) booked: Vec<Booked>,
     pub(crate) habits: Habits,
 }
 
-/// What gateways do in one way or another.
+/// The habits in which gateways differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Habits {
-    /// A reference that was seen before is refused.
+    /// True if a reference that was seen before is refused.
     pub(crate) refuses_repeats: bool,
-    /// Its lists leave stored cards out.
+    /// True if its lists omit stored cards.
     pub(crate) hides_registrations: bool,
-    /// Its lists say what a transaction refers to.
+    /// True if its lists name the transaction that another one refers to.
     pub(crate) says_what_it_refers_to: bool,
 }
 
-/// How a look is answered.
+/// The form of the answer to a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListAs {
-    /// All of it.
+    /// The complete list.
     Whole,
-    /// Without what was booked last.
+    /// Without the latest booking.
     WithoutTheLast,
-    /// What was booked last has a code that no rule knows.
+    /// The latest booking has an unknown code.
     LastUnclear,
     /// Without references.
     WithoutReferences,
@@ -90,13 +90,13 @@ pub(crate) fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, currency).expect("a small amount")
 }
 
-/// An id as gateways give them: 32 letters and digits.
+/// Returns an id as gateways give them: 32 letters and digits.
 pub(crate) fn id(nth: usize) -> PaymentId {
     PaymentId::new(format!("8ac7a4a1{nth:024}"))
 }
 
 impl Bank {
-    /// A transaction that was there before.
+    /// Adds an earlier transaction.
     pub(crate) fn holds(&mut self, payment_type: &'static str, amount: Amount) -> PaymentId {
         self.book("earlier".to_owned(), payment_type, amount, ListedState::Approved, None)
     }
@@ -114,7 +114,7 @@ impl Bank {
         id
     }
 
-    /// Books the request of a transaction, and answers it.
+    /// Books the request of a transaction, and returns its answer.
     pub(crate) fn pays(
         &mut self,
         reference: &str,
@@ -124,7 +124,7 @@ impl Bank {
         makes: Makes,
     ) -> Answer {
         let part = eur(amount.minor() * 3 / 4);
-        // What went back already does not go back again: by this the core may send a reversal twice.
+        // An amount that was reversed is not reversed again. The core may therefore send a reversal twice.
         let is_over = kind == Kind::Reversal && of.as_ref().is_some_and(|of| self.not_reversed(of) < amount.minor());
         let is_repeated = self.habits.refuses_repeats && self.booked.iter().any(|one| one.reference == reference);
         let (state, amount) = match makes {
@@ -139,7 +139,7 @@ impl Bank {
         self.answer(&id)
     }
 
-    /// How a payment stands, as an answer to its request.
+    /// Returns the state of a payment, as an answer to its request.
     pub(crate) fn answer(&self, id: &PaymentId) -> Answer {
         let Some(booked) = self.find(id) else { return Answer::Unknown { why: Reason::GatewayNoAnswer.into() } };
         match booked.state {
@@ -149,12 +149,12 @@ impl Bank {
         }
     }
 
-    /// Books a reversal of so much, and answers it.
+    /// Books a reversal of this amount, and returns its answer.
     pub(crate) fn reverses(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
-        // What it refused once it may carry out when an earlier request arrives.
+        // The bank may carry out a refused reversal when an earlier request arrives.
         let was_asked = self.approved("RV").any(|one| one.reference == reference);
         let stands = self.find(payment).is_some_and(|one| one.state == ListedState::Approved);
-        // It knows its references, and does not reckon: what goes back under another one is the core's to get right.
+        // The bank checks references, but not sums. The core must get the sum under another reference right.
         if was_asked || !stands {
             return self.refuses_reversal(payment, amount, reference);
         }
@@ -163,13 +163,13 @@ impl Bank {
         ReversalAnswer::Done { id, amount: ApprovedAmount::Said(amount) }
     }
 
-    /// Refuses a reversal, and lists it so.
+    /// Refuses a reversal, and lists it as declined.
     pub(crate) fn refuses_reversal(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
         self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(payment.clone()));
         ReversalAnswer::Refused { why: Reason::BankDeclined.into() }
     }
 
-    /// What is listed under these references, with all that is linked to it.
+    /// Returns the list for these references, with all transactions linked to them.
     pub(crate) fn lists(&self, references: &[String], how: ListAs) -> Inquiry {
         let most = self.booked.len() - usize::from(how == ListAs::WithoutTheLast);
         let is_shown = |one: &&Booked| !(self.habits.hides_registrations && one.payment_type == "RG");
@@ -199,18 +199,18 @@ impl Bank {
         }
     }
 
-    /// Whether somebody who is not of this terminal can give back a part of what was booked.
+    /// Returns a payment of which another sender can give back a part.
     pub(crate) fn has_paid(&self) -> Option<PaymentId> {
         let paid = self.booked.iter().filter(|one| one.refers_to.is_none() && one.payment_type == "DB");
         paid.map(|one| &one.id).find(|id| self.left_of(id) > STRANGERS_PART).cloned()
     }
 
-    /// Whether a stranger's refund was booked last.
+    /// Returns whether the latest booking is another sender's refund.
     pub(crate) fn ends_with_a_strangers(&self) -> bool {
         self.booked.last().is_some_and(|one| one.reference == STRANGERS)
     }
 
-    /// Somebody else gives back a part of it.
+    /// Books another sender's refund of a part.
     pub(crate) fn is_refunded_by_a_stranger(&mut self, payment: PaymentId) {
         let part = eur(STRANGERS_PART);
         self.book(STRANGERS.to_owned(), "RF", part, ListedState::Approved, Some(payment));
@@ -220,12 +220,12 @@ impl Bank {
         self.booked.iter().find(|one| one.id == *id)
     }
 
-    /// What of a payment has not gone back, in one way or the other.
+    /// Returns the amount of a payment that was not given back in any way.
     pub(crate) fn left_of(&self, payment: &PaymentId) -> u64 {
         self.without(payment, &["RV", "RF"])
     }
 
-    /// What of a payment was not reversed.
+    /// Returns the amount of a payment that was not reversed.
     fn not_reversed(&self, payment: &PaymentId) -> u64 {
         self.without(payment, &["RV"])
     }
@@ -237,13 +237,13 @@ impl Bank {
         booked.amount.minor().saturating_sub(back.map(|one| one.amount.minor()).sum())
     }
 
-    /// A payment of which more went back than it was.
+    /// Returns the amounts of a payment of which more was given back than was paid.
     pub(crate) fn over_given(&self) -> Option<(u64, u64)> {
         let paid = self.booked.iter().filter(|one| one.state == ListedState::Approved && one.refers_to.is_none());
         paid.map(|one| self.given_back_of(&one.id)).find(|(given, paid)| given > paid)
     }
 
-    /// What went back of a payment, and how much it was.
+    /// Returns the amount given back of a payment, and the amount of the payment.
     pub(crate) fn given_back_of(&self, payment: &PaymentId) -> (u64, u64) {
         let back = self.approved("RV").chain(self.approved("RF"));
         let back = back.filter(|one| one.refers_to.as_ref() == Some(payment)).map(|one| one.amount.minor()).sum();
@@ -254,12 +254,13 @@ impl Bank {
         self.booked.iter().filter(move |one| one.payment_type == payment_type && one.state == ListedState::Approved)
     }
 
-    /// Those of this reference of which something has not gone back: so much.
+    /// Returns the remaining amounts of the payments of this reference that were not fully given back.
     pub(crate) fn charged(&self, reference: &str) -> Vec<u64> {
         self.sums(reference, |one| self.left_of(&one.id))
     }
 
-    /// Those of this reference that were not reversed: so much, whatever a stranger gave back.
+    /// Returns the remaining amounts of the payments of this reference that were not fully reversed. Refunds of other
+    /// senders do not count.
     pub(crate) fn stands(&self, reference: &str) -> Vec<u64> {
         self.sums(reference, |one| self.not_reversed(&one.id))
     }
@@ -268,7 +269,7 @@ impl Bank {
         self.booked.iter().filter(|one| one.reference == reference).map(left).filter(|left| *left > 0).collect()
     }
 
-    /// Decides what it has pondered.
+    /// Decides the pending transaction.
     pub(crate) fn decides(&mut self, approves: bool) {
         let Some(at) = self.booked.iter().position(|one| one.state == ListedState::Undecided) else { return };
         let Booked { payment_type, refers_to, amount, .. } = &self.booked[at];
@@ -277,7 +278,7 @@ impl Bank {
         self.booked[at].state = if approves && !is_over { ListedState::Approved } else { ListedState::Declined };
     }
 
-    /// Whether something is not decided yet.
+    /// Returns whether a transaction is pending.
     pub(crate) fn ponders(&self) -> bool {
         self.booked.iter().any(|one| one.state == ListedState::Undecided)
     }

@@ -1,7 +1,6 @@
-//! The driver: routes what the core wants to the devices of the world, and what they say to the core. It decides
-//! nothing.
+//! The driver: passes the core's actions to the devices of the world, and their events to the core. It decides nothing.
 //!
-//! A step is written onto a disk that may fail, and the power may fail before and after it, and between two actions.
+//! A step is written to a disk that may fail. The power may fail before and after the write, and between two actions.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use crate::life::{JournalCopy, Life, ReaderDoes};
 use crate::world::{OnWire, World};
 
 impl World {
-    /// The till wishes, and the transaction begins.
+    /// Begins the transaction that the till requests.
     pub(crate) fn begin(&mut self, cut: CutAt) {
         let (sale, step) = Transaction::begin(self.life.order.as_ref().clone());
         self.life.has_begun = true;
@@ -25,7 +24,7 @@ impl World {
         self.life.proceeds = self.is_on && !self.life.order.kind().needs_card();
     }
 
-    /// It hears an event.
+    /// Passes an event to the transaction.
     pub(crate) fn hear(&mut self, event: Event, cut: CutAt) {
         let (now, deadlines) = (self.now, self.deadlines);
         let Some(sale) = self.life.sale.as_mut().filter(|_| !self.life.stuck) else { return };
@@ -54,7 +53,7 @@ impl World {
         }
     }
 
-    /// The till takes a part: the rest goes back by another transaction, which begins in the same step.
+    /// Takes a part for the till. The rest is refunded by another transaction, which begins in the same step.
     pub(crate) fn take_part(&mut self, part: u64, names: Order, cut: CutAt) {
         if cut == CutAt::BeforeWriting {
             return self.power_fails();
@@ -83,7 +82,8 @@ impl World {
         }
     }
 
-    /// What could not be written is not done: the card is declined, and nothing is told as sure.
+    /// Handles a step that could not be written. It is not carried out: the card is declined, and no outcome is
+    /// reported.
     fn is_stuck(&mut self) {
         self.life.stuck = true;
         if self.life.sale.as_ref().is_some_and(Transaction::card_waits) {
@@ -136,17 +136,17 @@ impl World {
         self.wire.push(OnWire { request, whose, awaited: true });
     }
 
-    /// The board is dark: nobody waits for an answer any more, and the card is out.
+    /// Cuts the power: no answer is awaited any more, and the card is out.
     pub(crate) fn power_fails(&mut self) {
         self.is_on = false;
         self.life.is_dark();
         self.other.iter_mut().for_each(|other| other.is_dark());
         self.wire.iter_mut().for_each(|on_wire| on_wire.awaited = false);
-        // A question that nobody waits for changes nothing at the bank.
+        // A query without a recipient changes nothing at the bank.
         self.wire.retain(|on_wire| on_wire.request.moves_money());
     }
 
-    /// The board starts, and takes up what its disk knows.
+    /// Starts the terminal, and takes up the transactions on its disk.
     pub(crate) fn boots(&mut self, cut: CutAt) {
         self.is_on = true;
         self.takes_up(cut);
@@ -157,7 +157,8 @@ impl World {
         }
     }
 
-    /// One transaction goes on from its records. Of an old copy what was never sent waits until that is known.
+    /// Continues one transaction from its records. In an outdated copy, a transaction that was never sent waits until
+    /// that is known.
     pub(crate) fn takes_up(&mut self, cut: CutAt) {
         self.life.stuck = false;
         self.life.sale = self.disk.replayed(&self.life.order).filter(|_| self.is_on);
@@ -176,14 +177,14 @@ impl World {
         }
     }
 
-    /// The second transaction is the first for a moment.
+    /// Exchanges the first and the second transaction for a moment.
     pub(crate) fn swaps(&mut self) {
         if let Some(other) = &mut self.other {
             std::mem::swap(&mut self.life, other);
         }
     }
 
-    /// Both clocks go on.
+    /// Advances both clocks.
     pub(crate) fn passes(&mut self, time: Duration) {
         let Now { monotonic, unix_ms } = self.now;
         let ms = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);

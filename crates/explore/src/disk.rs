@@ -1,4 +1,4 @@
-//! The disk: what survives the power; and what the power and the disk do while a step is written.
+//! The disk: the data that survives a power cut, and the faults of power and disk while a step is written.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use pos_core::book::{Book, BookEntry};
 use pos_core::transaction::{Order, Record, Transaction};
 use pos_terms::transaction::SaleNumber;
 
-/// What the disk and the power do while an event is handled.
+/// The behaviour of disk and power while an event is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutAt {
-    /// All goes well.
+    /// No fault.
     Not,
     /// The power fails before the step is written.
     BeforeWriting,
-    /// The power fails when it is written, and nothing of it was done.
+    /// The power fails after the write, before any action.
     AfterWriting,
-    /// The power fails after so many of its actions.
+    /// The power fails after this many actions.
     AfterActions(u8),
-    /// The disk takes no write.
+    /// The disk refuses the write.
     DiskFails,
 }
 
 impl CutAt {
-    /// Every one that makes a difference to a step with so many actions.
+    /// Returns every fault that makes a difference to a step with this many actions.
     pub(crate) fn all(actions: usize) -> impl Iterator<Item = Self> {
         let between = (1..actions).filter_map(|after| u8::try_from(after).ok()).map(Self::AfterActions);
         [Self::BeforeWriting, Self::AfterWriting, Self::DiskFails].into_iter().chain(between)
     }
 
-    /// So many actions of a step that is written are done before the power fails; all of them when it does not.
+    /// Returns how many actions of a written step are carried out before the power fails; all of them when it does not.
     pub(crate) fn done(self) -> usize {
         match self {
             Self::AfterWriting => 0,
@@ -39,11 +39,11 @@ impl CutAt {
     }
 }
 
-/// What survives the power: the transactions by their records.
+/// The data that survives a power cut: the transactions by their records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     written: Vec<Written>,
-    /// How they stood before, for a copy that is put back; kept only where one is.
+    /// The earlier states, for a restored copy; kept only if one is used.
     pub(crate) before: Option<Vec<Vec<Written>>>,
     pub(crate) fails: bool,
 }
@@ -52,21 +52,21 @@ pub(crate) struct Disk {
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     steps: Vec<Rc<[Record]>>,
-    /// What they come to.
+    /// The state after these records.
     pub(crate) sale: Transaction,
 }
 
-/// The disk took no write.
+/// The error when the disk refuses a write.
 #[derive(Debug)]
 pub(crate) struct DiskFull;
 
 impl Disk {
-    /// The transaction of this order, as it is written.
+    /// Returns the written transaction of this order.
     pub(crate) fn sale(&self, order: &Order) -> Option<&Transaction> {
         self.of(order.number).map(|written| &written.sale)
     }
 
-    /// The same, read as a board reads it that starts.
+    /// Returns the same transaction, as a starting terminal reads it.
     pub(crate) fn replayed(&self, order: &Order) -> Option<Transaction> {
         let steps: Vec<Vec<Record>> = self.of(order.number)?.steps.iter().map(|step| step.to_vec()).collect();
         Transaction::replay(&steps)
@@ -76,12 +76,12 @@ impl Disk {
         self.written.iter().find(|written| written.sale.order().number == number)
     }
 
-    /// All of them.
+    /// Returns all transactions.
     pub(crate) fn sales(&self) -> impl Iterator<Item = &Transaction> {
         self.written.iter().map(|written| &written.sale)
     }
 
-    /// A copy of how it stood is put back, and nobody notices yet.
+    /// Restores a copy of an earlier state, which the terminal does not notice yet.
     pub(crate) fn is_put_back(&mut self, nth: usize) {
         let copy = self.before.take().and_then(|before| before.into_iter().nth(nth));
         self.written = copy.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What holds in every state: the invariants of `docs/src/design.md`, judged by the bank's books and by what the till
-//! was told.
+//! The properties of every state: the invariants of `docs/src/design.md`. They are judged by the bank's bookings and by
+//! the outcomes reported to the till.
 
 use pos_core::transaction::{Standing, Transaction};
 use pos_terms::transaction::{Kind, OutcomeWord};
@@ -7,56 +7,57 @@ use pos_terms::transaction::{Kind, OutcomeWord};
 use crate::life::{Life, ReaderDoes};
 use crate::world::{World, is_finished};
 
-/// What does not hold.
+/// The violated property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BrokenPromise {
-    /// 1: more than one payment stands.
+    /// 1: more than one payment is held.
     ChargedTwice { sums: Vec<u64> },
-    /// 3: the till heard that nothing was charged, and the bank holds it.
+    /// 3: the till heard that nothing was charged, but the bank holds a payment.
     ToldFreeAndCharged { told: OutcomeWord, sums: Vec<u64> },
-    /// 4: what the till heard is not what is booked.
+    /// 4: the till heard another amount than the booked one.
     AnotherAmount { told: u64, booked: u64 },
-    /// 3: the till heard of another end before.
+    /// 3: the till heard a different outcome earlier.
     ToldOtherwise { first: OutcomeWord, then: OutcomeWord },
-    /// The host's approval of a tap is its end, or the slip's, or the till's word: no card has a say after it.
+    /// After the gateway's approval, a tap must end, or wait for the signature or the till's answer. No card confirms
+    /// after it.
     ApprovedTapWaits,
-    /// 6: nothing is waited for, and nothing is due.
+    /// 6: the transaction waits for no device, and nothing is due.
     WaitsForNothing,
-    /// The chip, the signature or the till refused it, and the till heard that it is paid.
+    /// The chip, the signature or the till refused it, but the till heard that it is paid.
     RefusedAndPaid,
-    /// The till took it, and heard that it is not paid.
+    /// The till took it, but heard that it is not paid.
     TakenAndNotPaid,
-    /// The same reversal leaves again before `resend-after-s`, while the one before may still arrive.
+    /// The same reversal was sent again before `resend-after-s`, while the earlier one may still arrive.
     ReversedTooEarly,
-    /// The gateway said no, the terminal heard it, and the request left once more.
+    /// The gateway declined, the terminal heard it, and the request was sent again.
     AskedAfterADecline,
-    /// 2: an old copy of the journal sent something before a person had decided.
+    /// 2: an outdated journal copy sent a request before a person had decided.
     LeftByItself,
-    /// A paper says that it is paid before that is its end.
+    /// A paper says that it is paid before it has ended so.
     PrintedTooEarly,
-    /// The last receipt says the contrary of what the till was told.
+    /// The last receipt contradicts the outcome reported to the till.
     ReceiptSaysOtherwise { paid: bool },
-    /// A person is to see to it, and no alarm was raised.
+    /// A person must handle it, but no alarm was raised.
     NobodyHears,
-    /// A person is to see to it, though nobody did what no gateway should.
+    /// A person must handle it, although the gateway did nothing wrong.
     CalledForNothing { reason: &'static str },
     /// 10: more was given back than was paid.
     OverGiven { given: u64, paid: u64 },
-    /// 10: of a payment of which the till took a part, more went back than the rest.
+    /// 10: of a payment of which the till took a part, more than the rest was given back.
     MoreThanTheRest { given: u64, rest: u64 },
-    /// What is owed to the customer was given up, and nobody heard of it.
+    /// The refund owed to the customer was abandoned without an alarm.
     RestForgotten { given: u64, rest: u64 },
-    /// 10: another transaction was offered what this one has taken.
+    /// 10: another transaction was offered the amount that this one has taken.
     OfferedTwice { given: u64, offered: u64, paid: u64 },
     /// 11: carried out more than once.
     DoneTwice { times: usize },
-    /// 2: no end can be reached from here, with everything in order again.
+    /// 2: no end can be reached from here, even without further faults.
     NoEnd,
-    /// 2: with everything in order again it goes round and never ends.
+    /// 2: without further faults it repeats forever and never ends.
     GoesRound,
 }
 
-/// What does not hold in this state.
+/// Returns the property that this state violates.
 pub(crate) fn broken(world: &World) -> Option<BrokenPromise> {
     if let Some((given, paid)) = world.bank.over_given() {
         return Some(BrokenPromise::OverGiven { given, paid });
@@ -100,7 +101,7 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
     let (own, charged) = if is_finished(kind) {
         let own = world.bank.approved(kind.payment_type()).filter(|one| one.reference == *reference);
         let own: Vec<u64> = own.map(|one| one.amount.minor()).collect();
-        // What is forgotten already is not forgotten again.
+        // Deleting a stored card twice does no harm.
         if own.len() > 1 && kind != Kind::ForgetCard {
             return Some(BrokenPromise::DoneTwice { times: own.len() });
         }
@@ -120,14 +121,14 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
         }
         _ => {}
     }
-    // As long as it is being settled more than one may stand.
+    // More than one may be held until the outcome is final.
     if own.len() > 1 && matches!(sale.standing(), Standing::Ended(_)) && kind != Kind::ForgetCard {
         return Some(BrokenPromise::ChargedTwice { sums: own });
     }
     people_of(world, life, sale).or_else(|| waits_for_nothing(world, life))
 }
 
-/// What people see and hear.
+/// Checks what people see and hear.
 fn people_of(world: &World, life: &Life, sale: &Transaction) -> Option<BrokenPromise> {
     if let Standing::Unconfirmed { quarantined: Some(why), .. } = sale.standing() {
         if !world.is_strange {
@@ -148,7 +149,7 @@ fn people_of(world: &World, life: &Life, sale: &Transaction) -> Option<BrokenPro
     (given != rest).then_some(BrokenPromise::RestForgotten { given, rest })
 }
 
-/// A board that is on has somebody to wait for, or a deadline.
+/// Checks that a running terminal waits for a device or a person, or has a deadline.
 fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
     let sale = life.sale.as_ref().filter(|sale| !sale.is_settled() && !life.stuck)?;
     let waits = world.wire.iter().any(|on_wire| on_wire.awaited && on_wire.whose == life.order.number)
@@ -159,7 +160,7 @@ fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
     (!waits).then_some(BrokenPromise::WaitsForNothing)
 }
 
-/// Whether all of it is at its end: ended and told, or told to a person; or nothing has ever begun.
+/// Returns whether everything is at its end: ended and reported, or passed to a person, or never begun.
 pub(crate) fn is_end(world: &World) -> bool {
     let has_ended = |sale: &Transaction| {
         sale.is_settled() || matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. })
@@ -172,7 +173,7 @@ pub(crate) fn is_end(world: &World) -> bool {
     is_over(&world.life) && world.other.as_deref().is_none_or(is_over)
 }
 
-/// How it stands, in a word.
+/// Returns the standing in one word.
 pub(crate) fn stands(world: &World) -> String {
     if let Some(end) = end_of(world) {
         return end;
@@ -190,7 +191,7 @@ pub(crate) fn stands(world: &World) -> String {
     word.to_owned()
 }
 
-/// How it ended; of two, how both did.
+/// Returns the outcome, or both outcomes of two.
 pub(crate) fn end_of(world: &World) -> Option<String> {
     let end = |life: &Life| {
         let sale = life.sale.as_ref()?;

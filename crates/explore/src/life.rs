@@ -1,4 +1,4 @@
-//! One transaction in the world: its state on the board, and what its till and its cashier have heard and seen.
+//! One transaction in the world: its state on the terminal, and what its till and its cashier have heard and seen.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use pos_core::transaction::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, 
 use pos_terms::card::EntryMode;
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord};
 
-/// What the reader does for it.
+/// The reader's activity for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderDoes {
     Idle,
@@ -15,26 +15,26 @@ pub(crate) enum ReaderDoes {
     AsksTip,
     /// It waits for a card.
     Armed,
-    /// It was told to stop, while it waited for a card.
+    /// It was told to stop while it waited for a card.
     Stopping,
-    /// It was told to stop, while it asked for a tip.
+    /// It was told to stop while it asked for a tip.
     StopsTyping,
-    /// A card waits for the host.
+    /// A card waits for the gateway.
     HoldsCard,
-    /// The card was told that the host approved.
+    /// The card was told that the gateway approved.
     Approved,
-    /// The card was told that the host did not.
+    /// The card was told that the gateway did not approve.
     Declined,
 }
 
 impl ReaderDoes {
-    /// What it does when it was told to stop.
+    /// Returns the activity after it was told to stop.
     pub(crate) fn stops(self) -> Self {
         if self == Self::AsksTip { Self::StopsTyping } else { Self::Stopping }
     }
 }
 
-/// Whether it runs from an old copy of the journal.
+/// The use of an outdated journal copy, and whether the terminal has noticed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalCopy {
     No,
@@ -42,7 +42,7 @@ pub(crate) enum JournalCopy {
     Noticed,
 }
 
-/// What the till was told last, where that is an end.
+/// The last outcome that the till was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedOutcome(pub(crate) Option<(OutcomeWord, u64)>);
 
@@ -55,7 +55,7 @@ impl ReportedOutcome {
         }))
     }
 
-    /// Whether that is paid.
+    /// Returns whether it says that it is paid.
     pub(crate) fn is_paid(self) -> bool {
         matches!(self.0, Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, _)))
     }
@@ -66,45 +66,45 @@ impl ReportedOutcome {
 pub(crate) struct Life {
     pub(crate) order: Rc<Order>,
     pub(crate) has_begun: bool,
-    /// As it is on the board.
+    /// The transaction on the terminal.
     pub(crate) sale: Option<Transaction>,
-    /// Its last step could not be written.
+    /// True if its last step could not be written.
     pub(crate) stuck: bool,
-    /// It is recorded, and goes on by itself.
+    /// True if it is recorded and continues automatically.
     pub(crate) proceeds: bool,
     pub(crate) reader: ReaderDoes,
     pub(crate) entry: EntryMode,
-    /// The cardholder signs.
+    /// True if the cardholder signs.
     pub(crate) signs: bool,
     pub(crate) told: ReportedOutcome,
-    /// Two ends that the till was told, one after the other.
+    /// Two different outcomes that the till was told, one after the other.
     pub(crate) told_otherwise: Option<(OutcomeWord, OutcomeWord)>,
-    /// The till may still want to cancel.
+    /// True if the till may still ask to cancel.
     pub(crate) may_cancel: bool,
     pub(crate) asked_at: Now,
     pub(crate) reversed_at: Duration,
-    /// The same reversal left again while the one before may still arrive.
+    /// True if the same reversal was sent again while the earlier one may still arrive.
     pub(crate) reversed_again: bool,
-    /// The gateway said no to the request, and the terminal heard it.
+    /// True if the gateway declined the request and the terminal heard it.
     pub(crate) was_declined: bool,
-    /// And the request left again.
+    /// True if the request was sent again after that.
     pub(crate) asked_after_decline: bool,
-    /// After the host's approval the chip, the comparison of the signature or the till refused it.
+    /// True if the chip, the comparison of the signature or the till refused it after the gateway's approval.
     pub(crate) was_refused: bool,
-    /// The till has taken it, or kept its silence and wished it so.
+    /// True if the till has taken it, by its answer or by its choice for silence.
     pub(crate) was_taken: bool,
-    /// A paper said that it is paid before that was its end.
+    /// True if a paper said that it is paid before it had ended so.
     pub(crate) printed_too_early: bool,
-    /// Whether the last receipt says that it is paid.
+    /// True if the last receipt says that it is paid.
     pub(crate) receipt: Option<bool>,
-    /// The last step called for a person and raised no alarm.
+    /// True if the last step needed a person and raised no alarm.
     pub(crate) nobody_hears: bool,
-    /// An alarm told that what is owed to the customer stays, or the board has shown it since.
+    /// True if an alarm reported that the refund owed to the customer was not made, or the terminal has shown it since.
     pub(crate) rest_is_told: bool,
     pub(crate) copy: JournalCopy,
-    /// A reversal that the board holds back until it knows whether its journal is an old copy.
+    /// A reversal that the terminal holds back until it knows whether its journal is an outdated copy.
     pub(crate) held_back: Option<String>,
-    /// Something left by itself that a person is to decide.
+    /// True if a request that a person must decide about was sent automatically.
     pub(crate) left_by_itself: bool,
 }
 
@@ -161,26 +161,26 @@ impl Life {
 
     pub(crate) fn asks(&mut self, now: Now) {
         self.asked_at = now;
-        // What is forgotten already is not forgotten again.
+        // Deleting a stored card twice does no harm.
         let matters = self.order.kind() != Kind::ForgetCard;
         self.asked_after_decline |= matters && self.was_declined;
         self.left_by_itself |= matters && self.is_undecided_copy();
     }
 
     pub(crate) fn reverses(&mut self, may_arrive: bool, now: Now, resend: Duration) {
-        // An old copy does not know what the other one has sent.
+        // An outdated copy does not know what the other one has sent.
         self.reversed_again |=
             may_arrive && self.copy == JournalCopy::No && now.monotonic.saturating_sub(self.reversed_at) < resend;
         self.reversed_at = now.monotonic;
         self.left_by_itself |= self.is_undecided_copy();
     }
 
-    /// Nobody has decided yet what becomes of what an old copy holds as open.
+    /// Returns whether an outdated copy holds it as open and no person has decided yet.
     fn is_undecided_copy(&self) -> bool {
         self.copy != JournalCopy::No && !self.sale.as_ref().is_some_and(Transaction::is_decided)
     }
 
-    /// Nobody has said anything until the deadline: what the till wished for that case, or that it goes back.
+    /// Handles a deadline without an answer: the choice of the till for that case, or a reversal.
     pub(crate) fn is_silent(&mut self) {
         let keeps = self.order.till_confirms == Some(OnSilence::Keep);
         match self.sale.as_ref().map(Transaction::standing) {
@@ -190,21 +190,21 @@ impl Life {
         }
     }
 
-    /// Whether it waits for a person.
+    /// Returns whether it waits for a person.
     pub(crate) fn is_for_a_person(&self) -> bool {
         self.sale
             .as_ref()
             .is_some_and(|sale| matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }))
     }
 
-    /// A step is done: who is called must hear of it.
+    /// Notes a step that was carried out. A person who must act must hear an alarm.
     pub(crate) fn did(&mut self, actions: &[Action], was_for_a_person: bool) {
         let alarm = actions.iter().any(|action| matches!(action, Action::Alarm { .. }));
         self.nobody_hears = !was_for_a_person && self.is_for_a_person() && !alarm;
         self.rest_is_told |= alarm && self.order.gives_rest;
     }
 
-    /// The power is gone.
+    /// Handles a power cut.
     pub(crate) fn is_dark(&mut self) {
         (self.sale, self.stuck, self.proceeds, self.reader) = (None, false, false, ReaderDoes::Idle);
         self.rest_is_told |= self.order.gives_rest;

@@ -1,9 +1,9 @@
-//! Every life of a sale up to a bound, over the core itself and not a model of it; `pos-explore` tells the shortest
-//! story of what does not hold.
+//! Every course of a transaction up to a bound, played over the core itself and not a model of it. `pos-explore` prints
+//! the shortest story of a violated invariant.
 //!
-//! *Is* the smallest world around one sale in which everything can go wrong, and a search through all of it. *Is not* a
-//! proof without a bound: a life has so many faults, and the bank, the reader and the till are as small as they can be.
-//! *Invariant*: the driver decides nothing, and a story that is told is one that the core itself has played.
+//! *Is* the smallest world around one transaction in which everything can go wrong, and a search through all of it. *Is
+//! not* a proof without a bound: the number of faults is limited, and the bank, the reader and the till are minimal.
+//! *Invariant*: the driver decides nothing, and a printed story is one that the core itself has played.
 
 #![allow(clippy::print_stdout, reason = "its report is what it is for")]
 
@@ -61,7 +61,7 @@ struct Arguments {
     most: usize,
 }
 
-/// One life after the other of a shape, and then of what follows it.
+/// The report of a shape's explorations, one after the other, and of what follows them.
 struct Report {
     rows: Vec<String>,
     is_whole: bool,
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             while let Some(shape) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let report = lives(shape, &arguments);
                 is_whole &= report.is_whole;
-                // What is broken is mended first.
+                // A violation is fixed first, so no further shapes are explored.
                 next.fetch_add(if report.is_whole { 0 } else { chosen.len() }, Ordering::Relaxed);
                 println!("{}", report.rows.join("\n"));
             }
@@ -97,7 +97,7 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     let mut report = Report { rows: Vec::new(), is_whole: true };
     let began = Instant::now();
     let faults = match () {
-        // Two that race are a smaller search.
+        // Two that race get a smaller search.
         () if shape.is_race() => arguments.faults_racing,
         () if shape.is_copied => arguments.faults_copied.unwrap_or(arguments.faults),
         () => arguments.faults,
@@ -110,7 +110,7 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     }
     for kind in shape.follow_ups() {
         let began = Instant::now();
-        // Of one order all ends are one search.
+        // All ends with the same order are one search.
         let mut orders: BTreeMap<String, Vec<Start>> = BTreeMap::new();
         for (world, story) in &first.ended {
             let Some(world) = shapes::follow_up(*kind, world, arguments.faults_after) else { continue };
@@ -123,8 +123,8 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     report
 }
 
-/// How the standings follow each other. What only a power cut or a restart does is left out: from each standing the
-/// board can go dark, and starts where it stood or is unconfirmed.
+/// Returns how the standings follow each other. Transitions by a power cut or a restart are omitted. From each standing
+/// the terminal can lose power, and then starts in the same standing or unconfirmed.
 fn graph(found: &Explored) -> Vec<String> {
     let row = |((from, to), by): (&(String, String), &Move)| {
         format!("| {from} | {to} | {} |", by.to_string().split(';').next().unwrap_or_default())

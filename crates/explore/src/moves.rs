@@ -1,5 +1,4 @@
-//! What may happen next: a list of moves. Most are what happens anyway, and some are faults, of which a life has so
-//! many.
+//! The possible next moves. Most are normal events. Some are faults, of which a course has a limited number.
 
 use std::time::Duration;
 
@@ -11,55 +10,55 @@ use crate::disk::CutAt;
 use crate::life::{JournalCopy, ReaderDoes};
 use crate::world::{OnWire, World};
 
-/// Something happens to one of two transactions.
+/// An event for one of two transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
     pub(crate) of_other: bool,
     pub(crate) what: What,
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Begins(CutAt),
-    /// A second till begins this.
+    /// A second till begins a transaction of this kind.
     OtherBegins(Kind),
     Proceeds(CutAt),
-    /// The cardholder types a tip, or wants to give none.
+    /// The cardholder types a tip, or chooses to give none.
     TypesTip {
         tips: bool,
         cut: CutAt,
     },
     ReadsCard(CutAt),
-    /// A card is read, and refuses at once.
+    /// A card is read, and refuses immediately.
     ReadsRefusal(CutAt),
     NoCard(CutAt),
     CardSays {
         confirms: bool,
         cut: CutAt,
     },
-    /// The card that was declined leaves.
+    /// The declined card is removed.
     CardGoes(CutAt),
     ReaderLost(CutAt),
-    /// The request at this place of the wire is answered.
+    /// The request at this position of the wire is answered.
     Answered {
         at: u8,
         makes: Makes,
         cut: CutAt,
     },
-    /// … in a way that proves little.
+    /// The same, with an answer that proves little.
     Spoilt {
         at: u8,
         makes: Makes,
         how: Spoilt,
         cut: CutAt,
     },
-    /// What nobody waits for arrives.
+    /// A request whose answer no one awaits arrives.
     Arrives {
         at: u8,
         makes: Makes,
     },
-    /// The bank decides what it has pondered.
+    /// The bank decides a pending transaction.
     Decides {
         approves: bool,
     },
@@ -76,76 +75,76 @@ pub(crate) enum What {
         part: u16,
         cut: CutAt,
     },
-    /// A person decides what becomes of what an old copy holds.
+    /// A person resolves a transaction that an outdated copy holds.
     Settles {
         keep: bool,
         cut: CutAt,
     },
-    /// A good moment: the network is back, or the next sale begins.
+    /// A good moment: the network is back, or the next transaction begins.
     Nudges(CutAt),
-    /// Time goes on to the deadline of the sale.
+    /// Time advances to the deadline of the transaction.
     Deadline(CutAt),
-    /// Time goes on until nothing can be on its way any more.
+    /// Time advances until no request can be on its way any more.
     Long(CutAt),
     PowerFails,
     Boots(CutAt),
-    /// The power fails, and the journal of an earlier moment is put back.
+    /// The power fails, and the journal of an earlier moment is restored.
     PutsCopyBack {
         nth: u8,
     },
-    /// The disk takes writes again.
+    /// The disk accepts writes again.
     DiskIsBack(CutAt),
 }
 
-/// How an answer is spoilt.
+/// The fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoilt {
-    /// The request never arrives, and nobody knows.
+    /// The request never arrives, and the result is unknown.
     RequestLost,
-    /// The request never left.
+    /// The request was never sent.
     NotSent,
-    /// The request could not be made of the data.
+    /// The request could not be made from the data.
     CannotBeMade,
-    /// It was not processed: too many requests.
+    /// The request was not processed: too many requests.
     Throttled,
-    /// It was carried out, and the answer is lost.
+    /// The request was carried out, and the answer is lost.
     AnswerLost,
-    /// No answer in time; the request may arrive later.
+    /// No answer came in time; the request may arrive later.
     Late,
-    /// It was carried out with another amount than was asked for.
+    /// The request was carried out with another amount than requested.
     Unasked,
-    /// The answer says a part of what was booked.
+    /// The answer names a part of the booked amount.
     SaysLess,
-    /// The answer says no amount.
+    /// The answer names no amount.
     SaysNoAmount,
-    /// The answer says an amount that cannot be read.
+    /// The answer names an amount that cannot be read.
     SaysStrangeAmount,
-    /// The answer tells the chip the contrary.
+    /// The answer tells the chip the opposite.
     ContradictsChip,
     /// The answer names another transaction.
     AnotherId,
-    /// Declined, in a way that must be looked up.
+    /// The request is declined in a way that needs a look-up.
     InDoubt,
     /// The same, and it is never listed.
     InDoubtUnlisted,
-    /// The look-up does not show what was booked last.
+    /// The look-up does not show the latest booking.
     ListLacks,
-    /// What was booked last is listed with a code that no rule knows.
+    /// The latest booking is listed with an unknown code.
     ListUnclear,
     /// The list names no references.
     ListUnnamed,
     /// The list names no amounts.
     ListWithoutAmounts,
-    /// Somebody who is not of this terminal has given a part back by then.
+    /// Another sender has meanwhile given back a part.
     StrangerRefunded,
-    /// The terminal holds it back, for something else may have given the payment back.
+    /// The terminal holds it back, because the payment may have been given back otherwise.
     HeldBack,
-    /// … and another look will not tell more.
+    /// The same, and another look-up cannot clarify more.
     HeldBackForPerson,
 }
 
 impl Spoilt {
-    /// Whether it is what no gateway should do, so that a person may have to see to it.
+    /// Returns whether no gateway should do it, so a person may have to handle it.
     pub(crate) fn is_strange(self, request: &Request) -> bool {
         match self {
             Self::Unasked
@@ -164,12 +163,12 @@ impl Spoilt {
 }
 
 impl What {
-    /// What is cut in it.
+    /// Returns the cut in it.
     pub(crate) fn cut(mut self) -> CutAt {
         self.place_of_cut().map_or(CutAt::Not, |cut| *cut)
     }
 
-    /// The same, with something cut in it; `None` where nothing can be.
+    /// Returns the same move with a cut in it, or `None` when it cannot have one.
     pub(crate) fn with(mut self, cut: CutAt) -> Option<Self> {
         *self.place_of_cut()? = cut;
         Some(self)
@@ -206,7 +205,7 @@ impl What {
         }
     }
 
-    /// How many faults it is.
+    /// Returns how many faults it counts as.
     pub(crate) fn faults(self) -> u8 {
         let is_fault = matches!(
             self,
@@ -215,7 +214,7 @@ impl What {
                 | Self::Spoilt { .. }
                 | Self::PutsCopyBack { .. }
                 | Self::PowerFails
-                // No fault, but as rare as one.
+                // It is not a fault, but as rare as one.
                 | Self::Nudges(_)
         );
         u8::from(is_fault) + u8::from(self.cut() != CutAt::Not)
@@ -223,7 +222,7 @@ impl What {
 }
 
 impl World {
-    /// What may happen next, without what may be cut in it.
+    /// Returns the possible next moves, without cuts in them.
     pub(crate) fn moves(&self) -> Vec<Move> {
         let mut moves = self.moves_of(false);
         if self.other.is_some() {
@@ -254,7 +253,7 @@ impl World {
         moves.into_iter().map(|what| Move { of_other, what }).collect()
     }
 
-    /// What happens without the board.
+    /// Adds the moves outside the terminal.
     fn outside(&self, moves: &mut Vec<What>) {
         for (at, on_wire) in self.wire.iter().enumerate() {
             let at = u8::try_from(at).unwrap_or(u8::MAX);
@@ -271,7 +270,7 @@ impl World {
         }
     }
 
-    /// What the board hears.
+    /// Adds the moves that the terminal hears.
     fn inside(&self, moves: &mut Vec<What>) {
         let Some(sale) = &self.life.sale else { return };
         if self.life.proceeds {
@@ -287,9 +286,9 @@ impl World {
             self.answers(at, &on_wire.request, moves);
         }
         self.people_say(sale, moves);
-        // Time goes on when nobody is waited for.
+        // Time advances only when no answer is awaited.
         let is_awaited = self.wire.iter().any(|on_wire| on_wire.awaited);
-        // Of two, to the deadline that comes first.
+        // With two transactions, it is the earlier deadline.
         let others = self.other.as_ref().and_then(|other| other.sale.as_ref()?.deadline());
         let is_first = |at| at != Duration::MAX && others.is_none_or(|others| at <= others);
         if !is_awaited && sale.deadline().is_some_and(is_first) {
@@ -336,7 +335,7 @@ impl World {
             Standing::AtSignature => moves.extend([true, false].map(|accepted| What::Signed { accepted, cut })),
             Standing::AwaitingTill { approved } => {
                 moves.extend([true, false].map(|taken| What::TillTakes { taken, cut }));
-                // Seven tenths, so that neither what is taken nor what goes back is the half.
+                // Seven tenths, so neither the taken nor the refunded amount is half.
                 let part = u16::try_from(approved.minor() * 7 / 10).unwrap_or(u16::MAX);
                 let is_part = self.takes_part && self.other.is_none();
                 moves.extend(is_part.then_some(What::TakesPart { part, cut }));
@@ -355,7 +354,7 @@ impl World {
         match request {
             Request::Pay { kind, .. } => {
                 moves.extend([Makes::Approves, Makes::Declines].map(answered));
-                // Two that race are each decided at once.
+                // With two that race, the bank decides each immediately.
                 let is_alone = self.rival.is_none() && self.other.is_none();
                 moves.extend(is_alone.then(|| answered(Makes::Ponders)));
                 let moves_money = kind.moves_money();
@@ -365,7 +364,7 @@ impl World {
                 let lost = [Makes::Approves, Makes::ApprovesPart, Makes::Declines];
                 let lost = lost.into_iter().filter(|makes| moves_money || *makes != Makes::ApprovesPart);
                 moves.extend(lost.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
-                // Of a bank that gives back more than it was asked for no terminal can take it.
+                // A terminal cannot get money back from a bank that gives back more than requested.
                 moves.extend(kind.is_undone_when_unknown().then(|| spoilt(Makes::ApprovesMore, Spoilt::Unasked)));
                 moves.extend((moves_money && !takes_parts).then(|| spoilt(Makes::ApprovesPart, Spoilt::Unasked)));
                 moves.extend(both.map(|makes| spoilt(makes, Spoilt::InDoubt)));
@@ -392,18 +391,19 @@ impl World {
             Request::Query { references } => {
                 moves.push(answered(Makes::Approves));
                 moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
-                // A list is late by seconds: what is old is in it, and so is a stranger's refund that it has shown.
+                // A list is late by seconds. It includes older bookings, and another sender's refund that it has
+                // already shown.
                 let may_lack = self.was_booked_lately() && !self.bank.ends_with_a_strangers();
                 moves.extend(may_lack.then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
                 if self.bank.booked.iter().any(|one| references.contains(&one.reference)) {
                     moves.extend(once(&[Spoilt::ListUnclear, Spoilt::ListUnnamed]));
-                    // What may still give all of it back no terminal can call off.
+                    // A terminal cannot stop a request that may still give back the full amount.
                     let goes_back = |one: &OnWire| matches!(one.request, Request::Reverse { .. });
                     let is_payment = self.life.order.kind().is_undone_when_unknown();
                     let is_calm = is_payment && !self.wire.iter().any(goes_back);
                     let may_refund = is_calm && self.bank.has_paid().is_some();
                     moves.extend(may_refund.then(|| spoilt(Makes::Approves, Spoilt::StrangerRefunded)));
-                    // A list without amounts is of use where none is another one than was asked for.
+                    // A list without amounts is useful only when no amount differs from the request.
                     let asked = self.life.sale.as_ref().map(Transaction::amount);
                     let is_whole = self.bank.booked.iter().all(|one| Some(one.amount) == asked);
                     moves.extend(is_whole.then(|| spoilt(Makes::Approves, Spoilt::ListWithoutAmounts)));

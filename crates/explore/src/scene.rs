@@ -1,5 +1,6 @@
-//! A story as a scene of the other world, in which the whole agent plays it: its till, its journal, its reader and its
-//! gateway (`tests/proof/cuts.rs`). There the power is cut at every point; what that world has no word for is named.
+//! A story as a scenario of the other test world, in which the whole agent plays it: its till, its journal, its reader
+//! and its gateway (`tests/proof/cuts.rs`). There the power is cut at every point. The parts of a story that the other
+//! world cannot express are named.
 
 use std::fmt;
 
@@ -11,19 +12,19 @@ use crate::disk::CutAt;
 use crate::moves::{Move, Spoilt, What};
 use crate::world::World;
 
-/// A scene, and what of the story it does not tell.
+/// A scenario, and the parts of the story that it omits.
 #[derive(Debug, Default)]
 pub(crate) struct PlayableScene {
     name: String,
     behaviour: Option<&'static str>,
-    /// How the gateway treats what comes after, in turn; `None` where it is well.
+    /// The faults of the gateway for the following requests, in turn; `None` without a fault.
     troubles: Vec<Option<&'static str>>,
     cuts: usize,
     left_out: Vec<String>,
 }
 
 impl PlayableScene {
-    /// The scene of a story that begins in this world.
+    /// Returns the scenario of a story that begins in this world.
     pub(crate) fn of(root: &World, story: &[Move]) -> Self {
         let mut scene = Self { name: name_of(root, story), ..Self::default() };
         let mut world = root.clone();
@@ -69,7 +70,7 @@ impl PlayableScene {
     }
 }
 
-/// What the other world calls an answer.
+/// The other world's names of an answer.
 enum Said {
     Well,
     As(&'static str),
@@ -116,7 +117,7 @@ fn spoilt(request: &Request, makes: Makes, how: Spoilt) -> Said {
     }
 }
 
-/// What the other world calls such a transaction.
+/// Returns the other world's name of such a transaction.
 fn name_of(root: &World, story: &[Move]) -> String {
     let order = &root.life.order;
     let has = |what: fn(&What) -> bool| story.iter().any(|one| what(&one.what));

@@ -1,7 +1,8 @@
-//! Breadth-first over all that may happen, so that the first story that is found of anything is a shortest one.
+//! A breadth-first search over all possible moves. The first story found for any result is therefore a shortest one.
 //!
-//! A state is known by a fingerprint of 128 bits of its form as it is seen from its own moment
-//! ([`Transaction::seen_from`](pos_core::transaction::Sale::seen_from)). Kept of it are that, its parent and the move that led there.
+//! A state is identified by a fingerprint of 128 bits, taken from its form as it is seen from its own moment
+//! ([`Transaction::seen_from`](pos_core::transaction::Transaction::seen_from)). Only the fingerprint, the parent and
+//! the move that led there are kept.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -14,34 +15,34 @@ use crate::life::Life;
 use crate::moves::{Move, What};
 use crate::world::World;
 
-/// A state that was seen.
+/// A visited state.
 struct Node {
     parent: u32,
     by: Move,
     depth: u16,
 }
 
-/// A world in which a life begins, and what happened before.
+/// A world in which a course begins, and the earlier moves.
 pub(crate) type Start = (World, Vec<Move>);
 
-/// What was explored.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Explored {
     pub(crate) states: usize,
     pub(crate) transitions: usize,
     pub(crate) depth: usize,
-    /// The bound was reached before everything was seen.
+    /// True if the bound was reached before everything was visited.
     pub(crate) is_cut_short: bool,
     pub(crate) broken: Option<BrokenStory>,
-    /// How many states each end has, and the shortest way to it.
+    /// The number of states of each end, and the shortest way to it.
     pub(crate) ends: BTreeMap<String, (usize, Vec<Move>)>,
-    /// From one standing to another: by the move that was met first.
+    /// The move from one standing to another that was found first.
     pub(crate) ways: BTreeMap<(String, String), Move>,
-    /// A world of each distinct end: another follows there.
+    /// A world of each distinct end, in which another transaction follows.
     pub(crate) ended: Vec<Start>,
 }
 
-/// A story of what does not hold: what happened before, the world in which it begins, and what happens there.
+/// A story of a violation: the earlier moves, the world in which it begins, and its moves.
 #[derive(Debug)]
 pub(crate) struct BrokenStory {
     pub(crate) promise: BrokenPromise,
@@ -51,7 +52,7 @@ pub(crate) struct BrokenStory {
 }
 
 impl Explored {
-    /// This and another search, told as one.
+    /// Combines this search with another one.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.states += other.states;
         self.transitions += other.transitions;
@@ -65,7 +66,7 @@ impl Explored {
     }
 }
 
-/// All lives that begin so.
+/// Explores all courses that begin in these worlds.
 pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
     let mut search = Search::default();
     let mut level = Vec::new();
@@ -99,13 +100,13 @@ pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
 #[derive(Default)]
 struct Search {
     nodes: Vec<Node>,
-    /// Where it begins, and what happened before.
+    /// The starting worlds, with the earlier moves.
     roots: HashMap<u32, Start>,
     seen: HashMap<u128, u32>,
-    /// From state to state without a fault; and whether that is how it goes on when everything is in order again.
+    /// Transitions without a fault, and whether each belongs to a continuation without further faults.
     edges: Vec<(u32, u32, bool)>,
     is_end: Vec<bool>,
-    /// What the bank and the wire are like at each end that was found.
+    /// The states of bank and wire at each end that was found.
     ends: HashSet<u128>,
     text: String,
     found: Explored,
@@ -131,7 +132,7 @@ impl Search {
         let moves = world.moves();
         for one in &moves {
             let acts = self.goes(at, world, *one, &moves, next);
-            // All that can be cut in it, as far as the life may have one more fault.
+            // Adds all possible cuts, if the course may have one more fault.
             let cuts = CutAt::all(acts).filter(|_| one.what.faults() < world.faults);
             for what in cuts.filter_map(|cut| one.what.with(cut)) {
                 self.goes(at, world, Move { what, ..*one }, &moves, next);
@@ -142,7 +143,7 @@ impl Search {
         }
     }
 
-    /// One step from a state; so many actions it had.
+    /// Takes one move from a state. Returns the number of its actions.
     fn goes(&mut self, at: u32, world: &World, one: Move, moves: &[Move], next: &mut Vec<(u32, World)>) -> usize {
         let depth = self.nodes[at as usize].depth + 1;
         let mut after = world.make(one);
@@ -193,7 +194,7 @@ impl Search {
         }
     }
 
-    /// The moves from the beginning to a state.
+    /// Returns the moves from the beginning to a state.
     fn story(&self, at: u32) -> Vec<Move> {
         let (root, moves) = self.way_to(at);
         self.roots.get(&root).into_iter().flat_map(|(_, before)| before.iter().copied()).chain(moves).collect()
@@ -205,7 +206,7 @@ impl Search {
         BrokenStory { promise, before, root, moves }
     }
 
-    /// The root from which a state is reached, and how.
+    /// Returns the root from which a state is reached, and the moves.
     fn way_to(&self, mut at: u32) -> (u32, Vec<Move>) {
         let mut moves = Vec::new();
         while self.nodes[at as usize].parent != at {
@@ -217,7 +218,7 @@ impl Search {
         (at, moves)
     }
 
-    /// A state from which no end can be reached without another fault, or from which it goes round for ever.
+    /// Returns a state from which no end can be reached without another fault, or from which it repeats forever.
     fn without_an_end(&self) -> Option<(BrokenPromise, u32)> {
         let all: Vec<_> = self.edges.iter().map(|(from, to, _)| (*from, *to)).collect();
         let in_order: Vec<_> = self.edges.iter().filter(|edge| edge.2).map(|(from, to, _)| (*from, *to)).collect();
@@ -232,8 +233,8 @@ impl Search {
     }
 }
 
-/// Whether a move is one of those by which it goes on when everything is in order again: the bank decides what it has
-/// pondered before anything else, nobody changes his mind, and what waits for an absence waits until that is final.
+/// Returns whether a move belongs to a continuation without further faults. The bank decides a pending transaction
+/// first. No one changes a decision. A wait for an absence lasts until the absence is final.
 fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
     let has = |what: fn(&What) -> bool| moves.iter().any(|one| what(&one.what));
     match one {
@@ -245,7 +246,7 @@ fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
     }
 }
 
-/// The states from which a marked one is reached: by one way, or, where `by_all` is asked for, by whichever is taken.
+/// Returns the states from which a marked one is reached: by one way, or, with `by_all`, by every way.
 fn reach(edges: &[(u32, u32)], marked: &[bool], by_all: bool) -> Vec<bool> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); marked.len()];
     let mut open: Vec<u32> = vec![0; marked.len()];

@@ -1,4 +1,4 @@
-//! What is wished: one shape for each way through the core.
+//! The requests to explore: one shape for each way through the core.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use pos_terms::transaction::{Earlier, Kind, OnSilence, Operation, PaymentId, Ref
 use crate::bank::{Habits, eur, id};
 use crate::world::World;
 
-/// A wish.
+/// A request.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
@@ -21,11 +21,11 @@ pub(crate) struct Shape {
     signs: bool,
     asks_tip: bool,
     habits: Habits,
-    /// The journal of an earlier moment may be put back.
+    /// True if the journal of an earlier moment may be restored.
     pub(crate) is_copied: bool,
-    /// What a second till wants of the same payment while this one goes on.
+    /// The kind that a second till requests of the same payment meanwhile.
     rival: Option<Kind>,
-    /// The till may take a part of what was approved.
+    /// True if the till may take a part of the approved amount.
     takes_part: bool,
 }
 
@@ -36,7 +36,7 @@ fn of() -> Earlier {
 const USUAL: Habits = Habits { refuses_repeats: false, hides_registrations: false, says_what_it_refers_to: false };
 const STRICT: Habits = Habits { refuses_repeats: true, says_what_it_refers_to: true, ..USUAL };
 
-/// Every one of them.
+/// All shapes.
 pub(crate) const ALL: &[Shape] = &[
     shape("chip", EntryMode::Icc, || Operation::Sale),
     shape("tap", EntryMode::NfcIcc, || Operation::Sale),
@@ -108,7 +108,7 @@ const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Operat
     }
 }
 
-/// Two of one payment: the first takes a part of it, the second what the journal lets it have.
+/// Returns two transactions of one payment. The first takes a part of it, and the second takes what the journal allows.
 const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
     let transaction: fn() -> Operation = match first {
         Kind::Refund => || Operation::Refund { of: of() },
@@ -118,13 +118,13 @@ const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
 }
 
 impl Shape {
-    /// As a till orders it.
+    /// Returns the order of a till.
     fn order(&self) -> Order {
         let Self { accept_partial, till_confirms, asks_tip, .. } = *self;
         Order { accept_partial, till_confirms, ask_tip: asks_tip, ..order((self.transaction)(), 7) }
     }
 
-    /// The world before it.
+    /// Returns the world before it.
     pub(crate) fn world(&self, faults: u8) -> World {
         let mut world = World::new(self.order(), faults);
         (world.life.entry, world.life.signs) = (self.entry, self.signs);
@@ -132,7 +132,7 @@ impl Shape {
         world.deadlines.refuses_repeats = self.habits.refuses_repeats;
         world.deadlines.lists_registrations = !self.habits.hides_registrations;
         world.takes_part = self.takes_part;
-        // What is not listed nobody but a person can find.
+        // Only a person can find a transaction that is not listed.
         world.is_strange = self.habits.hides_registrations;
         world.disk.before = self.is_copied.then(Vec::new);
         let kind = (self.transaction)().kind();
@@ -146,12 +146,12 @@ impl Shape {
         world
     }
 
-    /// Whether it is one of two that race.
+    /// Returns whether it is one of two that race.
     pub(crate) fn is_race(&self) -> bool {
         self.rival.is_some()
     }
 
-    /// The kinds that may follow it.
+    /// Returns the kinds that may follow it.
     pub(crate) fn follow_ups(&self) -> &'static [Kind] {
         match (self.transaction)().kind() {
             _ if self.is_copied || self.takes_part => &[],
@@ -162,10 +162,10 @@ impl Shape {
     }
 }
 
-/// What was paid before two follow-ups race for it; each asks for more than the half.
+/// The amount paid before two follow-ups race for it; each asks for more than half of it.
 const PAID: u64 = 2000;
 
-/// A payment that the journal knows.
+/// Returns a payment that the journal knows.
 fn paid_before(payment: PaymentId) -> Option<Transaction> {
     let order = Order { amount: eur(PAID), ..order(Operation::Sale, 1) };
     let host = HostFacts { id: Some(payment.clone()), ..HostFacts::default() };
@@ -179,8 +179,8 @@ fn paid_before(payment: PaymentId) -> Option<Transaction> {
     ])
 }
 
-/// What may follow a sale in this way, by what the journal knows: the world in which it begins with so many faults of
-/// its own. The order is the same for all ends that leave as much.
+/// Returns the world in which a follow-up of this kind begins, as the journal allows it, with its own number of faults.
+/// The order is the same for all ends that leave the same amount.
 pub(crate) fn follow_up(kind: Kind, world: &World, faults: u8) -> Option<World> {
     let sale = world.life.sale.as_ref().filter(|_| world.other.is_none())?;
     let history = History::read(sale, &|_| Ok::<_, ()>(Vec::new())).ok()?;

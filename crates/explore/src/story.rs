@@ -1,4 +1,4 @@
-//! Moves in words: a story is read by somebody who was not there.
+//! Moves in words, for a reader who does not know the search.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl fmt::Display for What {
     }
 }
 
-/// Which of several that are on their way.
+/// Returns the words for one of several requests on their way.
 fn nth(at: u8) -> String {
     if at == 0 { String::new() } else { format!(" (number {at} on the wire)") }
 }

@@ -1,4 +1,4 @@
-//! What becomes of a request: the bank carries it out and answers, or the answer is spoilt.
+//! The handling of a request: the bank carries it out and answers, or the answer has a fault.
 
 use pos_core::transaction::{Answer, ApprovedAmount, Event, Inquiry, Reason, ReversalAnswer};
 
@@ -6,11 +6,11 @@ use crate::bank::{ListAs, Makes, Request, approval, eur, id, refusal};
 use crate::moves::Spoilt;
 use crate::world::World;
 
-/// No transaction of this world has this id.
+/// The number of an id that no transaction of this world has.
 const NOBODYS: usize = 99;
 
 impl World {
-    /// The bank carries a request out; the event is its answer.
+    /// Lets the bank carry out a request, and returns its answer as an event.
     pub(crate) fn carried_out(&mut self, request: &Request, makes: Makes) -> Event {
         match request {
             Request::Pay { reference, kind, amount, of } => {
@@ -100,7 +100,7 @@ impl World {
                 for_person: how == Spoilt::HeldBackForPerson,
             },
             Spoilt::SaysLess => {
-                // A part alone goes back.
+                // Only a part is given back.
                 self.booked_at = self.now.monotonic;
                 self.bank.reverses(payment, eur(amount.minor() / 3), reference)
             }
@@ -120,7 +120,7 @@ impl World {
     }
 }
 
-/// An answer that says something else than what was booked.
+/// Returns an answer that differs from the booking.
 fn altered(answer: Answer, how: Spoilt) -> Option<Answer> {
     Some(match (answer, how) {
         (Answer::Approved(approved), Spoilt::SaysLess) => approval(&approved.id, ApprovedAmount::Said(eur(100))),
@@ -147,7 +147,7 @@ fn spoilt_poll(how: Spoilt) -> Option<Event> {
     }))
 }
 
-/// No answer came.
+/// Returns the event of a missing answer.
 fn unknown(request: &Request) -> Event {
     let why = Reason::GatewayNoAnswer.into();
     match request {

@@ -1,5 +1,5 @@
-//! The world around one transaction, or two that race, as small as it can be: a board with a disk, a reader, a wire, a
-//! bank, a till, and two clocks that move to deadlines alone.
+//! The world around one transaction, or two that race, as small as possible: a terminal with a disk, a reader, a wire,
+//! a bank, a till, and two clocks. The clocks advance only to deadlines.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,27 +24,27 @@ pub(crate) const DEADLINES: Deadlines = Deadlines {
     signature: Some(Duration::from_secs(180)),
     till: Duration::from_secs(60),
 };
-/// So long a gateway may take until it lists what it has booked.
+/// The longest time until a gateway lists a booking.
 const LISTED_AFTER: Duration = Duration::from_secs(15);
-/// Longer than anything may still be on its way.
+/// A time after which no request can be on its way.
 const LONG: Duration = Duration::from_secs(26 * 3600);
 
-/// A request that has left.
+/// A request that was sent.
 #[derive(Clone, Debug)]
 pub(crate) struct OnWire {
     pub(crate) request: Request,
     pub(crate) whose: SaleNumber,
-    /// Somebody waits for the answer. Otherwise it may still arrive, or never.
+    /// True if the answer is awaited. Otherwise the request may still arrive, or never.
     pub(crate) awaited: bool,
 }
 
-/// All of it.
+/// The whole world.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) life: Life,
-    /// One that goes on at the same time.
+    /// A transaction that runs at the same time.
     pub(crate) other: Option<Box<Life>>,
-    /// A second till wants something of the payment that this one follows.
+    /// The kind that a second till requests of the payment that this one follows.
     pub(crate) rival: Option<Kind>,
     pub(crate) is_on: bool,
     pub(crate) disk: Disk,
@@ -52,19 +52,20 @@ pub(crate) struct World {
     pub(crate) bank: Bank,
     pub(crate) now: Now,
     pub(crate) deadlines: Deadlines,
-    /// When the bank booked something last.
+    /// The time of the bank's latest booking.
     pub(crate) booked_at: Duration,
-    /// Somebody did what no gateway should: a person may have to see to it.
+    /// True if the gateway or another sender did something unusual, so a person may have to handle it.
     pub(crate) is_strange: bool,
-    /// The payment that this transaction follows, and the most that the journal would have let another one take of it.
+    /// The payment that this transaction follows, and the highest amount that the journal would have allowed another
+    /// one.
     pub(crate) follows: Option<(Rc<Transaction>, u64)>,
-    /// What is to go back of a payment of which the till takes a part.
+    /// The amount to refund of a payment of which the till takes a part.
     pub(crate) rest: Option<u64>,
-    /// The till may take a part of what was approved.
+    /// True if the till may take a part of the approved amount.
     pub(crate) takes_part: bool,
-    /// So many actions had the last step.
+    /// The number of actions of the last step.
     pub(crate) acts: usize,
-    /// Faults that may still happen.
+    /// The number of faults that may still happen.
     pub(crate) faults: u8,
 }
 
@@ -91,7 +92,8 @@ impl World {
         }
     }
 
-    /// The world in which another transaction follows: the bank has its books, and what is on its way may still arrive.
+    /// Returns the world in which another transaction follows. The bank keeps its bookings, and requests on their way
+    /// may still arrive.
     pub(crate) fn for_the_next(&self, order: Order, faults: u8) -> Self {
         let Self { bank, wire, now, deadlines, booked_at, is_strange, .. } = self.clone();
         let follows = self.life.sale.clone().map(|sale| (Rc::new(sale), 0));
@@ -101,7 +103,7 @@ impl World {
         next
     }
 
-    /// How much of the payment that is followed the journal would let another one have by now.
+    /// Returns the amount of the followed payment that the journal would allow another transaction.
     pub(crate) fn left(&self, kind: Kind) -> Option<u64> {
         let (payment, _) = self.follows.as_ref()?;
         let later = |of: &Transaction| {
@@ -117,7 +119,7 @@ impl World {
         }
     }
 
-    /// A second till wants something back of the same payment: what the journal would allow it by now.
+    /// Notes the amount that the journal would allow a second till of the same payment.
     pub(crate) fn offers(&mut self) {
         if self.disk.sales().next().is_none() || self.other.is_some() {
             return;
@@ -128,19 +130,19 @@ impl World {
         }
     }
 
-    /// Whether a list may still lack what was booked last.
+    /// Returns whether a list may still lack the latest booking.
     pub(crate) fn was_booked_lately(&self) -> bool {
         !self.bank.booked.is_empty() && self.now.monotonic.saturating_sub(self.booked_at) < LISTED_AFTER
     }
 
-    /// Forgets what can make no difference any more: what nobody waits for and is too old to arrive.
+    /// Removes data that can make no difference any more: requests without a recipient that are too old to arrive.
     pub(crate) fn forgets(&mut self) {
         if self.is_quiet() {
             self.wire.retain(|on_wire| on_wire.awaited);
         }
     }
 
-    /// Whether whatever was sent is too old to arrive.
+    /// Returns whether every sent request is too old to arrive.
     pub(crate) fn is_quiet(&self) -> bool {
         let lives = self.other.as_deref().into_iter().chain([&self.life]);
         let sent = lives.map(|life| life.asked_at.monotonic.max(life.reversed_at)).max().unwrap_or_default();
@@ -171,7 +173,7 @@ impl World {
             What::DiskIsBack(cut) => self.takes_up(cut),
             What::PutsCopyBack { nth } => {
                 self.power_fails();
-                // A person does that, and by then nothing is on its way any more, and all of it is listed.
+                // A person does that. By then no request is on its way, and all bookings are listed.
                 self.wire.clear();
                 self.passes(LISTED_AFTER);
                 self.disk.is_put_back(usize::from(nth));
@@ -199,7 +201,7 @@ impl World {
         }
     }
 
-    /// A second till has what the journal lets it have of the same payment.
+    /// Begins the transaction of a second till with the amount that the journal allows of the same payment.
     fn other_begins(&mut self, kind: Kind) {
         let Some(left) = self.left(kind) else { return };
         let Some((payment, _)) = &self.follows else { return };
@@ -209,14 +211,14 @@ impl World {
         let order = Order { amount: eur(left), ..shapes::order(transaction, 9) };
         self.other = Some(Box::new(Life::new(Rc::new(order), self.now)));
         self.rival = None;
-        // What it has is judged by the bank's books alone from now on.
+        // From here on only the bank's bookings judge it.
         self.follows = self.follows.take().map(|(payment, _)| (payment, 0));
         self.swaps();
         self.begin(CutAt::Not);
         self.swaps();
     }
 
-    /// What the world makes of a move, and the event that the board hears.
+    /// Applies a move to the world, and returns the event for the terminal.
     fn event(&mut self, one: What) -> Option<Event> {
         let Life { entry, signs, reader, .. } = self.life;
         let by = Some(Who::default());
@@ -280,7 +282,7 @@ impl World {
                 Event::TillAnswered { taken, by }
             }
             What::Settles { keep, .. } => {
-                // A person's word is told and printed anew, whatever the other copy told, and whatever its chip said.
+                // A person's decision is reported and printed again, regardless of the other copy and of the chip.
                 (self.life.told, self.life.receipt) = (ReportedOutcome(None), None);
                 (self.life.was_refused, self.life.was_taken) = (false, false);
                 Event::Resolve { keep, by }
@@ -296,7 +298,7 @@ impl World {
             }
             What::Long(_) => {
                 self.passes(LONG);
-                // Nothing is on its way for so long.
+                // No request is on its way for so long.
                 self.wire.clear();
                 Event::DeadlinePassed
             }
@@ -305,7 +307,7 @@ impl World {
     }
 }
 
-/// Whether it is the gateway's no to a request.
+/// Returns whether the gateway declined a request.
 fn is_a_no(event: &Event) -> bool {
     use pos_core::transaction::Answer;
     matches!(event, Event::Answered(Answer::Declined(_) | Answer::DeclinedInDoubt(_)))
@@ -326,7 +328,7 @@ fn facts(entry: EntryMode, signs: bool) -> CardFacts {
     }
 }
 
-/// Whether a kind's request may be carried out only once, and is looked up and finished.
+/// Returns whether a kind's request may be carried out only once, and is looked up and finished.
 pub(crate) fn is_finished(kind: Kind) -> bool {
     !kind.is_undone_when_unknown()
 }

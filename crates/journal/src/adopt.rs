@@ -1,14 +1,15 @@
-//! Taking over the journal of another board: its transactions become entries of this one, and what is open in it is
-//! settled here.
+//! The adoption of another terminal's journal. Its transactions become entries of this one, and its open transactions
+//! are resolved here.
 //!
-//! A copy of the file is what is taken, with its `-wal`, and not an export: an export leaves out what a reversal needs.
-//! The file given is only ever read. It is copied beside this journal first, and opened as copy, because SQLite writes
-//! when it opens: then it is checked as the doctor and `verify` do, and refused when anything is wrong with it.
+//! The source is a copy of the file with its `-wal`, not an export, because an export omits data that a reversal needs.
+//! The given file is only read. It is first copied next to this journal and opened as a copy, because SQLite writes
+//! when it opens a file. The copy is then checked as the doctor and `verify` do, and refused when anything is wrong
+//! with it.
 //!
-//! All or nothing, in one transaction of this file: steps in the order in which they were written there, and behind
-//! them a mark that says whose they are and how that book ended. Where this journal has transactions already, the
-//! numbers of the other one move up by the highest of them: in the key and in the first record, for a program reads
-//! them from both. The references at the gateway (`merchantTransactionId`) stay as they were sent.
+//! Everything happens in one SQLite transaction of this file. The steps are written in their original order. A mark
+//! follows with their origin and the head of the other chain. If this journal already has transactions, the numbers of
+//! the other one are raised by the highest of them. This changes the key and the first record, because a program reads
+//! numbers from both. The gateway references (`merchantTransactionId`) stay as they were sent.
 
 use std::fs;
 use std::io;
@@ -23,39 +24,39 @@ use super::verify::verify;
 use super::{Error, closes, known, lock, payments, purpose, receipts};
 use pos_terms::transaction::{Reference, SaleNumber};
 
-/// What was taken over.
+/// The adopted data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adopted {
-    /// Transactions.
+    /// The number of transactions.
     pub transactions: u64,
-    /// Till and reference of those that are open, and are settled when the agent is started.
+    /// Till and reference of the open transactions, which are resolved when the agent is started.
     pub open: Vec<(String, Reference)>,
-    /// What was added to their numbers.
+    /// The number added to their numbers.
     pub added: u64,
-    /// The file's book as it was.
+    /// The head of the file's chain.
     pub theirs: Head,
-    /// This book as it is now.
+    /// The head of this journal's chain afterwards.
     pub head: Head,
-    /// Whether there was a WAL beside the file.
+    /// True if there was a WAL next to the file.
     pub with_wal: bool,
 }
 
-/// The copy beside our journal; it goes whatever happens.
+/// The copy next to our journal. It is always deleted.
 struct Copy(PathBuf);
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // What is left of a copy is in nobody's way, and the next adoption removes it.
+        // Remains of a copy do no harm, and the next adoption removes them.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Takes the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction
-/// must be of `terminal`, when that is known: another terminal's cannot be looked up with this one's access to the
-/// gateway.
+/// Adopts the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction
+/// must belong to `terminal`, when that is known. This terminal's access to the gateway cannot look up another
+/// terminal's transactions.
 ///
 /// # Errors
-/// See [`Error`]; then this journal is as it was. The file is never changed.
+/// See [`Error`]; this journal is then unchanged. The file is never changed.
 pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> Result<Adopted, Error> {
     if lock::are_same(path, file) {
         return Err(refused("this is the terminal's own journal; give the copy of the other board's".to_owned()));
@@ -68,10 +69,10 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     }
     let file = &lock::real(file)?;
     lock::has_one_name(file)?;
-    // No agent that starts there meanwhile may write to what is copied.
+    // No agent that starts there meanwhile may write to the copied file.
     let still = lock::keep_still(file)?;
     look_at(file)?;
-    // First of all the lock: an agent that runs must not find entries that it did not write.
+    // Takes the lock first, because a running agent must not find entries that it did not write.
     let (mut db, _) = Db::open(path)?;
     let copy = Copy(beside(path, ".adopting"));
     let with_wal = copied(file, &copy.0)
@@ -112,7 +113,7 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     })
 }
 
-/// What is said of the copy, said of the file.
+/// Replaces the path of the copy in an error by the path of the file.
 fn of_file(error: Error, file: &Path) -> Error {
     let path = file.display().to_string();
     match error {
@@ -124,7 +125,7 @@ fn of_file(error: Error, file: &Path) -> Error {
     }
 }
 
-/// Copies the file and its WAL; whether there was one.
+/// Copies the file and its WAL. Returns whether there was a WAL.
 fn copied(file: &Path, folder: &Path) -> io::Result<bool> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -139,7 +140,7 @@ fn copied(file: &Path, folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Nothing of a damaged or altered book is taken: what is reversed by it moves money.
+/// Checks that the journal is neither damaged nor altered. Reversals from its data move money.
 pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     let check: String =
         theirs.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).unwrap_or_else(|error| error.to_string());
@@ -159,7 +160,7 @@ pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes the transactions from the number `since` on, and all that is open before it.
+/// Adopts the transactions from the number `since` on, and all open ones before it.
 pub(super) fn take_over(
     db: &mut Db,
     theirs: &Connection,
@@ -190,18 +191,17 @@ pub(super) fn take_over(
         identities: purpose::identities(theirs)?,
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
-    // What the other board did after the copy was made is asked for from the last thing that the copy knows.
-    // A time that is not over here either was written by a clock that was ahead, and says nothing.
+    // The agent will ask the gateway what the other terminal did after the copy was made, from the latest data of the
+    // copy on. A time in the future came from a clock that was ahead, and is ignored.
     let sql = "SELECT min(coalesce((SELECT whole_until FROM about), latest), latest)
                FROM (SELECT coalesce(max(unix_ms), 0) AS latest FROM step WHERE unix_ms <= ?1)";
     let over = unix_ms.saturating_add(MILLISECONDS_OF_A_DAY);
     let until: i64 = theirs.query_row(sql, [over], |row| row.get(0)).map_err(failed)?;
     let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
     transaction.execute(sql, params![until]).map_err(failed)?;
-    // And what it was found not to know, this journal does not know either.
+    // This journal does not know the references that the other one was found not to know either.
     let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
-    // Nor does it know what became of what is taken over, when that may have been here before, or its references are
-    // known as missing.
+    // If one of the two was an outdated copy, later events of the adopted transactions are unknown too.
     let none = known::OldCopyFound::default();
     if found != none || ours != none {
         let last = "SELECT max(number) FROM sale";
@@ -221,7 +221,8 @@ pub(super) fn take_over(
     Ok((transactions, added.unsigned_abs(), their_head, head))
 }
 
-/// Takes the keys. A till's reference that both have is either the same transaction or another one: neither is taken.
+/// Adopts the keys. If both journals have a till's reference, it is either the same transaction or a different one.
+/// Both are refused.
 fn sales(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
     let sql =
         "SELECT number, till, reference, settled, earlier FROM sale WHERE number >= ?1 OR settled = 0 ORDER BY number";
@@ -249,7 +250,7 @@ fn sales(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, sinc
     Ok(count)
 }
 
-/// Why a till's reference keeps a journal from being taken over.
+/// Returns the error for a till's reference that prevents the adoption.
 fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), till: &str, reference: &str) -> Error {
     let sent = |connection: &Connection, number: i64| -> Option<String> {
         let first = "SELECT records FROM step WHERE id = ?1";
@@ -271,8 +272,8 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
     })
 }
 
-/// Takes the steps, in the order in which they were written. With the last entry, the last one here of those that
-/// their closes have counted: up to `closed_to` there.
+/// Adopts the steps, in the order in which they were written. Returns the head, and the last entry here that their
+/// closes had counted. `closed_to` is the last such entry there.
 fn steps(
     transaction: &SqlTransaction<'_>,
     theirs: &Connection,
@@ -306,7 +307,8 @@ fn steps(
     Ok((head, closed))
 }
 
-/// The first record with its numbers moved up; everything else of it stays, also what this program does not know.
+/// Returns the first record with raised numbers. All other data is unchanged, including data that this program does not
+/// know.
 fn renumbered(id: i64, text: &str, added: i64) -> Result<String, Error> {
     let mut records: serde_json::Value = serde_json::from_str(text).map_err(|error| unreadable(id, &error))?;
     for pointer in ["/0/order/number", "/0/order/kind/of/number"] {

@@ -1,17 +1,17 @@
-//! The chain: every entry of the book holds a hash over itself and over the entry before it.
+//! The chain: every entry holds a hash over itself and over the entry before it.
 //!
 //! ```text
 //! hash(n) = SHA-256( hash(n-1) || field || field || … )      each field with its length before it, eight bytes, big-endian
 //! ```
 //!
-//! An entry is a row of `step` or of `mark`; `entry` counts both in the order of their commits, from 1; before the
+//! An entry is a row of `step` or of `mark`. `entry` counts both in the order of their commits, from 1. Before the
 //! first there are 32 zero bytes. The fields of a step are `step`, entry, id, sale, unix_ms, records; of a mark `mark`,
-//! entry, unix_ms, what. They never change: a later column is not among them. What stands in `sale` is in the sale's
-//! first record too, and is held against it.
+//! entry, unix_ms, what. They never change: a later column is not hashed. The contents of `sale` are in the
+//! transaction's first record too, and are checked against it.
 //!
-//! A hash without a secret shows that somebody altered, took out, put in or moved rows, and did not reckon every later
-//! hash anew. Who does that, or cuts off the end, is found only by whoever kept an earlier [`Head`] somewhere else:
-//! entry n must still have that hash.
+//! A hash without a secret shows that a person altered, removed, inserted or moved rows without recomputing every later
+//! hash. A recomputed chain, or one with its end cut off, can be detected only with an earlier [`Head`] that was kept
+//! elsewhere. Entry n must still have that hash.
 
 use ring::digest::{Context, SHA256};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -21,15 +21,15 @@ use super::Error;
 use super::db::failed;
 use pos_terms::transaction::{OperatorName, Who};
 
-/// A SHA-256.
+/// A SHA-256 hash.
 pub(super) type Hash = [u8; 32];
 
-/// How far the book goes: the number and the hash of its last entry. To be kept elsewhere.
+/// The end of the chain: the number and the hash of its last entry. It is meant to be kept elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// The entry, counted from 1 in the order of commits; 0 of an empty book.
+    /// The entry, counted from 1 in the order of commits; 0 in an empty journal.
     pub entry: i64,
-    /// Its hash.
+    /// The hash of the entry.
     pub hash: [u8; 32],
 }
 
@@ -49,16 +49,16 @@ pub(super) struct StepRow<'a> {
 }
 
 impl Head {
-    /// Before the first entry.
+    /// The state before the first entry.
     pub(super) const BEGINNING: Self = Self { entry: 0, hash: [0; 32] };
 
-    /// The hash as text.
+    /// Returns the hash as text.
     #[must_use]
     pub fn hex(&self) -> String {
         hex::encode(self.hash)
     }
 
-    /// The entry after this one, when it is this step.
+    /// Returns the next entry, for this step.
     pub(super) fn then_step(&self, row: StepRow<'_>) -> Self {
         let (entry, id, sale, at) = (self.entry + 1, row.id, row.sale, row.unix_ms);
         self.then(&[
@@ -71,7 +71,7 @@ impl Head {
         ])
     }
 
-    /// The entry after this one, when it is this mark.
+    /// Returns the next entry, for this mark.
     pub(super) fn then_mark(&self, unix_ms: i64, what: &str) -> Self {
         let entry = self.entry + 1;
         self.then(&[b"mark", &entry.to_be_bytes(), &unix_ms.to_be_bytes(), what.as_bytes()])
@@ -87,7 +87,7 @@ impl Head {
         Self { entry: self.entry + 1, hash: finish(context) }
     }
 
-    /// The last entry that is in the file.
+    /// Reads the last entry of the file.
     pub(super) fn read(connection: &Connection) -> Result<Self, Error> {
         let last = |sql: &str| {
             let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Hash>(1)?));
@@ -99,7 +99,7 @@ impl Head {
         Ok(last.map_or(Self::BEGINNING, |(entry, hash)| Self { entry, hash }))
     }
 
-    /// The entry of this number, when it is known: it is in the file, or the last one of what was taken out.
+    /// Returns the entry with this number, when it is known: it is in the file, or is the last one of removed entries.
     pub(super) fn at(connection: &Connection, entry: i64) -> Result<Option<Self>, Error> {
         if entry == 0 {
             return Ok(Some(Self::BEGINNING));
@@ -114,119 +114,118 @@ impl Head {
     }
 }
 
-/// What the book says about itself, beside the steps of sales.
+/// An entry about the journal itself, apart from the steps of transactions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub(super) enum Mark {
-    /// Steps that an earlier program wrote, without a hash, were entered just before this.
+    /// Steps of an earlier version, written without a hash, were entered just before this mark.
     EnteredLater {
-        /// How many.
+        /// The number of steps.
         steps: u64,
     },
-    /// The entries from `first` on, up to this one, are the transactions of another journal.
+    /// The entries from `first` up to this one are the transactions of another journal.
     Adopted {
-        /// Its file.
+        /// The file of that journal.
         file: String,
-        /// Its last entry.
+        /// The last entry of that journal.
         entries: i64,
-        /// The hash of that.
+        /// The hash of that entry.
         head: String,
-        /// How many transactions.
+        /// The number of transactions.
         transactions: u64,
-        /// What was added to their numbers.
+        /// The number added to their numbers.
         added: u64,
         /// Their first entry here.
         first: i64,
-        /// The last entry here of those that a close of day of that journal had counted.
+        /// The last of their entries here that a close of day of that journal had counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         closed: Option<i64>,
-        /// Its identities: its own, and those of the journals that it had taken over.
+        /// The identities of that journal: its own, and those of the journals that it had adopted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         identities: Vec<String>,
     },
-    /// A person says that this journal is the terminal's, although the terminal has sold on another one.
+    /// A person confirmed that this journal belongs to the terminal, although the terminal has sold on another one.
     Accepted {
-        /// Who says so.
+        /// The person.
         by: String,
     },
-    /// This journal was found to be an old copy of itself: the gateway held references that it did not know. What was
-    /// open then waits for a person.
+    /// This journal turned out to be an outdated copy: the gateway held references that it did not know. Transactions
+    /// that were open then wait for a person.
     OldCopy {
-        /// What was found, with what was found before.
+        /// The findings, together with earlier ones.
         #[serde(flatten)]
         found: super::OldCopyFound,
     },
-    /// The journal has begun, without a transaction: what the gateway holds from before is another journal's.
+    /// The journal began without a transaction. Earlier transactions at the gateway belong to another journal.
     Begun {
-        /// What time it was at the gateway, by its own clock, milliseconds since 1970.
+        /// The gateway's time by its own clock, in milliseconds since 1970.
         gateway: i64,
     },
-    /// The card reader is this one from now on.
+    /// This is the card reader from here on.
     Reader {
-        /// Who it says that it is, and its configuration.
+        /// The reader's own description and its configuration.
         #[serde(flatten)]
         reader: super::KnownReader,
     },
-    /// What was written before this has times of a clock that was ahead: that a clock is earlier does not make it
-    /// wrong.
+    /// Earlier entries have times of a clock that was ahead. A clock with an earlier time is therefore not wrong.
     ClockSetBack {
-        /// The latest of those times, milliseconds since 1970.
+        /// The latest of those times, in milliseconds since 1970.
         latest: i64,
-        /// What time it was, milliseconds since 1970.
+        /// The actual time, in milliseconds since 1970.
         now: i64,
-        /// Who says so.
+        /// The person or device that set the clock back.
         by: String,
     },
     /// A close of day was made; its content is in the table `close`.
     Close {
-        /// Its number.
+        /// The number of the close.
         number: u64,
-        /// Hash of its content.
+        /// The hash of its content.
         sha256: String,
     },
-    /// There is a new operator.
+    /// An operator was added.
     OperatorAdded {
         /// The name.
         name: OperatorName,
         /// The role, as a word.
         role: String,
-        /// Who added it.
+        /// The author.
         by: Who,
     },
-    /// An operator is none any more.
+    /// An operator was removed.
     OperatorRemoved {
         /// The name.
         name: OperatorName,
-        /// Who removed it.
+        /// The author.
         by: Who,
     },
-    /// An operator has another PIN. Which, and what is kept of it, is never in the book.
+    /// An operator has another PIN. Neither the PIN nor its digest is ever in the chain.
     OperatorPinSet {
         /// The name.
         name: OperatorName,
-        /// Who set it.
+        /// The author.
         by: Who,
     },
-    /// An operator may try its PIN again at once.
+    /// An operator may try the PIN again immediately.
     OperatorUnlocked {
         /// The name.
         name: OperatorName,
-        /// Who unlocked it.
+        /// The author.
         by: Who,
     },
-    /// Old transactions were taken out.
+    /// Old transactions were removed.
     Pruned {
-        /// How many.
+        /// The number of transactions.
         transactions: u64,
-        /// How many of their steps.
+        /// The number of their steps.
         steps: u64,
-        /// Hash over all gaps in the book, as they are from now on.
+        /// The hash over all gaps, as they are from here on.
         gaps: String,
     },
 }
 
 impl Mark {
-    /// Writes it as the entry after `head`, and gives back that one.
+    /// Writes the mark as the entry after `head`, and returns that entry.
     pub(super) fn write(&self, connection: &Connection, head: Head, unix_ms: i64) -> Result<Head, Error> {
         let what = serde_json::to_string(self).map_err(failed)?;
         let next = head.then_mark(unix_ms, &what);
@@ -236,7 +235,7 @@ impl Mark {
     }
 }
 
-/// A row of `gap`: the entries from `first` to `last` were taken out, and the last of them had this hash.
+/// A row of `gap`: the entries from `first` to `last` were removed, and the last of them had this hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: i64,
@@ -244,7 +243,7 @@ pub(super) struct Gap {
     pub(super) chain: Hash,
 }
 
-/// A hash over all gaps, in their order.
+/// The hash over all gaps, in their order.
 pub(super) struct GapsHash(Context);
 
 impl GapsHash {
@@ -275,7 +274,7 @@ mod tests {
 
     #[test]
     fn hashes_are_those_that_another_program_reckons() {
-        // Python's hashlib and struct.pack(">Q", …), from the words of the module's head.
+        // Computed with Python's hashlib and struct.pack(">Q", …), from the description in the module head.
         let row = StepRow { id: 7 << 20, sale: 7, unix_ms: 1_800_000_000_000, records: "[]" };
         let step = Head::BEGINNING.then_step(row);
         assert_eq!(step.entry, 1);

@@ -1,9 +1,9 @@
-//! Closes of day in the book. The mark of a close is an entry of the chain and names the SHA-256 of its content; the
-//! content lies beside it, in the table `close`, so that the marks stay short. Both are written in one transaction: a
-//! close is there whole, or not at all.
+//! Closes of day in the journal. The mark of a close is an entry of the chain and names the SHA-256 of its content. The
+//! content is in the table `close`, so the marks stay short. Both are written in one SQLite transaction, so a close is
+//! complete or does not exist.
 //!
-//! Closes never leave. What has ended since the last one stays too, however old it is, until a close has counted it
-//! (`retention.rs`): only in a journal without any close it leaves uncounted.
+//! Closes are never removed. Transactions that ended since the last close also stay, at any age, until a close has
+//! counted them (`retention.rs`). In a journal without any close they are removed uncounted.
 
 use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -15,7 +15,7 @@ use pos_core::counter::Close;
 use pos_terms::transaction::Reference;
 
 impl Journal {
-    /// The close of this number.
+    /// Returns the close with this number.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -23,7 +23,7 @@ impl Journal {
         self.db.one_close("WHERE number = ?1", params![i64::try_from(number).unwrap_or(i64::MAX)])
     }
 
-    /// The latest close.
+    /// Returns the latest close.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -31,7 +31,7 @@ impl Journal {
         self.db.last_close()
     }
 
-    /// The close that a till asked for under this reference.
+    /// Returns the close that a till asked for under this reference.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -41,15 +41,15 @@ impl Journal {
 }
 
 impl Db {
-    /// Writes a close into the book; when it returns, that is on the disk.
+    /// Writes a close. When it returns, the close is on the disk.
     ///
     /// # Errors
-    /// When it cannot be written: then there is none.
+    /// When it cannot be written; then there is no close.
     pub fn write_close(&mut self, close: &Close, unix_ms: i64) -> Result<(), Error> {
         let number = i64::try_from(close.number).map_err(failed)?;
         let content = serde_json::to_string(close).map_err(failed)?;
         let head = self.take_head()?;
-        // Within the transaction of several entries, or one by itself.
+        // Part of the SQLite transaction of several entries, or a separate one.
         let transaction = self.connection.savepoint().map_err(failed)?;
         let mark = Mark::Close { number: close.number, sha256: sha256(&content) };
         let next = mark.write(&transaction, head, unix_ms)?;
@@ -65,12 +65,12 @@ impl Db {
         self.in_place()
     }
 
-    /// The latest close.
+    /// Returns the latest close.
     pub(super) fn last_close(&self) -> Result<Option<Close>, Error> {
         self.one_close("ORDER BY number DESC LIMIT 1", [])
     }
 
-    /// Closes with a number below this, the newest first, at most `limit`.
+    /// Returns the closes with a number below this one, the newest first, at most `limit`.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -91,19 +91,19 @@ impl Db {
         found.map(|(number, content)| read(number, &content)).transpose()
     }
 
-    /// Up to which entry closes have counted; `None` when there is no close.
+    /// Returns the entry up to which closes have counted, or `None` when there is no close.
     pub(super) fn closed_to(&self) -> Result<Option<i64>, Error> {
         closed_to(&self.connection)
     }
 }
 
-/// Up to which entry the closes of a journal have counted; `None` when it has none.
+/// Returns the entry up to which the closes of a journal have counted, or `None` when it has none.
 pub(super) fn closed_to(connection: &Connection) -> Result<Option<i64>, Error> {
     let mut select = connection.prepare_cached("SELECT max(to_entry) FROM close").map_err(failed)?;
     select.query_row([], |row| row.get(0)).map_err(failed)
 }
 
-/// Whether the content of a close has the hash that its mark names; `None` when it is not there.
+/// Returns whether the content of a close has the hash that its mark names, or `None` when the content is missing.
 pub(super) fn has_hash(connection: &Connection, number: u64, hash: &str) -> rusqlite::Result<Option<bool>> {
     let mut select = connection.prepare_cached("SELECT content FROM close WHERE number = ?1")?;
     let number = i64::try_from(number).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! The SQLite file behind the journal: writing steps, and reading sales back. Blocking; knows no thread.
+//! The SQLite file of the journal: writes steps, and reads transactions back. Blocking; it knows no thread.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,93 +17,95 @@ use super::retention::Retention;
 use super::set_back::{self, SetBack};
 use super::{Error, Purpose, open, payments, receipts};
 
-/// Steps of one sale that have room in `step.id`; a reversal that was tried every five minutes takes nine years for
-/// them.
+/// The number of steps of one transaction that fit in `step.id`. A reversal that is retried every five minutes needs
+/// nine years to use them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
-/// How long a commit waits for another program that writes to the file, which none should.
+/// The time that a commit waits for another program that writes to the file. There should be no such program.
 pub(super) const BUSY: Duration = Duration::from_secs(1);
 
 /// The open file.
 #[derive(Debug)]
 pub struct Db {
     pub(super) connection: Connection,
-    /// The book's last entry; `None` after a write that failed, for it may be on the disk all the same.
+    /// The last entry of the chain. `None` after a failed write, because the write may still be on the disk.
     pub(super) head: Option<Head>,
-    /// Wall clock of the latest step that was written or found.
+    /// The wall clock of the latest step that was written or found.
     pub(super) last_unix_ms: i64,
-    /// When the clock was set back.
+    /// The times when the clock was set back.
     pub(super) set_backs: Vec<SetBack>,
-    /// What is kept, and how long.
+    /// The rules of retention, and their state.
     pub(super) retention: Retention,
-    /// Steps that were written, and transactions that were taken out.
+    /// The number of written steps and removed transactions.
     pub(super) written: u64,
-    /// Steps written since the file says how far the index of payments goes: it is said with a sale's beginning.
+    /// Steps written since the file recorded the progress of the payment index. The progress is recorded when a
+    /// transaction begins.
     unmarked: u64,
-    /// Sales that ended and are not marked as settled yet: that is done with the next sale's beginning.
+    /// Transactions that ended and are not marked as settled yet. They are marked when the next transaction begins.
     ended: Vec<i64>,
-    /// Receipts that are not written yet: that is done with the next sale's beginning.
+    /// Receipts that are not written yet. They are written when the next transaction begins.
     pub(super) receipts: Vec<receipts::WaitingReceipt>,
-    /// The files that are open; nothing before they are known.
+    /// The open files; `None` until they are known.
     pub(super) place: Option<Place>,
-    /// One agent per journal. The last field: it must be let go after the connection (`lock.rs`).
+    /// The locks: one agent per journal. It is the last field, because it must be released after the connection
+    /// (`lock.rs`).
     lock: Option<Lock>,
 }
 
-/// What the journal said when it was opened.
+/// The state of the journal when it was opened.
 #[derive(Debug)]
 pub struct Opened {
-    /// The sales that are not settled.
+    /// The transactions that are not settled.
     pub unsettled: Vec<Transaction>,
-    /// Of those, the ones that a later program wrote and this one cannot read.
+    /// The unsettled transactions that a later version wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
-    /// The highest number given to a sale.
+    /// The highest number given to a transaction.
     pub last_number: SaleNumber,
-    /// Wall clock of the latest record since the clock was set back last, milliseconds since 1970: no earlier clock can
-    /// be right.
+    /// The wall clock of the latest record since the clock was last set back, in milliseconds since 1970. No earlier
+    /// clock can be right.
     pub last_unix_ms: i64,
-    /// Wall clock of the last thing that this journal knows, from which on it is looked for what it does not know:
-    /// should it be an old copy, that happened later. `None` without a transaction. While a transaction is open that
-    /// was taken over from another journal, it is the last thing that the other one knew, when that is earlier.
+    /// The wall clock of the latest data in this journal; `None` without a transaction. The agent looks from here for
+    /// transactions that the journal does not know, because those of an outdated copy happened later. While an adopted
+    /// transaction is open, the latest data of the adopted journal counts if it is earlier.
     pub known_until_unix_ms: Option<i64>,
-    /// Wall clock of the first step that this journal holds; zero without one, and where another journal was taken
-    /// over.
+    /// The wall clock of the first step in this journal. It is zero without a step, and when another journal was
+    /// adopted.
     pub first_unix_ms: i64,
-    /// What this journal was found not to know before; empty when it never was an old copy.
+    /// The references that this journal was found not to know. It is empty when the journal was never an outdated copy.
     pub old_copy: OldCopyFound,
 }
 
-/// A sale that is open, as a pos-agent wrote it (its entries have the right hashes), and that this program cannot read:
-/// a later one wrote it. It stays open and is never taken as absent; its till hears that it cannot be read.
+/// An open transaction that this program cannot read, because a later version wrote it. Its entries have the right
+/// hashes, so a pos-agent wrote it. It stays open and never counts as absent. Its till hears that it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
-    /// Its number.
+    /// The number of the transaction.
     pub number: SaleNumber,
-    /// Its till.
+    /// The till.
     pub till: String,
-    /// Its reference.
+    /// The till's reference.
     pub reference: Reference,
-    /// What cannot be read.
+    /// The part that cannot be read.
     pub cause: String,
 }
 
-/// Till and reference, from a row of the two.
+/// Reads till and reference from a row with both.
 fn key_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Reference)> {
     Ok((row.get(0)?, Reference::as_kept(row.get(1)?)))
 }
 
 impl Db {
-    /// Opens or makes the file and asserts its settings.
+    /// Opens or creates the file and checks its settings.
     ///
     /// # Errors
-    /// See [`Error`]; an existing file is not changed then.
+    /// See [`Error`]; an existing file is then unchanged.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         Self::open_for(path, Purpose::Payments)
     }
 
-    /// [`Self::open`], of a journal for this purpose.
+    /// Opens a journal for this purpose, like [`Self::open`].
     ///
     /// # Errors
-    /// [`Error::OfAnotherPurpose`], and as [`Self::open`].
+    /// [`Error::OfAnotherPurpose`], and the errors of [`Self::open`].
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = &lock::real(path)?;
         let (connection, lock) = open::writable(path, purpose)?;
@@ -111,7 +113,7 @@ impl Db {
         let name = path.display().to_string();
         let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
         let refused = |error| match error {
-            // A page that cannot be read is damage, whoever meets it.
+            // An unreadable page is damage, in every query.
             Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
             error => error,
         };
@@ -123,7 +125,7 @@ impl Db {
         Ok((db, opened))
     }
 
-    /// That the files at the journal's path are those that were written to.
+    /// Checks that the files at the journal's path are those that were written to.
     pub(super) fn in_place(&self) -> Result<(), Error> {
         self.place.as_ref().map_or(Ok(()), Place::holds)
     }
@@ -140,16 +142,16 @@ impl Db {
         let (last_number, last_unix_ms) = (SaleNumber::new(last_number.unsigned_abs()), self.last_unix_ms);
         let old_copy = self.old_copy()?;
         let first = "SELECT coalesce((SELECT unix_ms FROM step ORDER BY id LIMIT 1), 0)";
-        // What was taken over from another journal is older than its place here says.
+        // Adopted transactions are older than their position here suggests.
         let first_unix_ms = if self.has_taken()? { 0 } else { self.number(first)? };
         Ok(Opened { unsettled, set_aside, last_number, last_unix_ms, known_until_unix_ms, first_unix_ms, old_copy })
     }
 
-    /// Opens a second connection, on whatever thread: for reading beside the one that writes, and for copying the WAL.
+    /// Opens a second connection, on any thread, for reading in parallel and for copying the WAL.
     pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
         let (path, lock, place) = (path.to_owned(), self.lock.clone(), self.place.clone());
         move || {
-            // Another file at the path is none of ours, and none is made there.
+            // Another file at the path is not ours, and no file is created there.
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
             place.as_ref().map_or(Ok(()), Place::holds)?;
@@ -160,7 +162,7 @@ impl Db {
         }
     }
 
-    /// Over a connection that nothing is written through.
+    /// Wraps a connection that is only read from.
     pub(super) fn reading(connection: Connection) -> Self {
         Self {
             connection,
@@ -177,11 +179,11 @@ impl Db {
         }
     }
 
-    /// Writes what step number `place` of a sale recorded; when it returns, that is on the disk, and in place.
+    /// Writes the records of step number `place` of a transaction. When it returns, they are on the disk and in place.
     ///
     /// # Errors
-    /// When it could not be written: then none of it is. [`Error::Gone`] when it was, into a file that is not at the
-    /// journal's path any more.
+    /// When they could not be written; then none of them is. [`Error::Gone`] when they were written into a file that is
+    /// no longer at the journal's path.
     pub fn write(&mut self, sale: SaleNumber, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
         let sale = i64::try_from(sale).map_err(failed)?;
         let id = sale.checked_mul(STEPS_OF_SALE).and_then(|id| id.checked_add(i64::from(place)));
@@ -192,7 +194,7 @@ impl Db {
         let next = head.then_step(StepRow { id, sale, unix_ms, records: &text });
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
-            // Within the transaction of two steps, or one by itself.
+            // Part of the SQLite transaction of several steps, or a separate one.
             let transaction = self.connection.savepoint().map_err(failed)?;
             let earlier = order.operation.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
@@ -204,7 +206,7 @@ impl Db {
             payments::add(&transaction, sale, records)?;
             if self.unmarked >= super::housekeeping::TIDY_AFTER {
                 payments::all_until(&transaction, next.entry)?;
-                // Should the writing fail, a start reads a little more.
+                // If the write fails, the next start only reads a little more.
                 self.unmarked = 0;
             }
             self.retention.began(&transaction, sale, unix_ms)?;
@@ -221,7 +223,7 @@ impl Db {
             payments::add(&transaction, sale, records)?;
             transaction.commit().map_err(failed)?;
         } else {
-            // One statement is one transaction: the shortest way to the disk.
+            // A single statement is its own SQLite transaction: the shortest way to the disk.
             put(&self.connection, INSERT_STEP, step)?;
         }
         if records.iter().any(|record| matches!(record, Record::Ended { .. })) {
@@ -234,10 +236,10 @@ impl Db {
         self.in_place()
     }
 
-    /// Writes one entry; when it returns, that is on the disk, and in place.
+    /// Writes one entry. When it returns, it is on the disk and in place.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors of [`Self::write`].
     pub(super) fn write_entry(&mut self, unix_ms: i64, entry: &BookEntry<'_>) -> Result<(), Error> {
         match *entry {
             BookEntry::Step { sale, place, records } => self.write(sale, place, unix_ms, records),
@@ -248,9 +250,9 @@ impl Db {
     /// Writes entries in this order: all of them, or none.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// The errors of [`Self::write`].
     pub(super) fn write_as_one(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<(), Error> {
-        // What the writing marks as done is not, when the end of the transaction fails.
+        // The work that was marked as done is restored when the commit fails.
         let (ended, receipts, unmarked) = (self.ended.clone(), self.receipts.clone(), self.unmarked);
         self.connection.execute_batch("BEGIN").map_err(failed)?;
         let written = entries
@@ -259,13 +261,13 @@ impl Db {
             .and_then(|()| self.connection.execute_batch("COMMIT").map_err(failed));
         if written.is_err() {
             (self.head, self.ended, self.receipts, self.unmarked) = (None, ended, receipts, unmarked);
-            // It may have been rolled back with what failed.
+            // SQLite may already have rolled it back.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         written.and_then(|()| self.in_place())
     }
 
-    /// The book's last entry, for what is written after it: it stays taken when that fails.
+    /// Takes the last entry of the chain for the next write. It stays taken when that write fails.
     pub(super) fn take_head(&mut self) -> Result<Head, Error> {
         match self.head.take() {
             Some(head) => Ok(head),
@@ -273,14 +275,14 @@ impl Db {
         }
     }
 
-    /// Writes what the book says of itself.
+    /// Writes a mark about the journal itself.
     pub(super) fn mark(&mut self, mark: &Mark, unix_ms: i64) -> Result<(), Error> {
         let head = self.take_head()?;
         self.head = Some(mark.write(&self.connection, head, unix_ms)?);
         self.in_place()
     }
 
-    /// The book's last entry.
+    /// Returns the last entry of the chain.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -288,13 +290,13 @@ impl Db {
         Head::read(&self.connection)
     }
 
-    /// How much was written since the file was opened: steps, and transactions that were taken out.
+    /// Returns how much was written since the file was opened: steps, and removed transactions.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Copies the WAL into the file, as far as no reader holds it; whether that was all of it. Then it is written from
-    /// its beginning again, and keeps its size.
+    /// Copies the WAL into the file, as far as no reader holds it. Returns whether all of it was copied. If so, the WAL
+    /// is then written from its beginning again, and keeps its size.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -309,7 +311,7 @@ impl Db {
         Ok(matches!(copied, (0, all, copied) if all == copied))
     }
 
-    /// The sale of one till's reference.
+    /// Returns the transaction with one till's reference.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -322,7 +324,7 @@ impl Db {
         number.map(|number| self.replay(number)).transpose()
     }
 
-    /// The sales with a number above `since`, oldest first.
+    /// Returns the transactions with a number above `since`, oldest first.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -335,8 +337,8 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The sales with a number above `above` and below `below`, newest first; with `reference` only those whose
-    /// reference has this in it, small and capital letters the same.
+    /// Returns the transactions with a number above `above` and below `below`, newest first. With `reference`, only
+    /// those whose reference contains it, in small or capital letters.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -348,7 +350,7 @@ impl Db {
         limit: u32,
     ) -> Result<Vec<Transaction>, Error> {
         let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-        // Of a sale that is not looked for the reference alone is read, and none of its records.
+        // For a transaction that does not match, only the reference is read, and none of its records.
         let numbers = self.numbers(
             "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND (?3 IS NULL OR till = ?3) \
              AND (?4 IS NULL OR instr(lower(reference), lower(?4)) > 0) ORDER BY number DESC LIMIT ?5",
@@ -357,20 +359,20 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The reference of a till's latest transaction.
+    /// Returns the reference of a till's latest transaction.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
-        // From the newest number downwards (`+`): by the index of references all of the till's would be read and
-        // sorted.
+        // The `+` makes SQLite read from the newest number downwards. With the index of references it would read and
+        // sort all transactions of the till.
         self.connection
             .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
             .and_then(|mut select| select.query_row([till], |row| row.get(0).map(Reference::as_kept)).optional())
             .map_err(failed)
     }
 
-    /// The transaction of this number.
+    /// Returns the transaction with this number.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -379,12 +381,12 @@ impl Db {
         known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
     }
 
-    /// The till and the reference of the transaction of this number.
+    /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
-        // What SQLite cannot count nobody has been given.
+        // No transaction has a number that SQLite cannot store.
         let Ok(number) = i64::try_from(number) else { return Ok(None) };
         self.connection
             .prepare_cached("SELECT till, reference FROM sale WHERE number = ?1")
@@ -392,7 +394,7 @@ impl Db {
             .map_err(failed)
     }
 
-    /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
+    /// Returns the transactions that refer to the one with this number: captures, refunds, reversals, oldest first.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -402,15 +404,15 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// The sales that are not settled and can be read, oldest first.
+    /// Returns the transactions that are not settled and can be read, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read, and no later program wrote them so.
+    /// When they cannot be read for another reason than a later version.
     pub fn unsettled(&mut self) -> Result<Vec<Transaction>, Error> {
         self.open_transactions().map(|(open, _)| open)
     }
 
-    /// The sales that are not settled: those that can be read, and those that a later program wrote.
+    /// Returns the transactions that are not settled: those that can be read, and those that a later version wrote.
     pub(super) fn open_transactions(&mut self) -> Result<(Vec<Transaction>, Vec<SetAside>), Error> {
         let numbers = self.numbers("SELECT number FROM sale WHERE settled = 0 ORDER BY number", params![])?;
         let (mut open, mut set_aside) = (Vec::new(), Vec::new());
@@ -434,8 +436,8 @@ impl Db {
         Ok((open, set_aside))
     }
 
-    /// Whether each step of a sale has the hash that it should have behind the entry before it. Without entries nobody
-    /// knows.
+    /// Returns whether each step of a transaction has the right hash after the entry before it. Without entries it
+    /// returns false.
     pub(super) fn is_as_written(&self, number: i64) -> Result<bool, Error> {
         if !open::has_chain(&self.connection)? {
             return Ok(false);
@@ -467,7 +469,7 @@ impl Db {
         sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))
     }
 
-    /// What the steps of a sale wrote; nothing, when there is none.
+    /// Returns the records of the steps of a transaction; empty when there is none.
     pub(super) fn steps(&self, number: i64) -> Result<Vec<Vec<Record>>, Error> {
         let mut select = self
             .connection
@@ -490,7 +492,8 @@ impl Db {
         rows.collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// Writes what stands there already: changed and changed back, for what is not changed SQLite does not write.
+    /// Writes a value that is already there. It is changed and changed back, because SQLite does not write unchanged
+    /// values.
     pub(super) fn try_to_write(&mut self) -> Result<(), Error> {
         let transaction = self.connection.transaction().map_err(failed)?;
         for _ in 1..=2 {

@@ -1,8 +1,8 @@
-//! What a dispute needs of each transaction: who paid how much, when and how, what the gateway and the card said, and
-//! how it ended.
+//! The facts of each transaction that a dispute needs: the amount, the time, the way of payment, the answers of gateway
+//! and card, and the outcome.
 //!
-//! Field by field, so that nothing is given out because a record has it: the card number is the masked one, texts from
-//! outside are looked through for card numbers once more, and parameters and further answers of the gateway stay in the
+//! Each field is chosen explicitly, so nothing is exported just because a record has it. The card number is masked, and
+//! external texts are searched for card numbers again. Parameters and further answers of the gateway stay in the
 //! journal.
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -30,7 +30,7 @@ pub struct ExportedTransaction<'a> {
     records: Vec<Entry<'a>>,
 }
 
-/// What its records tell, or that this program cannot read them.
+/// The facts from its records, or the error when this program cannot read them.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum SaleFacts<'a> {
@@ -44,9 +44,9 @@ enum SaleFacts<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts<'a> {
-    /// `sale`, `refund`, …, as the gateway calls it beside.
+    /// `sale`, `refund`, …, next to the gateway's own name.
     kind: &'static str,
-    /// It is training, of which no money moves.
+    /// True if it is training, in which no money moves.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     training: bool,
     payment_type: &'static str,
@@ -55,32 +55,32 @@ struct Facts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_number: Option<SaleNumber>,
     currency: String,
-    /// What was asked for, before a tip.
+    /// The requested amount, before a tip.
     amount: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     tip: Option<String>,
-    /// What was to be charged.
+    /// The amount to charge.
     total: String,
     terminal_id: &'a str,
     merchant_transaction_id: &'a str,
     started_at: String,
     local_time: &'a str,
-    /// Who asked for it; absent when that was not kept.
+    /// The person or program that asked for it; absent when it was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a Who>,
-    /// `ended`, or where it stands.
+    /// `ended`, or the current state.
     standing: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<String>,
-    /// Why, one word of a closed list (`pos-agent reasons`).
+    /// The reason, one word of a closed list (`pos-agent reasons`).
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// What was said about it from outside, or the sentence of an earlier program.
+    /// The detail from outside, or the sentence of an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Absent when an earlier program ended it.
+    /// Absent when an earlier version ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ struct Card<'a> {
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cvm: Option<Cvm>,
-    /// Transaction and value: the card's word for its approval is what an issuer asks for.
+    /// Kind and value. An issuer asks for the card's proof of its approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     cryptogram: Option<Cryptogram>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ struct Host<'a> {
     ndc: Option<&'a str>,
 }
 
-/// One record: when it was written, and its place in the book.
+/// One record, with its time and its position in the chain.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'a> {
@@ -148,32 +148,32 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<i64>,
     is: &'static str,
-    /// What was reversed, and by what.
+    /// The reversed payment, and the reversal.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reversal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Who caused it, when a person did.
+    /// The person who caused it, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a Who>,
 }
 
-/// The last line of an export: without it the file was cut off.
+/// The last line of an export. Without it the file was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Closing {
     /// Always true.
     pub end: bool,
-    /// Transactions before this line.
+    /// The number of transactions before this line.
     pub transactions: u64,
-    /// Of those, the ones that this program cannot read.
+    /// The number of these that this program cannot read.
     pub unreadable: u64,
-    /// The book's last entry; absent in a journal without entries.
+    /// The last entry of the chain; absent in a journal without entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<i64>,
-    /// Its hash.
+    /// The hash of that entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
 }
@@ -186,7 +186,7 @@ struct Step {
 }
 
 impl Reading {
-    /// Gives out the transactions with a number above `since`, oldest first. Ends early when `take` does.
+    /// Gives out the transactions with a number above `since`, oldest first. It ends early when `take` does.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -195,7 +195,7 @@ impl Reading {
         since: SaleNumber,
         mut take: impl FnMut(&ExportedTransaction<'_>) -> Result<(), E>,
     ) -> Result<Result<Closing, E>, Error> {
-        // One moment of the journal, whatever is written meanwhile.
+        // One moment of the journal, regardless of later writes.
         let moment = self.connection.transaction().map_err(failed)?;
         let has_chain = open::has_chain(&moment)?;
         let head = if has_chain { Some(Head::read(&moment)?) } else { None };
@@ -235,7 +235,7 @@ impl Reading {
     }
 }
 
-/// The steps of a transaction; as text why they cannot be understood.
+/// Returns the steps of a transaction, or, as text, why they cannot be read.
 fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<Step>, String>, Error> {
     let mut select = moment.prepare_cached(select).map_err(failed)?;
     let first = number.saturating_mul(STEPS_OF_SALE);
@@ -244,7 +244,7 @@ fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<St
     while let Some(row) = rows.next().map_err(failed)? {
         let (unix_ms, entry) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
         let text = row.get_ref(2).map_err(failed)?.as_str().map_err(|error| error.to_string());
-        // What does not fit is not shown: the message of a parser may repeat what it read.
+        // Unreadable data is not shown, because a parser's message may repeat what it read.
         let records = text.and_then(|text| {
             serde_json::from_str(text).map_err(|error| format!("step {} of it, column {}", steps.len(), error.column()))
         });
@@ -370,7 +370,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// UTC, RFC 3339.
+/// Formats a time in UTC, RFC 3339.
 fn time(unix_ms: i64) -> String {
     DateTime::<Utc>::from_timestamp_millis(unix_ms)
         .map_or_else(|| unix_ms.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))

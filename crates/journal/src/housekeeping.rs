@@ -1,12 +1,12 @@
-//! What keeps the file and its WAL small: old transactions leave, and the WAL is copied into the file so that it is
-//! written from its beginning again. It follows what was written, whoever wrote it; that the reader has nothing to do
-//! is only a good moment.
+//! The housekeeping that keeps the file and its WAL small. Old transactions are removed. The WAL is copied into the
+//! file, so it is written from its beginning again. Housekeeping depends on the amount written, by any caller. An idle
+//! reader is only a good moment for it.
 //!
-//! A WAL begins anew when the next commit finds all of it copied. One thread copies the bulk, beside the commits; what
-//! was committed meanwhile is little, and is copied at once on the caller's thread, between two commits. Otherwise a
-//! terminal that writes all the time would never find its WAL copied to the end.
+//! A WAL restarts when the next commit finds all of it copied. A thread copies most of it in parallel with the commits.
+//! The rest is little, and is copied immediately on the caller's thread, between two commits. Otherwise a terminal that
+//! writes all the time would never find its WAL fully copied.
 //!
-//! A sale at the reader is left alone until the WAL is several times as long as it should be.
+//! A transaction at the reader is not disturbed until the WAL is several times as long as it should be.
 
 use std::path::Path;
 
@@ -15,25 +15,28 @@ use tokio::task::JoinHandle;
 use super::Journal;
 use super::open::beside;
 
-/// Steps after which the WAL is copied into the file: some ten sales. A step writes two to seven pages.
+/// The number of steps after which the WAL is copied into the file: about ten sales. A step writes two to seven pages.
 pub(super) const TIDY_AFTER: u64 = 40;
-/// Steps after which it is copied although a sale is at the reader: the thread competes with it for the disk.
+/// The number of steps after which it is copied even during a transaction at the reader. The thread then competes with
+/// it for the disk.
 const LATE: u64 = 4 * TIDY_AFTER;
-/// Steps after which the rest is copied before anything else is written, whatever waits: some 8 MB of pages.
+/// The number of steps after which the rest is copied before any other write, even if transactions wait: about 8 MB of
+/// pages.
 const TOO_LATE: u64 = 8 * TIDY_AFTER;
-/// Steps between two looks at what is old enough to leave: three transactions are begun, and up to sixteen leave.
+/// The number of steps between two searches for old transactions: three transactions begin, and up to sixteen are
+/// removed.
 const PRUNE_AFTER: u64 = 8;
 
-/// How far it has come; all numbers are of [`super::Db::written`].
+/// The progress of housekeeping. All numbers are values of [`super::Db::written`].
 #[derive(Debug)]
 pub(super) struct Housekeeping {
-    /// Up to here the WAL was copied, and begins anew.
+    /// The point up to which the WAL was copied, so it restarts.
     copied: u64,
-    /// Nothing is to be copied before.
+    /// The point before which nothing is copied.
     next: u64,
-    /// Up to here it was looked who can leave.
+    /// The point of the last search for old transactions.
     pruned: u64,
-    /// The thread that copies, and what was written when it began.
+    /// The thread that copies, and the amount written when it began.
     copying: Option<(JoinHandle<()>, u64)>,
 }
 
@@ -44,14 +47,14 @@ impl Default for Housekeeping {
 }
 
 impl Journal {
-    /// Between two sales: takes out a few transactions that are old enough, and sees to the WAL.
+    /// Does the housekeeping between two transactions: removes a few old ones, and copies the WAL if needed.
     pub fn tidy(&mut self) {
         self.prune();
         self.see_to_the_wal(false);
     }
 
-    /// To be called after whatever may have been written; costs nothing when there is nothing to do. `busy`: a sale is
-    /// at the reader.
+    /// Does the housekeeping after a possible write. It costs nothing when there is nothing to do. `busy` says that a
+    /// transaction is at the reader.
     pub fn keep_small(&mut self, busy: bool) {
         if !busy && self.db.written().saturating_sub(self.house.pruned) >= PRUNE_AFTER {
             self.prune();
@@ -59,7 +62,7 @@ impl Journal {
         self.see_to_the_wal(busy);
     }
 
-    /// The size of the file and of its WAL, in bytes; zero of what cannot be looked at.
+    /// Returns the size of the file and of its WAL, in bytes; zero for a file that cannot be read.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |facts| facts.len());
@@ -91,7 +94,7 @@ impl Journal {
         }
     }
 
-    /// Copies on a thread of its own what is in the WAL now.
+    /// Copies the present contents of the WAL on a separate thread.
     fn copy(&mut self, written: u64) {
         let beside = self.db.beside(&self.path);
         let thread = tokio::task::spawn_blocking(move || {
@@ -102,12 +105,12 @@ impl Journal {
         self.house.copying = Some((thread, written));
     }
 
-    /// Copies here what was written while the thread copied: nothing else is written meanwhile.
+    /// Copies here what was written while the thread copied. Nothing else is written meanwhile.
     fn copy_the_rest(&mut self, written: u64) {
         self.house.copying = None;
         match self.db.checkpoint() {
             Ok(true) => self.house.copied = written,
-            // Somebody reads it, for a while.
+            // A reader holds it for a while.
             Ok(false) => {}
             Err(error) => tracing::warn!(%error, "the journal's WAL could not be copied into the file"),
         }
@@ -117,7 +120,7 @@ impl Journal {
     /// Waits until the thread has copied.
     pub async fn tidied(&mut self) {
         if let Some((thread, _)) = &mut self.house.copying {
-            // A thread that panicked has copied nothing: the WAL grows until the next time.
+            // A thread that panicked has copied nothing. The WAL grows until the next time.
             let _ = thread.await;
         }
     }

@@ -1,7 +1,7 @@
-//! The journal looked at from outside, for `pos-agent doctor`: read only, without the agent's lock, beside a running
-//! agent.
+//! The inspection of the journal from outside, for `pos-agent doctor`. It is read only, takes no agent lock, and works
+//! while an agent runs.
 //!
-//! It mends nothing and judges nothing about money; a sale is replayed as the agent would.
+//! It repairs nothing and decides nothing about money. A transaction is replayed as the agent would.
 
 use std::path::Path;
 
@@ -18,82 +18,84 @@ use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
 use super::{Error, Purpose, ReaderChange, SetAside, purpose};
 
-/// Sales from the latest on among which one is looked for that was approved, refused or declined in an unusual way.
+/// The number of latest transactions that are searched for one that was approved, refused or declined in an unusual
+/// way.
 const LATEST: u32 = 200;
-/// Lines of SQLite's check that are kept.
+/// The number of lines of SQLite's check that are kept.
 const CHECK_LINES: u32 = 5;
 
-/// What was found in the file.
+/// The findings.
 #[derive(Debug)]
 pub struct Inspection {
-    /// `PRAGMA application_id`: another program's when it is not zero.
+    /// `PRAGMA application_id`; another program's when it is not zero.
     pub application_id: i64,
     /// `PRAGMA user_version`; zero in a file that no agent has written yet.
     pub format: i64,
     /// The latest format that this program reads.
     pub known_format: i64,
-    /// `PRAGMA journal_mode`, `wal` in a journal of ours.
+    /// `PRAGMA journal_mode`, `wal` in our journal.
     pub mode: String,
-    /// What SQLite's own check has to say; empty when all is well.
+    /// The findings of SQLite's own check; empty when the file is sound.
     pub damage: Vec<String>,
-    /// The book, entry by entry; not looked at in a damaged file.
+    /// The verdict about the chain, entry by entry; `None` for a damaged file.
     pub book: Option<Verdict>,
-    /// The latest change of the reader, when the book knows one and can be read.
+    /// The latest change of the reader, when the chain has one and can be read.
     pub reader: Option<ReaderChange>,
-    /// What it is for, when that can be told.
+    /// The purpose of the journal, when it can be determined.
     pub purpose: Option<Purpose>,
-    /// Its identities; none in one of an earlier program.
+    /// The identities of the journal; empty in one of an earlier version.
     pub identities: Vec<String>,
-    /// The sales, or why they cannot be read.
+    /// The transactions, or the error when they cannot be read.
     pub sales: Result<Sales, Error>,
 }
 
-/// The sales in it.
+/// The transactions of the journal.
 #[derive(Debug)]
 pub struct Sales {
-    /// All of them.
+    /// The number of all transactions.
     pub count: u64,
-    /// References of those whose outcome is not known yet.
+    /// References of those without an outcome.
     pub open: Vec<String>,
     /// References of those that need a person.
     pub quarantined: Vec<String>,
-    /// Open ones that a later program wrote and this one cannot read.
+    /// Open transactions that a later version wrote and this one cannot read.
     pub set_aside: Vec<SetAside>,
     /// The latest time that counts.
     pub latest: Latest,
-    /// When the clock was set back last.
+    /// The latest correction of the clock.
     pub set_back: Option<SetBack>,
-    /// The latest one that the gateway approved.
+    /// The latest transaction that the gateway approved.
     pub approved: Option<Transaction>,
-    /// How many of the latest were declined in an unusual way, and shown as declined by a look.
+    /// The number of the latest transactions whose unusual decline a look-up confirmed.
     pub doubted_declines: usize,
-    /// The latest one that reached the gateway, when it was refused as an invalid request: its reference and till.
+    /// The reference and till of the latest transaction that reached the gateway, when it was refused as an invalid
+    /// request.
     pub invalid_request: Option<String>,
-    /// The latest close of day, when there is one.
+    /// The latest close of day, if there is one.
     pub closed: Option<LastClose>,
 }
 
-/// The latest close of day, and how long it is past.
+/// The latest close of day, and how long ago it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastClose {
-    /// Its number.
+    /// The number of the close.
     pub number: u64,
-    /// When it was made, local with its offset (RFC 3339).
+    /// The time of the close, local with its offset (RFC 3339).
     pub at: String,
-    /// Dates after it on which transactions began.
+    /// The number of later dates on which transactions began.
     pub days_since: u64,
 }
 
-/// Looks into the file; nothing of it is changed.
+/// Inspects the file; nothing of it is changed.
 ///
 /// # Errors
-/// When it cannot be opened, or is no SQLite file.
+/// When it cannot be opened, or is not an SQLite file.
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let path = &lock::real(path)?;
     lock::has_one_name(path)?;
     let name = path.display().to_string();
     let cannot_open = |error: rusqlite::Error| refused(&name, &error);
-    // A WAL that is being written may look torn: of a journal that an agent holds SQLite alone knows.
+    // A WAL that is being written may look torn. Only SQLite can judge a journal that an agent holds.
     if !is_held(path) {
         look_at(path)?;
     }
@@ -101,7 +103,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
     connection.busy_timeout(BUSY).map_err(cannot_open)?;
     let number = |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-    // The first look into the file is the one that finds that it is none of SQLite's.
+    // This first read finds out whether the file is an SQLite file.
     let format = number("user_version").map_err(cannot_open)?;
     let application_id = number("application_id").map_err(cannot_open)?;
     let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(cannot_open)?;
@@ -128,7 +130,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     })
 }
 
-/// SQLite's check of every page, without comparing the indices.
+/// Runs SQLite's check of every page, without comparing the indices.
 fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut check = connection.prepare(&format!("PRAGMA quick_check({CHECK_LINES})"))?;
     let lines: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -156,7 +158,7 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
         invalid_request: None,
         closed: None,
     };
-    // A journal of an earlier program has none, and no table for them.
+    // A journal of an earlier version has no close, and no table for them.
     sales.closed = last_close(&db).unwrap_or_default();
     for sale in unsettled {
         let reference = named(&sale);
@@ -190,13 +192,13 @@ fn named(sale: &Transaction) -> String {
     name_of(sale.order().reference.as_str(), &sale.order().till)
 }
 
-/// What a sale is called in [`Sales`].
+/// Returns the name of a transaction in [`Sales`].
 #[must_use]
 pub fn name_of(reference: &str, till: &str) -> String {
     format!("{reference} of till {till}")
 }
 
-/// Numbers of the latest sales, the latest first.
+/// Returns the numbers of the latest transactions, the latest first.
 fn latest(connection: &Connection) -> Result<Vec<i64>, Error> {
     let mut select = connection.prepare("SELECT number FROM sale ORDER BY number DESC LIMIT ?1").map_err(failed)?;
     let rows = select.query_map([LATEST], |row| row.get(0)).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! What an old copy of the journal is known by: until when it knows, and whether one of our references at the gateway
-//! is in it.
+//! The facts that reveal an outdated copy of the journal: the time of its latest data, and whether it contains one of
+//! our gateway references.
 
 use std::collections::BTreeSet;
 
@@ -13,39 +13,39 @@ use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
 use pos_terms::transaction::SaleNumber;
 
-/// What a journal was found not to know, when it was an old copy of itself.
+/// The findings about an outdated copy of the journal: the references that it did not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OldCopyFound {
-    /// The highest number in the references that it did not know: its numbers go on above it.
+    /// The highest number in the references that it did not know. New numbers continue above it.
     pub above: SaleNumber,
-    /// The highest number of its own at that time: what became of these transactions since, it does not know.
+    /// The highest number in the journal at that time. The journal does not know what happened to these transactions
+    /// later.
     pub before: SaleNumber,
     /// The references, each by its number and half of its random digits.
     pub references: BTreeSet<String>,
 }
 
-/// What another board's journal became here.
+/// The adopted journal of another terminal, as it is here.
 struct Taken {
-    /// Its first entry here.
+    /// The first entry here.
     first: i64,
-    /// The entry of the mark behind its last one.
+    /// The entry of the mark after the last one.
     mark: i64,
-    /// What was added to its numbers.
+    /// The number added to its numbers.
     added: i64,
 }
 
 impl Db {
-    /// The wall clock of the last thing that this journal knows, in milliseconds since 1970: what it does not know
-    /// happened later. `None` without a transaction. While a transaction is open that was taken over from another
-    /// journal, it is the last thing that the other one knew, when that is earlier: its own board may have gone on
-    /// after the copy was made.
+    /// Returns the wall clock of the latest data in this journal, in milliseconds since 1970. Unknown transactions
+    /// happened later. `None` without a transaction. While an adopted transaction is open, the latest data of the
+    /// adopted journal counts if it is earlier. Its own terminal may have continued after the copy was made.
     ///
-    /// Times after `not_after` were written by a clock that was ahead, and say nothing.
+    /// Times after `not_after` came from a clock that was ahead, and are ignored.
     pub(super) fn known_until(&self, open: &[SaleNumber], not_after: i64) -> Result<Option<i64>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
-        // A look for an old copy that had no answer goes on from where it began, over any number of starts.
+        // A check for an outdated copy that had no answer continues from where it began, over any number of starts.
         let unanswered = "SELECT whole_until FROM about";
         let unanswered: Option<i64> =
             self.connection.query_row(unanswered, [], |row| row.get(0)).optional().map_err(failed)?.flatten();
@@ -76,7 +76,7 @@ impl Db {
         Ok(Some(until))
     }
 
-    /// [`Self::known_until`] of all that is open, or is not marked as settled yet.
+    /// Returns [`Self::known_until`] for all transactions that are open, or not marked as settled yet.
     pub(super) fn known_until_at_most(&self, not_after: i64) -> Result<Option<i64>, Error> {
         let open = self.numbers("SELECT number FROM sale WHERE settled = 0", [])?;
         self.known_until(
@@ -85,9 +85,9 @@ impl Db {
         )
     }
 
-    /// The ids of the terminals that may have sent, since this time, what this journal does not know: that of its
-    /// latest transaction, and those of all with a number since then. Of each journal that was taken over and knew of
-    /// that time it is the id of the latest transaction in it.
+    /// Returns the ids of the terminals that may have sent transactions since this time that this journal does not
+    /// know. They are those of its latest transaction and of all with a number since then. For each adopted journal
+    /// with data of that time, it is the id of the latest transaction in it.
     pub(super) fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         let sql = "SELECT coalesce((SELECT min(first) FROM day WHERE date >= ?1), max(number), 0) FROM sale";
@@ -110,14 +110,14 @@ impl Db {
         Ok(ids)
     }
 
-    /// Whether a transaction of this journal sent a request under this reference at the gateway
+    /// Returns whether a transaction of this journal sent a request under this gateway reference
     /// (`merchantTransactionId`).
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn knows(&self, reference: &str) -> Result<bool, Error> {
         let taken = self.taken()?;
-        // Terminal, number, random digits, and which reversal it is.
+        // Terminal, number, random digits, and the number of the reversal.
         let number = reference.split('-').nth(1).and_then(|number| number.parse::<i64>().ok());
         for added in std::iter::once(0).chain(taken.iter().map(|taken| taken.added)) {
             let first = number.and_then(|number| number.checked_add(added)?.checked_mul(STEPS_OF_SALE));
@@ -127,22 +127,23 @@ impl Db {
                 return Ok(true);
             }
         }
-        // A journal that was taken over may itself have taken one over: then nobody knows how much was added.
+        // An adopted journal may itself have adopted one. The number that was added is then unknown.
         let sql = "SELECT records FROM step WHERE instr(records, ?1) > 0";
         Ok(!taken.is_empty() && self.any_holds(sql, params![reference], reference)?)
     }
 
-    /// From when on a look for an old copy is under way; `None` when it was answered. It is no part of the book.
+    /// Keeps the time from which a check for an outdated copy is in progress, or `None` when it was answered. It is not
+    /// part of the chain.
     pub(super) fn look_from(&self, unix_ms: Option<i64>) -> Result<(), Error> {
         put(&self.connection, "UPDATE about SET whole_until = ?1 WHERE whole_until IS NOT ?1", params![unix_ms])
     }
 
-    /// Writes into the book that this journal was found to be an old copy.
+    /// Writes a mark that this journal is an outdated copy.
     pub(super) fn mark_old_copy(&mut self, found: &OldCopyFound, unix_ms: i64) -> Result<(), Error> {
         self.mark(&Mark::OldCopy { found: found.clone() }, unix_ms)
     }
 
-    /// What was found before, when this journal was an old copy.
+    /// Returns the earlier findings about an outdated copy.
     pub(super) fn old_copy(&self) -> Result<OldCopyFound, Error> {
         old_copy(&self.connection)
     }
@@ -160,7 +161,7 @@ impl Db {
         Ok(false)
     }
 
-    /// Writes into the book that it has begun, unless it has a transaction or says so already.
+    /// Writes a mark that the journal has begun, unless it has a transaction or such a mark.
     pub(super) fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), Error> {
         if !self.is_empty()? || self.began()?.is_some() {
             return Ok(());
@@ -168,8 +169,8 @@ impl Db {
         self.mark(&Mark::Begun { gateway: gateway_unix_ms }, unix_ms)
     }
 
-    /// What time it was at the gateway when this journal began; `None` when that was not written, or another one was
-    /// taken over, which began earlier.
+    /// Returns the gateway's time when this journal began. `None` when it was not recorded, or when another journal was
+    /// adopted, which began earlier.
     pub(super) fn began(&self) -> Result<Option<i64>, Error> {
         let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;
@@ -185,7 +186,7 @@ impl Db {
         Ok(began)
     }
 
-    /// Whether it has no transaction.
+    /// Returns whether it has no transaction.
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.number("SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)")? == 0)
     }
@@ -209,7 +210,7 @@ impl Db {
     }
 }
 
-/// What a journal was found not to know, as its latest mark of that says.
+/// Returns the findings about an outdated copy, from the latest mark of that kind.
 pub(super) fn old_copy(connection: &Connection) -> Result<OldCopyFound, Error> {
     let mut select = connection.prepare("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
@@ -222,8 +223,8 @@ pub(super) fn old_copy(connection: &Connection) -> Result<OldCopyFound, Error> {
     Ok(OldCopyFound::default())
 }
 
-/// Whether a record has this reference as one of ours, whatever the field is called: later requests of a transaction
-/// have their own. What the till or the gateway said under whatever name is not ours.
+/// Returns whether a record contains this reference as one that the agent sent. Any field may hold it, because later
+/// requests of a transaction have their own references. Data of the till or the gateway does not count.
 fn holds(records: &Value, reference: &str) -> bool {
     match records {
         Value::String(text) => text == reference,

@@ -1,39 +1,40 @@
-//! Is: what survives the power: SQLite in WAL mode with `synchronous=FULL`, the account book of a terminal.
-//! Is not: what decides about a sale, or what acts for it.
-//! Invariant: a step's actions are given out only after its records are on the disk.
+//! Is: the storage that survives a power cut, SQLite in WAL mode with `synchronous=FULL`; the account book of a
+//! terminal. Is not: the decisions about a transaction, or the actions for it. Invariant: a step's actions are given
+//! out only after its records are on the disk.
 //!
-//! It is the [`Book`] of the core: [`pos_core::book::commit`] has a step's records written, and gives out the actions
-//! only when they are on the disk. What is kept, and what may not be, is said in `transaction::Record`.
+//! It implements the core's [`Book`]. [`pos_core::book::commit`] has the records of a step written, and gives out the
+//! actions only when they are on the disk. `transaction::Record` defines the data that is kept, and the data that must
+//! not be.
 //!
 //! | table | a row is |
 //! |---|---|
 //! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
-//! | `step` | what one step of a sale wrote, as a JSON list of records; `id` is the sale's number and the step's place in it; `entry` and `chain` are its place and hash in the book |
-//! | `mark` | what the book says beside the sales, an entry like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change of the operators |
+//! | `step` | the records of one step of a transaction, as a JSON list; `id` is the transaction's number and the step's position in it; `entry` and `chain` are its position and hash in the chain |
+//! | `mark` | an entry about the journal itself, chained like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change of the operators |
 //! | `close` | the content of a close of day; its mark holds the hash of it |
-//! | `gap` | entries that were taken out, with the hash from which the chain goes on |
-//! | `day` | a date on which transactions began, with the first of them: what retention counts |
-//! | `payment` | an id at the gateway: a transaction's own payment, its reversal by itself, or a payment that the journal does not know |
-//! | `program` | the program that uses the journal, and the one before it, with what answered them; no part of the book |
-//! | `operator`, `pin_try` | the operators and the tries of their PINs, where there are operators; no part of the book (`operators.rs`) |
-//! | `about` | what the journal is for (`purpose.rs`), and the format that the tables have; `PRAGMA user_version` is the oldest that may use them (`open.rs`) |
+//! | `gap` | entries that were removed, with the hash from which the chain continues |
+//! | `day` | a date on which transactions began, with the first of them: the days that retention counts |
+//! | `payment` | an id at the gateway: a transaction's own payment, its automatic reversal, or a payment that the journal does not know |
+//! | `program` | the program that uses the journal, and the previous one, and whether reader and gateway answered them; not part of the chain |
+//! | `operator`, `pin_try` | the operators and the attempts with their PINs, if there are operators; not part of the chain (`operators.rs`) |
+//! | `about` | the purpose of the journal (`purpose.rs`), and the format of the tables; `PRAGMA user_version` is the oldest format whose programs may use them (`open.rs`) |
 //!
-//! **An account book.** Steps and marks are entries in the order of their commits, each with a hash over itself and the
-//! entry before it ([`Head`], `chain.rs`); [`Reading::verify`] reads them all and names the first that is not as it was
-//! written. A hash without a secret cannot show that somebody has reckoned the whole chain anew, or has cut off its
-//! end: the head is shown by `journal verify` and at the end of each export, so that it can be kept elsewhere.
+//! **The chain.** Steps and marks are entries in the order of their commits. Each has a hash over itself and the entry
+//! before it ([`Head`], `chain.rs`). [`Reading::verify`] reads them all and names the first one that was altered. A
+//! hash without a secret cannot show that a person recomputed the whole chain, or cut off its end. `journal verify` and
+//! each export therefore show the head, which can be kept elsewhere.
 //!
-//! **Versions.** What is new is added, never rewritten, so that an earlier program can go on with the file. A record of
-//! a kind that this program does not know makes that one sale unreadable, not the journal: open, it stays open
-//! ([`SetAside`]); its till hears that it cannot be read, and is never charged anew.
+//! **Versions.** New data is added, and old data is never rewritten, so an earlier version can continue with the file.
+//! A record of an unknown kind makes one transaction unreadable, not the journal. If that transaction is open, it stays
+//! open ([`SetAside`]). Its till hears that it cannot be read, and it is never charged again.
 //!
-//! **In place.** A commit counts as written when the files at the journal's path are those that are open (`place.rs`).
-//! What is left of a journal that was taken away is saved (`rescue.rs`), and a mark elsewhere says that this terminal
-//! has sold (`sold.rs`).
+//! **In place.** A commit counts as written only when the files at the journal's path are the open ones (`place.rs`).
+//! When a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark elsewhere records
+//! that this terminal has sold (`sold.rs`).
 //!
-//! A commit is made on the caller's thread: the sale can do nothing before it, and handing it to another thread and
-//! back would cost as much again as the commit. What may take long (lists, copying the WAL into the file) has a thread
-//! and a connection of its own. An operator can read the file with any SQLite tool meanwhile.
+//! A commit runs on the caller's thread. The transaction can do nothing before it, and passing it to another thread and
+//! back would double its cost. Slow work (lists, copying the WAL into the file) has its own thread and connection.
+//! Meanwhile an operator can read the file with any SQLite tool.
 
 mod adopt;
 mod chain;
@@ -90,18 +91,18 @@ use pos_core::counter::Close;
 use pos_core::transaction::Transaction;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
-/// Why the journal cannot be used. Without it no payment is taken.
+/// The reason why the journal cannot be used. Without it no payment is taken.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     #[error("the journal {path} cannot be opened ({cause}); check that its folder exists, is writable and has space")]
     Open {
         /// The file.
         path: String,
-        /// The system's words.
+        /// The system's error.
         cause: String,
     },
-    /// The file is there and is no whole journal. Nothing of it is touched, and no other is made in its place.
+    /// The file exists but is not a complete journal. It is not changed, and no other one is created in its place.
     #[error(
         "the journal {path} cannot be opened: it is damaged or none ({cause}); leave it as it is, copy it with its -wal file to a \
          safe place and ask for support: sales may be open in it"
@@ -109,7 +110,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The damage.
         cause: String,
     },
     /// Another process holds it.
@@ -118,7 +119,7 @@ pub enum Error {
         /// The file.
         path: String,
     },
-    /// The file has more than one name, by hard links.
+    /// The file has more than one name, because of hard links.
     #[error(
         "the journal {path} has {names} names (hard links), and its -wal file belongs to one of them; find them (find / -xdev -samefile \
          {path}) and remove all but the one that the agent used last"
@@ -126,35 +127,35 @@ pub enum Error {
     Linked {
         /// The file.
         path: String,
-        /// How many.
+        /// The number of names.
         names: u64,
     },
-    /// SQLite did not accept a setting that the safety of payments rests on.
+    /// SQLite did not accept a setting that the safety of payments depends on.
     #[error("the journal {path} cannot be written safely: SQLite reports {setting} = {found}; use a local disk")]
     Unsafe {
         /// The file.
         path: String,
         /// The setting.
         setting: &'static str,
-        /// What SQLite reports.
+        /// The value that SQLite reports.
         found: String,
     },
-    /// Written by a later program.
+    /// A later version wrote the file.
     #[error("the journal {path} has format {found}, this program reads up to {known}; install the later version again")]
     Format {
         /// The file.
         path: String,
-        /// Its format.
+        /// The format of the file.
         found: i64,
-        /// Ours.
+        /// The latest format that this program knows.
         known: i64,
     },
-    /// A row that cannot be read.
+    /// A row cannot be read.
     #[error("step {id} of the journal cannot be read ({cause}); keep the file and ask for support")]
     Unreadable {
-        /// The record.
+        /// The id of the row.
         id: i64,
-        /// What is wrong.
+        /// The error.
         cause: String,
     },
     /// A close of day that this program cannot read.
@@ -162,38 +163,38 @@ pub enum Error {
         "close {number} of the journal cannot be read ({cause}); install the version that wrote it, or a later one"
     )]
     UnreadableClose {
-        /// Its number.
+        /// The number of the close.
         number: u64,
-        /// What is wrong.
+        /// The error.
         cause: String,
     },
-    /// The files at its path are not those that are open, or somebody else has written into them: what was written last
-    /// may not be there after a start.
+    /// The files at the journal's path are not the open ones, or another program has written into them. The latest
+    /// records may be missing after a restart.
     #[error("the journal is not the file any more that the agent writes to: {what}; no payment is taken on it")]
     Gone {
-        /// Which file, and what became of it.
+        /// The file, and what happened to it.
         what: String,
     },
-    /// A journal of training where one of payments belongs, or the other way round.
+    /// A journal of training is in the place of one for payments, or the other way round.
     #[error(
         "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in training.db beside it"
     )]
     OfAnotherPurpose {
         /// The file.
         path: String,
-        /// What it is.
+        /// The purpose of the file.
         found: Purpose,
     },
-    /// A journal cannot be taken over.
+    /// A journal cannot be adopted.
     #[error("{why}")]
     NotAdopted {
-        /// Why, with the remedy.
+        /// The cause, with the remedy.
         why: String,
     },
-    /// The clock need not, or may not, be set back.
+    /// The clock need not, or must not, be set back.
     #[error("{why}")]
     ClockStays {
-        /// Why, with the remedy.
+        /// The cause, with the remedy.
         why: String,
     },
     /// The key of the operators' PINs cannot be used.
@@ -201,22 +202,22 @@ pub enum Error {
     PinKey {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The error.
         cause: String,
     },
     /// A read or write failed.
     #[error("the journal failed ({cause}); check the disk's space and health")]
     Failed {
-        /// SQLite's words.
+        /// SQLite's error.
         cause: String,
     },
 }
 
-/// SQLite's own words for `SQLITE_FULL`.
+/// SQLite's text for `SQLITE_FULL`.
 const FULL: &str = "database or disk is full";
 
 impl Error {
-    /// Whether there is no room on the disk.
+    /// Returns whether the disk is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Failed { cause } | Self::Open { cause, .. } if cause.contains(FULL))
@@ -228,9 +229,9 @@ impl Error {
 pub struct Journal {
     db: Db,
     path: PathBuf,
-    /// How far the housekeeping has come.
+    /// The progress of the housekeeping.
     house: housekeeping::Housekeeping,
-    /// The connection that lists are read through, once there was one.
+    /// The connection for reading lists, once it was needed.
     reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
 
@@ -250,7 +251,7 @@ impl Book for Journal {
 }
 
 impl Journal {
-    /// Opens or makes the file, checks its settings, and replays the open sales.
+    /// Opens or creates the file, checks its settings, and replays the open transactions.
     ///
     /// # Errors
     /// See [`Error`]; nothing is overwritten.
@@ -258,10 +259,10 @@ impl Journal {
         Self::open_for(path, Purpose::Payments)
     }
 
-    /// [`Self::open`], of a journal for this purpose.
+    /// Opens a journal for this purpose, like [`Self::open`].
     ///
     /// # Errors
-    /// [`Error::OfAnotherPurpose`], and as [`Self::open`].
+    /// [`Error::OfAnotherPurpose`], and the errors of [`Self::open`].
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = lock::real(path)?;
         let (db, opened) = Db::open_for(&path, purpose)?;
@@ -275,17 +276,17 @@ impl Journal {
         Ok((journal, opened))
     }
 
-    /// Whether the file can be written: something is, as it stands there already, and the sync waited for; and whether
-    /// it is in place.
+    /// Checks that the file can be written and is in place. It writes a value that is already there, and waits for the
+    /// sync.
     ///
     /// # Errors
-    /// When it cannot, or is not.
+    /// When the file cannot be written, or is not in place.
     pub fn try_to_write(&mut self) -> Result<(), Error> {
         self.db.try_to_write()?;
         self.is_in_place()
     }
 
-    /// The identities of this journal: its own first, then those of the journals that it has taken over.
+    /// Returns the identities of this journal: its own first, then those of the journals that it has adopted.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -293,14 +294,14 @@ impl Journal {
         purpose::identities(&self.db.connection)
     }
 
-    /// Room on the journal's disk, in bytes; `None` when that cannot be asked.
+    /// Returns the free space on the journal's disk, in bytes, or `None` when it is unknown.
     #[must_use]
     pub fn free_bytes(&self) -> Option<u64> {
         let facts = rustix::fs::statvfs(self.path.parent()?).ok()?;
         Some(facts.f_bavail.saturating_mul(facts.f_frsize))
     }
 
-    /// The sale of one till's reference.
+    /// Returns the transaction with one till's reference.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -308,7 +309,7 @@ impl Journal {
         self.db.find(till, reference)
     }
 
-    /// The transaction of this number.
+    /// Returns the transaction with this number.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -316,7 +317,7 @@ impl Journal {
         self.db.at(number)
     }
 
-    /// The reference of a till's latest transaction.
+    /// Returns the reference of a till's latest transaction.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -324,7 +325,7 @@ impl Journal {
         self.db.latest(till)
     }
 
-    /// The till and the reference of the transaction of this number.
+    /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -332,8 +333,8 @@ impl Journal {
         self.db.key(number)
     }
 
-    /// The number of the transaction whose own payment at the gateway has this id. A reversal that was made by itself
-    /// is nobody's own payment. Whatever the index says, the transaction's steps name the id.
+    /// Returns the number of the transaction whose own payment at the gateway has this id. An automatic reversal does
+    /// not count as an own payment. The index alone is not trusted: the transaction's steps must name the id.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -341,7 +342,7 @@ impl Journal {
         self.db.of_payment(id)
     }
 
-    /// The number of the transaction that was reversed by itself under this id.
+    /// Returns the number of the transaction that was automatically reversed under this id.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -349,7 +350,8 @@ impl Journal {
         self.db.of_reversal(id)
     }
 
-    /// What refers to an earlier payment by this id because the journal did not know it, oldest first.
+    /// Returns the transactions that refer to an earlier payment by this id because the journal did not know it, oldest
+    /// first.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -357,7 +359,7 @@ impl Journal {
         self.db.referring_to(id)
     }
 
-    /// Whether a transaction of this journal sent a request under this reference at the gateway
+    /// Returns whether a transaction of this journal sent a request under this gateway reference
     /// (`merchantTransactionId`).
     ///
     /// # Errors
@@ -366,8 +368,8 @@ impl Journal {
         self.db.knows(merchant_transaction_id)
     }
 
-    /// The ids of the terminals that may have sent, since a time in milliseconds since 1970, what this journal does not
-    /// know: it holds transactions of theirs.
+    /// Returns the ids of the terminals that have transactions in this journal, and that may have sent others that it
+    /// does not contain. The time is in milliseconds since 1970.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -375,7 +377,8 @@ impl Journal {
         self.db.terminals_since(unix_ms)
     }
 
-    /// Writes into the book that it has begun, with the gateway's time, unless it has a transaction or says so already.
+    /// Writes a mark that the journal has begun, with the gateway's time. It does nothing when there is such a mark or
+    /// a transaction.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -383,7 +386,7 @@ impl Journal {
         self.db.begin(gateway_unix_ms, unix_ms)
     }
 
-    /// What time it was at the gateway when this journal began, where that was written.
+    /// Returns the gateway's time when this journal began, if it was recorded.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -391,8 +394,8 @@ impl Journal {
         self.db.began()
     }
 
-    /// Keeps from when on it is being looked whether this journal is an old copy, for the next start; `None`: the look
-    /// was answered.
+    /// Keeps, for the next start, the time from which the agent checks whether this journal is an outdated copy. `None`
+    /// means that the check is complete.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -400,8 +403,7 @@ impl Journal {
         self.db.look_from(unix_ms)
     }
 
-    /// Writes into the book that this journal was found to be an old copy: the gateway held references that it did not
-    /// know.
+    /// Writes a mark that this journal is an outdated copy: the gateway held references that it did not know.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -409,7 +411,7 @@ impl Journal {
         self.db.mark_old_copy(found, unix_ms)
     }
 
-    /// Writes into the book which reader is connected: the first one, or another one than before.
+    /// Writes a mark with the connected reader: the first one, or a different one than before.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -417,7 +419,7 @@ impl Journal {
         self.db.mark_reader(reader, unix_ms)
     }
 
-    /// The latest change of the reader; `None` when the book knows none.
+    /// Returns the latest change of the reader, or `None` when the journal has none.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -425,7 +427,7 @@ impl Journal {
         reader::latest(&self.db.connection)
     }
 
-    /// What refers to the transaction of this number: captures, refunds, reversals, oldest first.
+    /// Returns the transactions that refer to the one with this number: captures, refunds, reversals, oldest first.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -433,7 +435,7 @@ impl Journal {
         self.db.later(number)
     }
 
-    /// The sales that are not settled, replayed from the disk.
+    /// Returns the transactions that are not settled, replayed from the disk.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -441,8 +443,8 @@ impl Journal {
         self.db.unsettled()
     }
 
-    /// The sales with a number above `since`, oldest first; read on a thread of its own, one list at a time: who asks
-    /// meanwhile waits.
+    /// Returns the transactions with a number above `since`, oldest first. They are read on a separate thread, one list
+    /// at a time. Other callers wait meanwhile.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -455,8 +457,8 @@ impl Journal {
         self.read_beside(move |db| db.list(till.as_deref(), since, limit))
     }
 
-    /// The sales with a number between these two, newest first, or those of them whose reference has `reference` in
-    /// it; read as a list is.
+    /// Returns the transactions with a number between these two, newest first, or those of them whose reference
+    /// contains `reference`. They are read as [`Self::list`] reads.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -470,7 +472,7 @@ impl Journal {
         self.read_beside(move |db| db.list_newest(till.as_deref(), between, reference.as_deref(), limit))
     }
 
-    /// The closes with a number below this, the newest first; read as a list is.
+    /// Returns the closes of day with a number below this one, the newest first. They are read as [`Self::list`] reads.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -485,7 +487,7 @@ impl Journal {
         let (beside, reader) = (self.db.beside(&self.path), Arc::clone(&self.reader));
         async move {
             let ended = || Error::Failed { cause: "the reading thread ended".to_owned() };
-            // The list itself holds the turn: it goes on when nobody waits for it any more.
+            // The list itself holds the lock. It continues even when its caller no longer waits for it.
             let mut kept = reader.lock_owned().await;
             let reading = tokio::task::spawn_blocking(move || {
                 let db = kept.take().map_or_else(beside, Ok)?;
@@ -497,7 +499,7 @@ impl Journal {
         }
     }
 
-    /// From now on the transactions of this many days are kept, counted as `retention.rs` says; `None` keeps all.
+    /// Sets the number of days whose transactions are kept, counted as `retention.rs` says. `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.db.keep_days(days);
     }

@@ -1,22 +1,22 @@
-//! One program per journal, by whatever name it is opened: two would give the same numbers to different sales.
+//! One program per journal, under any name. Two programs would give the same numbers to different transactions.
 //!
-//! Two locks are taken, both `flock(2)`, and held until the last connection of this process is closed:
+//! Two locks are taken, both with `flock(2)`, and held until the last connection of this process is closed:
 //!
 //! | lock | for |
 //! |---|---|
-//! | `journal.lock` beside the file, where symbolic links end | the time before there is a journal; programs of before take this one alone |
+//! | `journal.lock` next to the file, after all symbolic links are followed | the time before the journal exists; earlier versions take only this one |
 //! | the journal itself | other names of it: a bind mount, a hard link |
 //!
-//! SQLite's own locks on the journal are POSIX record locks. On a local disk they and `flock` do not meet, but the
-//! system takes **all** POSIX locks of a process on a file away when the process closes any descriptor of it. So the
-//! descriptor that holds our lock must be closed after the last connection: whoever has one has a clone of [`Lock`] and
-//! lets go of it later. Nothing else in a program that has the journal open opens the file past SQLite.
+//! SQLite's own locks on the journal are POSIX record locks. On a local disk they do not affect `flock`. But the system
+//! removes **all** POSIX locks of a process on a file when the process closes any descriptor of it. The descriptor with
+//! our lock must therefore be closed after the last connection. Every owner of a connection has a clone of [`Lock`] and
+//! releases it later. Nothing else in a program with an open journal opens the file other than through SQLite.
 //!
-//! A hard link is one name too many even when nobody uses it: SQLite keeps what was written last in a `-wal` file
-//! beside the name by which the journal was opened, and whoever opens the other name does not see it. Such a journal is
-//! refused ([`has_one_name`]). A symbolic link is followed first, so that all see the same `-wal`. A bind mount of the
-//! file alone, without its folder, cannot be told from the file: two programs are kept apart by the lock, and which
-//! name was used last only the technician knows.
+//! A hard link is not allowed, even if it is unused. SQLite keeps the latest commits in a `-wal` file next to the name
+//! under which the journal was opened. A program that opens the other name does not see them. Such a journal is refused
+//! ([`has_one_name`]). Symbolic links are followed first, so all programs see the same `-wal`. A bind mount of the file
+//! without its folder cannot be distinguished from the file. The lock keeps two programs apart, but only the technician
+//! knows which name was used last.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -31,7 +31,7 @@ use super::open::cannot_open;
 #[derive(Clone, Debug)]
 pub(super) struct Lock(#[allow(dead_code, reason = "held, and never asked")] Arc<Held>);
 
-/// In the order in which they are let go: who finds `journal.lock` free finds the journal free.
+/// Fields in the order of release. A program that finds `journal.lock` free also finds the journal free.
 #[derive(Debug)]
 struct Held {
     journal: Locked,
@@ -39,27 +39,27 @@ struct Held {
     name: Name,
 }
 
-/// The lock beside the file, which is there before the file is.
+/// The lock next to the file, which exists before the file does.
 #[derive(Debug)]
 pub(super) struct Name(#[allow(dead_code, reason = "held, and never asked")] Locked);
 
-/// A file whose lock ends with this. A program that is being started at that moment has a copy of the descriptor, and
-/// closing ours alone would leave the lock to it.
+/// A file whose lock ends when this is dropped. A program that is being started at that moment has a copy of the
+/// descriptor. Closing only ours would leave it the lock.
 #[derive(Debug)]
 pub(super) struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing it ends the lock as well, a little later.
+        // Closing the file also ends the lock, a little later.
         let _ = self.0.unlock();
     }
 }
 
-/// Where the journal is, with all symbolic links followed; it need not be there yet.
+/// Returns the path of the journal with all symbolic links followed. The journal need not exist yet.
 ///
 /// # Errors
-/// [`Error::Open`] when its folder cannot be looked at, or a link leads nowhere: then its disk may be missing, and a
-/// new journal in its place would not know what is open.
+/// [`Error::Open`] when its folder cannot be read, or a link leads nowhere. Its disk may then be missing, and a new
+/// journal in its place would not know the open transactions.
 pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
     let name = || path.display().to_string();
     match fs::canonicalize(path) {
@@ -77,7 +77,7 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
 }
 
 impl Name {
-    /// Takes the lock beside the journal at this real path.
+    /// Takes the lock next to the journal at this real path.
     ///
     /// # Errors
     /// [`Error::InUse`], [`Error::Open`].
@@ -87,7 +87,7 @@ impl Name {
         locked(file, path).map(Self)
     }
 
-    /// Takes the journal's own lock too; the journal is there now, and no connection of this process has it open.
+    /// Takes the journal's own lock too. The journal must exist, and no connection of this process may have it open.
     ///
     /// # Errors
     /// [`Error::InUse`], [`Error::Linked`], [`Error::Open`].
@@ -100,15 +100,15 @@ impl Name {
 }
 
 impl Lock {
-    /// What the system says of the file that is locked, by whatever name.
+    /// Returns the system's metadata of the locked file, independent of its name.
     pub(super) fn journal(&self) -> io::Result<Metadata> {
         self.0.journal.0.metadata()
     }
 
-    /// That the name still stands for the file that is locked.
+    /// Checks that the name still belongs to the locked file.
     ///
     /// # Errors
-    /// [`Error::Open`] when somebody has put another file there.
+    /// [`Error::Open`] when another file was put there.
     pub(super) fn is_of(&self, path: &Path) -> Result<(), Error> {
         let facts = fs::metadata(path).and_then(|there| Ok((there, self.0.journal.0.metadata()?)));
         let (there, held) = facts.map_err(|error| cannot_open(&path.display().to_string(), &error))?;
@@ -119,10 +119,10 @@ impl Lock {
     }
 }
 
-/// That the file has no other name, by hard links.
+/// Checks that the file has no second name by a hard link.
 ///
 /// # Errors
-/// [`Error::Linked`]; a file that is not there has none.
+/// [`Error::Linked`]. A file that does not exist has no second name.
 pub(super) fn has_one_name(path: &Path) -> Result<(), Error> {
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.nlink() > 1 => {
@@ -132,7 +132,7 @@ pub(super) fn has_one_name(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether two names stand for one file.
+/// Returns whether two names belong to the same file.
 pub(super) fn are_same(one: &Path, other: &Path) -> bool {
     matches!((fs::metadata(one), fs::metadata(other)), (Ok(one), Ok(other)) if is_same(&one, &other))
 }
@@ -141,7 +141,7 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Locks a journal that is copied, so that no agent begins to write to it meanwhile.
+/// Locks a journal that is being copied, so no agent writes to it meanwhile.
 ///
 /// # Errors
 /// [`Error::InUse`], [`Error::Open`].
@@ -161,8 +161,8 @@ fn locked(file: File, path: &Path) -> Result<Locked, Error> {
     }
 }
 
-/// Whether a process holds a lock of this journal, by whatever name it opened it: looked up in the system's list, never
-/// by taking it, for an agent that starts in this moment would find it taken.
+/// Returns whether a process holds a lock of this journal, under any name. It reads the system's list and never takes
+/// the lock. An agent that starts at this moment would otherwise find it taken.
 #[must_use]
 pub fn is_held(path: &Path) -> bool {
     let Ok(real) = real(path) else { return false };

@@ -1,16 +1,16 @@
-//! Opening the file: one agent per journal, nothing touched of a file that cannot be trusted, and tables brought up to
-//! date by adding.
+//! Opening the file: one agent per journal, no change to a file that cannot be trusted, and migration of tables by
+//! additions only.
 //!
 //! | number | where | what |
 //! |---|---|---|
 //! | oldest reader | `PRAGMA user_version` | the oldest format whose programs may read and write this file |
 //! | format | `about.format` | the newest one that a program has brought it up to |
 //!
-//! Programs up to format 2 knew one number alone, `user_version`, and refuse what is above their own. So that one
-//! became the oldest reader: it stays 2 as long as what is new is columns, tables and indices that an earlier program
-//! need not know, and a system that is rolled back goes on selling with the same journal. What such a program writes
-//! has no entry and no hash; the next start of a later one enters it. A program that meets a journal of a later format
-//! that it may read leaves `format` alone.
+//! Programs up to format 2 know only `user_version`, and refuse a number above their own. That number therefore became
+//! the oldest reader. It stays 2 as long as additions are columns, tables and indices that an earlier version need not
+//! know. A system that is rolled back continues to sell with the same journal. Steps that an earlier version writes
+//! have no entry and no hash; the next start of a later version enters them. A program that may read a journal of a
+//! later format leaves `format` unchanged.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -25,15 +25,15 @@ use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
 use super::{Error, Purpose, purpose, wal};
 
-/// The format that this program brings a journal up to: 3 has entries and hashes, 4 an index of payments, 5 the
+/// The format that this program migrates a journal to: 3 has entries and hashes, 4 an index of payments, 5 the
 /// reversals in it, 6 receipts, 7 closes of day.
 pub(super) const FORMAT: i64 = 7;
-/// The oldest format whose programs may read and write what this one writes.
+/// The oldest format whose programs may read and write what this program writes.
 const OLDEST_READER: i64 = 2;
-/// Size of the WAL file, in bytes, that is made at the start: `TIDY_AFTER` steps (housekeeping.rs) of six pages. A
-/// commit that overwrites a file costs half of one that makes it longer (measured: one sync of the file's length less).
+/// The size of the WAL file that is created at the start, in bytes: `TIDY_AFTER` steps (housekeeping.rs) of six pages.
+/// A commit that overwrites a file costs half of one that extends it (measured: one sync of the file's length less).
 const WAL_BYTES: u64 = 1 << 20;
-/// Steps that are entered later in one transaction.
+/// The number of steps that are entered later in one SQLite transaction.
 const ENTERED_AT_ONCE: u32 = 10_000;
 pub(super) const MILLISECONDS_OF_A_DAY: i64 = 24 * 3600 * 1000;
 
@@ -51,7 +51,7 @@ const TABLES: &str = "
         sale INTEGER NOT NULL,
         unix_ms INTEGER NOT NULL,
         records TEXT NOT NULL);";
-/// Format 2: what refers to an earlier transaction is found.
+/// Format 2: finds the transactions that refer to an earlier one.
 const EARLIER: &str = "
     ALTER TABLE sale ADD COLUMN earlier INTEGER;
     CREATE INDEX sale_earlier ON sale(earlier) WHERE earlier IS NOT NULL;";
@@ -65,22 +65,22 @@ const BOOK: &str = "
     CREATE TABLE day(date INTEGER PRIMARY KEY, first INTEGER NOT NULL);
     CREATE TABLE about(format INTEGER NOT NULL);
     INSERT INTO about VALUES (3);";
-/// Format 4: the index of payments, and the last entry up to which all are in it.
+/// Format 4: the index of payments, and the last entry up to which it is complete.
 const PAYMENTS: &str = "
     CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
     ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
     UPDATE about SET format = 4;";
-/// Format 5: from when on a look for an old copy goes on; and the index is read from the beginning, for it has the ids
-/// of reversals.
+/// Format 5: the time from which the check for an outdated copy continues. The index is read from the beginning,
+/// because it includes the ids of reversals.
 const LOOK: &str = "
     ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET payments = 0, format = 5;";
-/// Format 6: receipts as they were composed.
+/// Format 6: receipts as they were printed.
 const RECEIPTS: &str = "
     CREATE TABLE receipt(sale INTEGER NOT NULL, copy TEXT NOT NULL, page TEXT NOT NULL, PRIMARY KEY(sale, copy)) WITHOUT ROWID;
     UPDATE about SET format = 6;";
 
-/// Format 7: closes of day. `to_entry` is the last entry that one covers.
+/// Format 7: closes of day. `to_entry` is the last entry that a close covers.
 const CLOSES: &str = "
     CREATE TABLE close(
         number INTEGER PRIMARY KEY,
@@ -91,7 +91,7 @@ const CLOSES: &str = "
         UNIQUE(till, reference));
     UPDATE about SET format = 7;";
 
-/// Opens the file at its real path, or makes it, with its settings asserted and every step entered.
+/// Opens the file at its real path, or creates it, with checked settings and with every step entered.
 pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock), Error> {
     let name = path.display().to_string();
     let by_name = lock::Name::take(path)?;
@@ -99,7 +99,7 @@ pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock
     if !path.try_exists().map_err(|error| cannot_open(&name, &error))? {
         make(path, &name, wanted)?;
     }
-    // Before the connection, so that it is let go after it.
+    // Taken before the connection is opened, so it is released after it is closed.
     let lock = by_name.with_journal(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
@@ -121,15 +121,15 @@ pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock
     Ok((connection, lock))
 }
 
-/// To be called when all that the agent needs of the file could be read: makes the WAL as long as it gets, and from now
-/// on closing the file leaves one file behind.
+/// Completes the opening, after everything that the agent needs could be read. It extends the WAL to its full size.
+/// From then on, closing the file leaves a single file.
 pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
     let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
     trusted.map_err(|error| refused(&path.display().to_string(), &error))
 }
 
-/// A statement keeps its plan whatever is bound to it: else SQLite, as it is built here (STAT4), would prepare each one
-/// anew for each value, between a card and its request (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`).
+/// Makes a statement keep its plan for all bound values. SQLite, as it is built here (STAT4), would otherwise plan each
+/// one again for each value. That would happen between a card and its request (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`).
 pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
@@ -138,10 +138,10 @@ fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave).map(drop)
 }
 
-/// Refuses what SQLite would take for an empty database, or write over, before it is given the file.
+/// Refuses a file that SQLite would take for an empty database, or overwrite, before SQLite opens it.
 ///
 /// # Errors
-/// [`Error::Damaged`] with what is wrong.
+/// [`Error::Damaged`] with the cause.
 pub(super) fn look_at(path: &Path) -> Result<(), Error> {
     let name = path.display().to_string();
     let damaged = |cause: &str| Err(Error::Damaged { path: name.clone(), cause: cause.to_owned() });
@@ -159,26 +159,26 @@ pub(super) fn look_at(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Whether a journal is not there, and the `-wal` file is in which its latest commits are.
+/// Returns whether a journal is missing while its `-wal` file with the latest commits exists.
 #[must_use]
 pub fn has_a_wal_alone(path: &Path) -> bool {
     let is_missing = matches!(fs::metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound);
     is_missing && fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0)
 }
 
-/// The oldest format whose programs may read this file, when ours is not older.
+/// Returns the oldest format whose programs may read this file, when this program may.
 pub(super) fn oldest_reader(connection: &Connection, name: &str) -> Result<i64, Error> {
     let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
     match found.map_err(|error| refused(name, &error))? {
-        // Every journal is made whole under another name first.
+        // Every journal is first completed under another name.
         0 => Err(Error::Damaged { path: name.to_owned(), cause: "it is no journal of pos-agent".to_owned() }),
         found if found > FORMAT => Err(Error::Format { path: name.to_owned(), found, known: FORMAT }),
         found => Ok(found),
     }
 }
 
-/// Whether a journal that is open for reading has entries and hashes; one of an earlier program, not opened by this one
-/// yet, has none.
+/// Returns whether a journal that is open for reading has entries and hashes. One of an earlier version has none until
+/// this version opens it for writing.
 pub(super) fn has_chain(connection: &Connection) -> Result<bool, Error> {
     let found = "SELECT count(*) FROM pragma_table_info('step') WHERE name = 'chain'";
     connection.query_row(found, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)
@@ -194,13 +194,13 @@ fn sound(connection: &Connection) -> rusqlite::Result<()> {
 fn settings(connection: &Connection, name: &str) -> Result<(), Error> {
     let setup = |sql: &str| connection.execute_batch(sql).map_err(|error| refused(name, &error));
     setup("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=0;")?;
-    // A journal is small: a few hundred pages of cache are plenty, and the board's memory is not ours alone.
+    // A journal is small, so a few hundred pages of cache are enough. Other programs also need the board's memory.
     setup("PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;")?;
     assert_setting(connection, name, "journal_mode", "wal")?;
     assert_setting(connection, name, "synchronous", "2")
 }
 
-/// A new journal, whole or not at all: made under another name.
+/// Creates a new journal under another name first, so it is complete or does not exist.
 fn make(path: &Path, name: &str, purpose: Purpose) -> Result<(), Error> {
     let new = beside(path, ".new");
     for left in [new.clone(), beside(&new, "-journal")] {
@@ -221,7 +221,7 @@ fn make(path: &Path, name: &str, purpose: Purpose) -> Result<(), Error> {
     named.map_err(|error| cannot_open(name, &error))
 }
 
-/// Brings the tables of an earlier program up to date: by adding, so that it can still use them.
+/// Migrates the tables of an earlier version by additions, so that version can still use them.
 fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), Error> {
     let refused = |error: rusqlite::Error| refused(name, &error);
     let has = |table: &str, column: &str| {
@@ -233,7 +233,8 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     if has("close", "content")? {
         return Ok(());
     }
-    // Once in a journal's life, and every row is read or written anew: nothing of that on top of damage.
+    // This check runs once in a journal's life. Every row is read or rewritten next, which must not happen on a damaged
+    // file.
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refused)?;
     if check != "ok" {
         return Err(Error::Damaged { path: name.to_owned(), cause: check });
@@ -247,7 +248,7 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
         let days = "INSERT INTO day SELECT unix_ms / ?1, min(sale) FROM step WHERE id & 0xFFFFF = 0 GROUP BY 1";
         transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
     }
-    // Empty: what is in the book is read into it once all that is open could be read.
+    // The index is empty. It is filled once all open transactions could be read.
     if !has_payments {
         transaction.execute_batch(PAYMENTS).map_err(refused)?;
     }
@@ -261,7 +262,7 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     transaction.commit().map_err(refused)
 }
 
-/// Enters the steps that a program without entries has written, in the order of the sales; the book says so.
+/// Enters the steps that a version without entries wrote, in the order of the transactions, and writes a mark about it.
 fn enter_later(connection: &mut Connection) -> Result<(), Error> {
     let mut head = Head::read(connection)?;
     let first = head.entry + 1;
@@ -305,7 +306,7 @@ fn enter_later(connection: &mut Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the WAL file as long as it gets.
+/// Extends the WAL file to its full size.
 fn make_room(connection: &Connection, path: &Path) -> rusqlite::Result<()> {
     if fs::metadata(beside(path, "-wal")).map_or(0, |wal| wal.len()) >= WAL_BYTES {
         return Ok(());
@@ -326,7 +327,7 @@ fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wa
     if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
 }
 
-/// A name beside the journal's.
+/// Returns a file name next to the journal's.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
@@ -337,7 +338,7 @@ pub(super) fn cannot_open(name: &str, cause: &dyn std::fmt::Display) -> Error {
     Error::Open { path: name.to_owned(), cause: cause.to_string() }
 }
 
-/// What SQLite says of a file: that it is damaged is told from all else.
+/// Converts SQLite's error for a file. Damage is distinguished from all other errors.
 pub(super) fn refused(name: &str, error: &rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

@@ -1,16 +1,16 @@
-//! The operators, as this board knows them: names, roles, what is kept of their PINs, and the tries that were counted.
+//! The operators of this terminal: names, roles, PIN digests, and counted attempts.
 //!
 //! | table | a row is |
 //! |---|---|
-//! | `operator` | an operator; no part of the book, for what is in the book stays there for ever |
-//! | `pin_try` | tries of a PIN since the last right one, for an operator or a till; no part of the book |
+//! | `operator` | an operator; not part of the chain, because entries of the chain stay there for ever |
+//! | `pin_try` | attempts since the last right PIN, for an operator or a till; not part of the chain |
 //!
-//! Every change of an operator is a mark in the book with its author, in the same commit as the row: the one is never
-//! there without the other. The mark holds no PIN and nothing made of one. The tables are made with the first operator,
-//! so that the journal of a shop without any is as it was; an earlier program does not look at them.
+//! Every change of an operator is a mark in the chain with its author, in the same commit as the row. One never exists
+//! without the other. The mark holds no PIN and nothing derived from one. The tables are created with the first
+//! operator, so the journal of a shop without operators is unchanged. An earlier version ignores them.
 //!
-//! The digests are keyed (`counter::PinKey`): the key lies beside the journal, in a file of its own that only its owner
-//! may read. Whoever has a copy of the journal alone cannot try PINs.
+//! The digests are keyed (`counter::PinKey`). The key is next to the journal, in a separate file that only its owner
+//! may read. A person with a copy of the journal only cannot try PINs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -36,27 +36,27 @@ const TABLES: &str = "
         salt BLOB NOT NULL, iterations INTEGER NOT NULL, pin_key BLOB NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS pin_try(who TEXT PRIMARY KEY, tries INTEGER NOT NULL) WITHOUT ROWID;";
 
-/// An operator as it is kept.
+/// An operator's stored data.
 #[derive(Clone, Debug)]
 pub struct KeptOperator {
     /// The name.
     pub name: OperatorName,
     /// The role.
     pub role: Role,
-    /// What is kept of the PIN.
+    /// The PIN digest.
     pub pin: PinDigest,
 }
 
 /// A change of the operators.
 #[derive(Clone, Debug)]
 pub enum OperatorChange {
-    /// A new one.
+    /// A new operator.
     Added(KeptOperator),
-    /// It is none any more.
+    /// The operator was removed.
     Removed(OperatorName),
-    /// It has another PIN.
+    /// The operator has another PIN.
     PinSet(OperatorName, PinDigest),
-    /// It may try its PIN again at once, and so may every till.
+    /// The operator may try the PIN again immediately, and so may every till.
     Unlocked(OperatorName),
 }
 
@@ -74,25 +74,25 @@ impl OperatorChange {
     }
 }
 
-/// What the book says of a change of the operators, for people.
+/// The journal's entry about a change of the operators, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorEntry {
-    /// Its place in the book.
+    /// The position in the chain.
     pub entry: i64,
-    /// When, milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub unix_ms: i64,
-    /// What was done: `added`, `removed`, `pin-set` or `unlocked`.
+    /// The change: `added`, `removed`, `pin-set` or `unlocked`.
     pub done: &'static str,
-    /// Whose name it was done to.
+    /// The name of the changed operator.
     pub name: OperatorName,
-    /// The role that was given.
+    /// The given role.
     pub role: Option<String>,
-    /// Who did it.
+    /// The author.
     pub by: Who,
 }
 
 impl Db {
-    /// The operators, in the order of their names.
+    /// Returns the operators, in the order of their names.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -113,7 +113,7 @@ impl Db {
             ))
         };
         let rows = select.query_map([], row).map_err(failed)?;
-        // A role or a name that a later program knows is nobody's here: who has it cannot sign in.
+        // An operator with a role or a name of a later version cannot sign in.
         let read = rows.collect::<Result<Vec<_>, _>>().map_err(failed)?.into_iter();
         let kept = read.filter_map(|(shown, role, salt, iterations, key, hash)| {
             let (name, role) = (OperatorName::parse(shown).ok()?, Role::from_word(&role)?);
@@ -123,13 +123,13 @@ impl Db {
         Ok(kept.collect())
     }
 
-    /// Carries out a change, and writes it into the book with its author, in one commit.
+    /// Makes a change, and writes its mark with the author, in one commit.
     ///
     /// # Errors
-    /// When it cannot be written: then nothing has changed.
+    /// When it cannot be written; then nothing has changed.
     pub fn change_operator(&mut self, change: &OperatorChange, by: &Who, unix_ms: i64) -> Result<(), Error> {
         let head = self.take_head()?;
-        // What is deleted is overwritten: the pages of an earlier PIN's digest are zero.
+        // Deleted data is overwritten: the pages of an earlier PIN's digest become zero.
         self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(failed)?;
         let transaction = self.connection.transaction().map_err(failed)?;
         transaction.execute_batch(TABLES).map_err(failed)?;
@@ -164,7 +164,7 @@ impl Db {
         self.connection.execute_batch("PRAGMA secure_delete=OFF").map_err(failed)
     }
 
-    /// The tries that were counted since the last right PIN.
+    /// Returns the counted attempts since the last right PIN.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -175,10 +175,10 @@ impl Db {
         tries(&self.connection)
     }
 
-    /// Writes counts of tries; when it returns, they are on the disk. None is zero.
+    /// Writes counts of attempts. When it returns, they are on the disk. A count of zero removes the row.
     ///
     /// # Errors
-    /// When they cannot be written: then no PIN may be looked at.
+    /// When they cannot be written; then no PIN may be checked.
     pub fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), Error> {
         let transaction = self.connection.transaction().map_err(failed)?;
         transaction.execute_batch(TABLES).map_err(failed)?;
@@ -203,7 +203,7 @@ fn tries(connection: &Connection) -> Result<BTreeMap<TryKey, u32>, Error> {
     rows.collect::<Result<_, _>>().map_err(failed)
 }
 
-/// Every change of the operators that the book knows, oldest first.
+/// Returns every change of the operators in the chain, oldest first.
 fn entries(connection: &Connection) -> Result<Vec<OperatorEntry>, Error> {
     let mut entries = Vec::new();
     if !has_chain(connection)? {
@@ -227,7 +227,7 @@ fn entries(connection: &Connection) -> Result<Vec<OperatorEntry>, Error> {
 }
 
 impl Reading {
-    /// Every change of the operators that the book knows, oldest first.
+    /// Returns every change of the operators in the chain, oldest first.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -253,7 +253,7 @@ impl Journal {
     /// See [`Db::change_operator`].
     ///
     /// # Errors
-    /// When it cannot be written: then nothing has changed.
+    /// When it cannot be written; then nothing has changed.
     pub fn change_operator(&mut self, change: &OperatorChange, by: &Who, unix_ms: i64) -> Result<(), Error> {
         self.db.change_operator(change, by, unix_ms)
     }
@@ -269,30 +269,30 @@ impl Journal {
     /// See [`Db::count_pin_tries`].
     ///
     /// # Errors
-    /// When they cannot be written: then no PIN may be looked at.
+    /// When they cannot be written; then no PIN may be checked.
     pub fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), Error> {
         self.db.count_pin_tries(counts)
     }
 
-    /// Where the key of the PINs' digests lies.
+    /// Returns the file with the key of the PIN digests.
     #[must_use]
     pub fn pin_key_file(&self) -> PinKeyFile {
         PinKeyFile::beside(&self.path)
     }
 }
 
-/// The file with the key of the PINs' digests.
+/// The file with the key of the PIN digests.
 #[derive(Clone, Debug)]
 pub struct PinKeyFile(PathBuf);
 
 impl PinKeyFile {
-    /// The one of this journal.
+    /// Returns the key file of this journal.
     #[must_use]
     pub fn beside(journal: &Path) -> Self {
         Self(beside(journal, ".pin-key"))
     }
 
-    /// The key; `None` when there is no file.
+    /// Returns the key, or `None` when there is no file.
     ///
     /// # Errors
     /// When it cannot be read, has another length, or other users may open it.
@@ -316,17 +316,17 @@ impl PinKeyFile {
         Ok(Some(PinKey::new(bits)))
     }
 
-    /// The key; it is made when there is none.
+    /// Returns the key, and creates it when there is none.
     ///
     /// # Errors
-    /// As [`Self::read`], and when it cannot be written.
+    /// The errors of [`Self::read`], and when it cannot be written.
     pub fn read_or_make(&self) -> Result<PinKey, Error> {
         if let Some(key) = self.read()? {
             return Ok(key);
         }
         let mut bits = Zeroizing::new([0; 32]);
         SystemRandom::new().fill(&mut *bits).map_err(|_| self.failed(&"the system gives no random numbers"))?;
-        // Whole or not at all: written under another name first.
+        // The file is first completed under another name.
         let new = beside(&self.0, ".new");
         let written = || -> io::Result<()> {
             match fs::remove_file(&new) {
@@ -349,10 +349,10 @@ impl PinKeyFile {
     }
 }
 
-/// Random bytes for a PIN that is being set.
+/// Returns random bytes for a PIN that is being set.
 ///
 /// # Errors
-/// When the system gives none.
+/// When the system provides none.
 pub fn pin_salt() -> Result<[u8; 16], Error> {
     let mut salt = [0; 16];
     SystemRandom::new().fill(&mut salt).map_err(|_| failed("the system gives no random numbers"))?;
@@ -367,7 +367,7 @@ mod tests {
         OperatorName::parse("Anna").unwrap()
     }
 
-    /// What the agent would reckon of a PIN; this table keeps it and knows no PIN.
+    /// Returns a digest as the agent would compute it. This table keeps digests and knows no PIN.
     fn digest(of: u8) -> PinDigest {
         PinDigest { salt: pin_salt().unwrap(), iterations: NonZeroU32::MIN, key: [3; 8], hash: [of; 32] }
     }
@@ -405,7 +405,8 @@ mod tests {
         let verdict = super::super::verify::verify(&db.connection).unwrap();
         assert!(verdict.altered.is_none() && verdict.marks == 3, "{verdict:?}");
         assert_eq!(db.head().unwrap().entry, before.entry + 3);
-        // The chain is exported and kept for ever: nothing that a PIN was made into is in it, nor in the file any more.
+        // The chain is exported and kept for ever. Neither the chain nor the file contains data derived from a removed
+        // PIN.
         let marks: String =
             db.connection.query_row("SELECT group_concat(what) FROM mark", [], |row| row.get(0)).unwrap();
         assert!(!marks.contains("hash") && !marks.contains("salt"), "{marks}");

@@ -1,10 +1,10 @@
-//! The index of payments: which transaction a payment at the gateway belongs to, and which transactions refer to a
-//! payment that this journal does not know.
+//! The index of payments: the transaction that a payment at the gateway belongs to, and the transactions that refer to
+//! a payment that this journal does not know.
 //!
-//! It is no part of the book. Every answer is held against the steps of the transaction that it names, so that an index
-//! which was altered can hide a transaction, and never make one up. It is written with the step that brings the id, in
-//! one transaction of the file. `about.payments` is the last entry up to which every step is in it: what comes after,
-//! or was written by a program that knows no index, is read at the next start.
+//! It is not part of the chain. Every result is checked against the steps of the transaction that it names. An altered
+//! index can therefore hide a transaction, but never invent one. It is written with the step that brings the id, in one
+//! SQLite transaction. `about.payments` is the last entry up to which the index is complete. Later steps, and steps of
+//! a version without an index, are read at the next start.
 
 use rusqlite::{Connection, params};
 
@@ -14,22 +14,22 @@ use pos_terms::transaction::{PaymentId, SaleNumber};
 use super::Error;
 use super::db::{Db, failed, put};
 
-/// Steps that are indexed in one transaction.
+/// The number of steps that are indexed in one SQLite transaction.
 const INDEXED_AT_ONCE: u32 = 10_000;
 
-/// What an id is to the transaction whose record names it.
+/// The role of an id in the transaction whose record names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Its own payment at the gateway.
+    /// The transaction's own payment at the gateway.
     Own,
-    /// An earlier payment, which the journal did not know.
+    /// An earlier payment that the journal did not know.
     Earlier,
-    /// A reversal of its payment, made by itself: nothing can follow that.
+    /// An automatic reversal of its payment. Nothing can follow that.
     Back,
 }
 
 impl Role {
-    /// As it stands in the index.
+    /// Returns the value in the index.
     fn code(self) -> i64 {
         match self {
             Self::Earlier => 0,
@@ -39,7 +39,7 @@ impl Role {
     }
 }
 
-/// The ids that a record names.
+/// Returns the ids that a record names.
 fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
     let own = |id| (id, Role::Own);
     match record {
@@ -72,12 +72,12 @@ fn ids(record: &Record) -> Vec<(&PaymentId, Role)> {
     }
 }
 
-/// Whether any of these records names an id.
+/// Returns whether any of these records names an id.
 pub(super) fn name_one(records: &[Record]) -> bool {
     records.iter().any(|record| !ids(record).is_empty())
 }
 
-/// Puts the ids of a step into the index, in the caller's transaction.
+/// Adds the ids of a step to the index, in the caller's SQLite transaction.
 pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Result<(), Error> {
     for (id, role) in records.iter().flat_map(ids) {
         let sql = "INSERT OR IGNORE INTO payment(id, own, sale) VALUES (?1, ?2, ?3)";
@@ -86,13 +86,13 @@ pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Res
     Ok(())
 }
 
-/// As [`add`], from the text of a step. What this program cannot read is a later one's, and that one has put its ids
-/// into the index.
+/// Adds the ids from the text of a step, like [`add`]. A later version that wrote unreadable text has also added its
+/// ids.
 pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result<(), Error> {
     serde_json::from_str::<Vec<Record>>(text).map_or(Ok(()), |records| add(connection, sale, &records))
 }
 
-/// Takes the ids of a transaction out again.
+/// Removes the ids of a transaction.
 pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) -> Result<(), Error> {
     for (id, role) in steps.iter().flatten().flat_map(ids) {
         let sql = "DELETE FROM payment WHERE id = ?1 AND own = ?2 AND sale = ?3";
@@ -101,12 +101,12 @@ pub(super) fn forget(connection: &Connection, sale: i64, steps: &[Vec<Record>]) 
     Ok(())
 }
 
-/// Says that every step up to this entry is in the index.
+/// Records that every step up to this entry is in the index.
 pub(super) fn all_until(connection: &Connection, entry: i64) -> Result<(), Error> {
     put(connection, "UPDATE about SET payments = ?1", params![entry])
 }
 
-/// Puts into the index what was written since it was last known to be whole.
+/// Indexes the steps since the index was last known to be complete.
 pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
     loop {
         let transaction = connection.transaction().map_err(failed)?;
@@ -120,7 +120,7 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
             while let Some(row) = rows.next().map_err(failed)? {
                 last = row.get(0).map_err(failed)?;
                 read += 1;
-                // A value of a wrong kind is not what was written: `verify` names it.
+                // A value of a wrong type was not written by this program; `verify` reports it.
                 if let (Ok(sale), Ok(Ok(text))) = (row.get(1), row.get_ref(2).map(|text| text.as_str())) {
                     add_text(&transaction, sale, text)?;
                 }
@@ -138,14 +138,14 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
     }
 }
 
-/// Ids are compared without their case, and stand in the index in lower case.
+/// Compares ids without their case. The index has them in lower case.
 fn is_named((named, is): (&PaymentId, Role), id: &PaymentId, role: Role) -> bool {
     is == role && named == id
 }
 
 impl Db {
-    /// The number of the transaction whose own payment at the gateway has this id; of the first, should a gateway have
-    /// given it twice.
+    /// Returns the number of the transaction whose own payment at the gateway has this id. It is the first one, if a
+    /// gateway gave the id twice.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -153,7 +153,7 @@ impl Db {
         self.first_that_names(id, Role::Own)
     }
 
-    /// The number of the transaction that was reversed by itself under this id.
+    /// Returns the number of the transaction that was automatically reversed under this id.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -170,7 +170,8 @@ impl Db {
         Ok(None)
     }
 
-    /// The transactions that refer to this payment by its id and not to a transaction of this journal, oldest first.
+    /// Returns the transactions that refer to this payment by its id and not to a transaction of this journal, oldest
+    /// first.
     ///
     /// # Errors
     /// When they cannot be read.

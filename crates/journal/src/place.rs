@@ -1,18 +1,18 @@
-//! Whether the files at the journal's path are still the files that are open.
+//! The check that the files at the journal's path are still the open files.
 //!
-//! Somebody may remove the journal, or put another file in its place, while the agent runs. The system lets the agent
-//! go on with the file that has no name any more, and each commit succeeds; after the next start nothing of it is
-//! there. So each commit is followed by two questions to the system, and counts as written only when both files are in
-//! place.
+//! A person may remove the journal, or put another file in its place, while the agent runs. The system lets the agent
+//! continue with the file that no longer has a name, and each commit succeeds. After the next start these commits are
+//! missing. Each commit is therefore followed by two queries to the system. It counts as written only when both files
+//! are in place.
 //!
-//! A file is known by its device and inode, as they were right after the journal was opened. Both files are held open
-//! as long as this is kept, so that the system cannot give the same inode to another file. SQLite makes the `-wal`
-//! once, when it opens the journal; until it closes it, it starts it anew and cuts it in place, and never makes another
-//! one.
+//! A file is identified by its device and inode, read right after the journal was opened. Both files stay open as long
+//! as this value exists, so the system cannot give the same inode to another file. SQLite creates the `-wal` once, when
+//! it opens the journal. Until it closes the journal, it restarts and truncates the `-wal` in place, and never creates
+//! another one.
 //!
-//! Somebody may write into the same file, too (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
+//! A person may also write into the same file (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
 //! changes only when the agent copies the `-wal` into it ([`Place::copying`]). Between two copies its size and the time
-//! of its last change stay what they are, whatever the clock shows: others mean that somebody else has written.
+//! of its last change stay the same, even if the clock changes. Other values mean that another program has written.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,7 +24,7 @@ use super::Error;
 use super::lock::{Lock, has_one_name};
 use super::open::{beside, cannot_open};
 
-/// The files that are open.
+/// The open files.
 #[derive(Clone, Debug)]
 pub(super) struct Place(Arc<Files>);
 
@@ -32,18 +32,19 @@ pub(super) struct Place(Arc<Files>);
 struct Files {
     journal: Named,
     lock: Lock,
-    /// How the journal was when the agent had written to it last.
+    /// The state of the journal after the agent's last write to it.
     written: Mutex<Written>,
     wal: Named,
-    /// SQLite holds no POSIX lock on it, so closing this descriptor takes none away (`lock.rs`).
+    /// SQLite holds no POSIX lock on it, so closing this descriptor removes none (`lock.rs`).
     #[allow(dead_code, reason = "held, and never asked")]
     open_wal: File,
 }
 
-/// What changes when somebody writes to a file: its size in bytes, and the seconds and nanoseconds of its last change.
+/// The values that change when a file is written: its size in bytes, and the seconds and nanoseconds of its last
+/// change.
 type Written = (u64, i64, i64);
 
-/// A path, and the file that it stood for.
+/// A path, and the file that it named.
 #[derive(Debug)]
 struct Named {
     path: PathBuf,
@@ -56,7 +57,7 @@ impl Named {
         Ok(Self { path, file })
     }
 
-    /// What is wrong with the path; nothing, while it stands for the same file.
+    /// Returns what is wrong with the path, or `None` while it names the same file.
     fn fault(&self) -> Option<String> {
         let path = self.path.display();
         match id(&self.path) {
@@ -78,10 +79,10 @@ fn written(lock: &Lock) -> io::Result<Written> {
 }
 
 impl Place {
-    /// The files of a journal that was just opened, with its lock; its WAL is there.
+    /// Identifies the files of a journal that was just opened, with its lock. Its WAL must exist.
     ///
     /// # Errors
-    /// [`Error::Open`] when they cannot be looked at, or another file was put there meanwhile.
+    /// [`Error::Open`] when they cannot be read, or another file was put there meanwhile.
     pub(super) fn of(path: &Path, lock: &Lock) -> Result<Self, Error> {
         let wal = beside(path, "-wal");
         let files = || {
@@ -98,7 +99,7 @@ impl Place {
         Ok(Self(Arc::new(files)))
     }
 
-    /// That both files are in place, and the journal is as the agent wrote it.
+    /// Checks that both files are in place, and that the journal is as the agent wrote it.
     ///
     /// # Errors
     /// [`Error::Gone`].
@@ -107,17 +108,18 @@ impl Place {
             None => {}
             Some(what) => return Err(Error::Gone { what }),
         }
-        // While it is being copied to, it changes by that.
+        // While the WAL is being copied to it, the journal may change.
         match self.0.written.try_lock() {
             Ok(as_left) => self.is_as(*as_left),
             Err(_) => Ok(()),
         }
     }
 
-    /// Lets `copy` write into the journal, unless somebody else has: what both write together is no journal.
+    /// Lets `copy` write into the journal, unless another program has. A file that both have written is no longer a
+    /// journal.
     ///
     /// # Errors
-    /// [`Error::Gone`], and those of `copy`.
+    /// [`Error::Gone`], and the errors of `copy`.
     pub(super) fn copying<T>(&self, copy: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let mut as_left = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_as(*as_left)?;
@@ -128,7 +130,7 @@ impl Place {
         copied
     }
 
-    /// That nobody else has written to the journal since it was so.
+    /// Checks that no other program has written to the journal since this state.
     fn is_as(&self, as_left: Written) -> Result<(), Error> {
         let path = self.0.journal.path.display();
         let what = match written(&self.0.lock) {
@@ -139,7 +141,8 @@ impl Place {
         Err(Error::Gone { what })
     }
 
-    /// That both are in place and the journal has no second name, by a hard link: the next start would refuse it.
+    /// Checks that both files are in place and that the journal has no second name by a hard link. The next start would
+    /// refuse such a journal.
     ///
     /// # Errors
     /// [`Error::Gone`], [`Error::Linked`].
@@ -148,12 +151,12 @@ impl Place {
         has_one_name(&self.0.journal.path)
     }
 
-    /// Whether the journal itself is in place, so that only its WAL is gone.
+    /// Returns whether the journal itself is in place, so only its WAL is missing.
     pub(super) fn has_the_journal(&self) -> bool {
         self.0.journal.fault().is_none()
     }
 
-    /// Whether the WAL is in place, and the journal is not.
+    /// Returns whether the WAL is in place, and the journal is not.
     pub(super) fn has_the_wal_alone(&self) -> bool {
         !self.has_the_journal() && self.0.wal.fault().is_none()
     }

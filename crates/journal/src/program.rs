@@ -1,15 +1,16 @@
-//! Which program uses this journal, and what answered it: one row for the program of now and one for the program before
-//! it. No entry of the book, for it says nothing about money, and an earlier program need not know it.
+//! The program that uses this journal, and whether reader and gateway answered it. There is one row for the current
+//! program and one for the previous program. It is not part of the chain, because it says nothing about money. An
+//! earlier version need not know it.
 //!
-//! An update is judged by it (`pos-agent health`): a reader that answered the program before and does not answer this
-//! one speaks against the update, one that was unplugged before says nothing.
+//! `pos-agent health` uses it to judge an update. A reader that answered the previous program but not this one
+//! indicates a faulty update. A reader that was unplugged earlier indicates nothing.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::db::{Db, failed};
 use super::{Error, Journal};
 
-/// The table, which is made by whoever first needs it.
+/// The table; the first use creates it.
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS program(
         before INTEGER PRIMARY KEY,
@@ -19,24 +20,24 @@ const TABLE: &str = "
         reader INTEGER NOT NULL DEFAULT 0,
         gateway INTEGER NOT NULL DEFAULT 0);";
 
-/// What answered a program.
+/// A program, and whether reader and gateway answered it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// Its name: version and build.
+    /// The name: version and build.
     pub name: String,
-    /// The reader has answered it.
+    /// True if the reader has ever answered it.
     pub reader_ever: bool,
-    /// The gateway has.
+    /// True if the gateway has ever answered it.
     pub gateway_ever: bool,
-    /// The reader answered it when that was last written.
+    /// True if the reader answered it at the last write.
     pub reader: bool,
-    /// The gateway did.
+    /// True if the gateway answered it at the last write.
     pub gateway: bool,
 }
 
 impl Journal {
-    /// Writes that a program has begun, and waits until that is on the disk: with it the journal has shown that it can
-    /// be written. Gives what is known of it, when it ran here before, and of the program before it.
+    /// Records that a program has begun, and waits until that is on the disk. This proves that the journal can be
+    /// written. Returns what is known of it from an earlier run here, and of the previous program.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -44,7 +45,7 @@ impl Journal {
         self.db.program_began(name)
     }
 
-    /// Writes what answers the program of now.
+    /// Records whether reader and gateway answer the current program.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -59,7 +60,7 @@ impl Db {
         let known = self.program(false)?;
         let transaction = self.connection.transaction().map_err(failed)?;
         if known.as_ref().is_some_and(|known| known.name == name) {
-            // Whatever answered the last run has not answered this one yet.
+            // Reader and gateway answered the last run, but have not answered this one yet.
             transaction.execute("UPDATE program SET reader = 0, gateway = 0 WHERE before = 0", []).map_err(failed)?;
         } else {
             transaction.execute("DELETE FROM program WHERE before = 1", []).map_err(failed)?;
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(db.program_began("1").unwrap(), (fresh("1"), None));
         db.program_heard(&all).unwrap();
         drop(db);
-        // Once more the same: what answered it ever stays.
+        // The same program again: the values "ever" stay.
         let again = Program { reader: false, gateway: false, ..all.clone() };
         let mut db = open();
         assert_eq!(db.program_began("1").unwrap(), (again.clone(), None));
@@ -120,9 +121,9 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(open().program_began("2").unwrap(), (fresh("2"), Some(before.clone())));
         }
-        // A program that is put back begins anew.
+        // A program that is rolled back begins again.
         assert_eq!(open().program_began("1").unwrap(), (fresh("1"), Some(fresh("2"))));
-        // Nobody else's facts are written over.
+        // The facts of another program are not overwritten.
         open().program_heard(&all.clone()).unwrap();
         let mut db = open();
         db.program_heard(&Program { name: "2".to_owned(), ..Program::default() }).unwrap();

@@ -1,10 +1,10 @@
-//! What a journal is for: payments, or training. The record about itself that is made with the file (`about.journal`)
-//! says so, and both kinds of agent refuse the other's: what was trained never was a payment, and must never be
-//! settled, captured or given back at the gateway.
+//! The purpose of a journal: payments, or training. A record that is created with the file (`about.journal`) names it,
+//! and both kinds of agent refuse the other's journal. A training result was never a payment, and must never be
+//! resolved, captured or given back at the gateway.
 //!
-//! A journal of an earlier program has no such record. Then its transactions tell: one real transaction makes it a
-//! journal of payments, and one that holds nothing but training is training's. The next start writes the record. An
-//! earlier program need not know the column, so the format stays.
+//! A journal of an earlier version has no such record. Its transactions then decide: one real transaction makes it a
+//! journal of payments. A journal with only training transactions is one of training. The next start writes the record.
+//! An earlier version need not know the column, so the format is unchanged.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -14,31 +14,31 @@ use super::chain::Mark;
 use super::db::{failed, put};
 use super::{Error, pin_salt};
 
-/// The form of the record; a later one is read by what it has of this one.
+/// The version of the record. A later version is read by the fields that both have.
 const VERSION: u32 = 1;
 
-/// The record.
+/// The record about the journal.
 #[derive(Serialize, Deserialize)]
 struct About {
     version: u32,
-    /// What the journal is for.
+    /// The purpose of the journal.
     of: Purpose,
-    /// What no other journal is called.
+    /// The unique identity of the journal.
     identity: String,
 }
 
-/// What a journal is for.
+/// The purpose of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// Payments at the gateway.
     Payments,
-    /// Training: nothing in it ever was.
+    /// Training: none of it happened at the gateway.
     Training,
 }
 
 impl Purpose {
-    /// Refuses a journal of the other kind.
+    /// Refuses a journal with the other purpose.
     pub(super) fn must_be(self, found: Option<Self>, name: &str) -> Result<(), Error> {
         match found {
             Some(found) if found != self => Err(Error::OfAnotherPurpose { path: name.to_owned(), found }),
@@ -56,13 +56,13 @@ impl std::fmt::Display for Purpose {
     }
 }
 
-/// What a journal says of itself; nothing, when an earlier program made it.
+/// Returns the record about the journal, or `None` when an earlier version created it.
 fn written(connection: &Connection) -> Result<Option<About>, Error> {
     if !has_column(connection)? {
         return Ok(None);
     }
     let text = connection.query_row("SELECT journal FROM about", [], |row| row.get::<_, Option<String>>(0)).optional();
-    // What cannot be read is told by the transactions.
+    // If the record cannot be read, the transactions decide.
     Ok(text.map_err(failed)?.flatten().and_then(|text| serde_json::from_str(&text).ok()))
 }
 
@@ -71,7 +71,7 @@ fn has_column(connection: &Connection) -> Result<bool, Error> {
     connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)
 }
 
-/// What a journal is for, by what it says, or else by its transactions; nothing, when it has none of either.
+/// Returns the purpose by the record, or else by the transactions, or `None` when it has neither.
 pub(super) fn found(connection: &Connection) -> Result<Option<Purpose>, Error> {
     written(connection)?.map_or_else(|| by_its_transactions(connection), |about| Ok(Some(about.of)))
 }
@@ -82,7 +82,7 @@ fn by_its_transactions(connection: &Connection) -> Result<Option<Purpose>, Error
     let mut rows = select.query([]).map_err(failed)?;
     let mut found = None;
     while let Some(row) = rows.next().map_err(failed)? {
-        // What cannot be read is some transaction, and the safe word for that is a payment.
+        // An unreadable transaction counts as a payment, which is the safe choice.
         let records = row.get_ref(0).map_err(failed)?.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
         let trained = records.is_some_and(|records: Value| records.pointer("/0/order/training").is_some());
         if !trained {
@@ -93,7 +93,7 @@ fn by_its_transactions(connection: &Connection) -> Result<Option<Purpose>, Error
     Ok(found)
 }
 
-/// Writes the record into a journal that has none, with an identity that no other journal has.
+/// Writes the record into a journal without one, with a unique identity.
 pub(super) fn enter(connection: &Connection, purpose: Purpose) -> Result<(), Error> {
     if written(connection)?.is_some() {
         return Ok(());
@@ -106,7 +106,7 @@ pub(super) fn enter(connection: &Connection, purpose: Purpose) -> Result<(), Err
     put(connection, "UPDATE about SET journal = ?1", [about])
 }
 
-/// The identities that a journal has: its own, and those of the journals that it has taken over.
+/// Returns the identities of a journal: its own, and those of the journals that it has adopted.
 pub(super) fn identities(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut all: Vec<_> = written(connection)?.into_iter().map(|about| about.identity).collect();
     let mut select = connection.prepare("SELECT what FROM mark ORDER BY entry").map_err(failed)?;

@@ -1,5 +1,5 @@
-//! The card reader in the book: a mark when it is first seen, and one at each change of the reader, its program or its
-//! configuration.
+//! The card reader in the chain: a mark when it is first seen, and one at each change of the reader, its firmware or
+//! its configuration.
 
 use std::collections::BTreeMap;
 
@@ -10,33 +10,33 @@ use super::Error;
 use super::chain::Mark;
 use super::db::{Db, failed};
 
-/// A reader as it says itself who it is and what it is configured by.
+/// A reader's own description and its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct KnownReader {
-    /// Its serial number.
+    /// The serial number.
     pub serial: String,
-    /// Its model.
+    /// The model.
     pub model: String,
-    /// The version of its program.
+    /// The firmware version.
     pub firmware: String,
-    /// The versions of its configuration files, by name; empty when it does not tell.
+    /// The versions of its configuration files, by name; empty when it does not report them.
     pub files: BTreeMap<String, String>,
 }
 
 /// The latest change of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderChange {
-    /// When it was seen, milliseconds since 1970 by the clock of then.
+    /// The time when it was seen, in milliseconds since 1970 by the clock of that time.
     pub unix_ms: i64,
-    /// The reader since then.
+    /// The reader from then on.
     pub reader: KnownReader,
-    /// The one before; `None`: it was the first one.
+    /// The previous reader; `None` for the first one.
     pub before: Option<KnownReader>,
 }
 
 impl ReaderChange {
-    /// What is not as before, in words; empty for the first reader.
+    /// Returns the differences in words; empty for the first reader.
     #[must_use]
     pub fn words(&self) -> String {
         self.before.as_ref().map(|before| self.reader.differences(before).join(", ")).unwrap_or_default()
@@ -44,7 +44,7 @@ impl ReaderChange {
 }
 
 impl KnownReader {
-    /// What is not as in `before`, one short sentence each.
+    /// Returns the differences to `before`, one short sentence each.
     #[must_use]
     pub fn differences(&self, before: &Self) -> Vec<String> {
         let mut found = Vec::new();
@@ -67,13 +67,13 @@ impl KnownReader {
 }
 
 impl Db {
-    /// Writes the reader into the book.
+    /// Writes a mark with the reader.
     pub(super) fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), Error> {
         self.mark(&Mark::Reader { reader: reader.clone() }, unix_ms)
     }
 }
 
-/// The latest reader of the book, and the one before.
+/// Returns the latest reader of the chain, and the previous one.
 pub(super) fn latest(connection: &Connection) -> Result<Option<ReaderChange>, Error> {
     let sql = "SELECT unix_ms, what FROM mark WHERE what LIKE '{\"is\":\"reader\",%' ORDER BY entry DESC";
     let mut select = connection.prepare(sql).map_err(failed)?;

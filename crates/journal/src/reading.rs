@@ -1,7 +1,8 @@
-//! The journal for a program beside the daemon: opened for reading, sale by sale, never more than one in memory.
+//! The journal for another program next to the agent. It is opened for reading, transaction by transaction, with at
+//! most one in memory.
 //!
-//! It takes no lock, writes nothing and stops nobody: a WAL serves a reader and the daemon's commits at once. What was
-//! written after the reading began is not seen.
+//! It takes no lock, writes nothing and blocks no one: a WAL serves a reader and the agent's commits at the same time.
+//! Writes after the reading began are not seen.
 
 use std::path::Path;
 
@@ -41,7 +42,7 @@ impl Reading {
         Ok(Self { connection })
     }
 
-    /// The number of the latest transaction; 0 when there is none.
+    /// Returns the number of the latest transaction; 0 when there is none.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -50,7 +51,8 @@ impl Reading {
         number.map(|number: i64| SaleNumber::new(number.unsigned_abs())).map_err(failed)
     }
 
-    /// Gives out what the steps of each sale wrote: the latest `most` sales, oldest first. Ends early when `take` does.
+    /// Gives out the records of each transaction's steps: the latest `most` transactions, oldest first. It ends early
+    /// when `take` does.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -59,7 +61,7 @@ impl Reading {
         most: u64,
         mut take: impl FnMut(&[Vec<Record>]) -> Result<(), E>,
     ) -> Result<Result<(), E>, Error> {
-        // One moment of the journal for both questions.
+        // One moment of the journal for both queries.
         let moment = self.connection.transaction().map_err(failed)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let first: i64 = moment

@@ -1,9 +1,9 @@
-//! Receipts as they were composed: a later copy is word for word the first one, also after another program, another
-//! language or other lines of the shop.
+//! Receipts as they were first composed. A later copy is identical word for word, even after a change of the program,
+//! the language or the shop's lines.
 //!
-//! They are no part of the book: no hash covers them, and nothing is decided by them. A receipt is written with the
-//! next sale's beginning, or at the end of the program, so that it costs no sync of its own; what a power cut takes is
-//! composed anew, by the same program as a rule. Journals of earlier programs have none.
+//! They are not part of the chain: no hash covers them, and no decision depends on them. A receipt is written when the
+//! next transaction begins, or at the end of the program, so it needs no separate sync. A receipt lost in a power cut
+//! is composed again, usually by the same program. Journals of earlier versions have none.
 
 use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
@@ -25,7 +25,7 @@ impl Journal {
         self.db.keep_receipt(sale, copy, page);
     }
 
-    /// A copy of a receipt as it was kept.
+    /// Returns the kept copy of a receipt.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -33,7 +33,7 @@ impl Journal {
         self.db.receipt(sale, copy)
     }
 
-    /// Writes the receipts that wait for the next sale's beginning: there is none.
+    /// Writes the waiting receipts when no next transaction will begin.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -45,7 +45,7 @@ impl Journal {
 impl Db {
     /// See [`Journal::keep_receipt`].
     pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
-        // What SQLite cannot count nobody has been given.
+        // No transaction has a number that SQLite cannot store.
         if let Ok(sale) = i64::try_from(sale) {
             self.receipts.push(WaitingReceipt { sale, copy: copy.as_str(), page });
         }
@@ -80,7 +80,7 @@ impl Db {
     }
 }
 
-/// Writes them as a part of something else.
+/// Writes the waiting receipts as part of another SQLite transaction.
 pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Result<(), Error> {
     for WaitingReceipt { sale, copy, page } in waiting {
         let sql = "INSERT OR IGNORE INTO receipt(sale, copy, page) VALUES (?1, ?2, ?3)";
@@ -89,15 +89,14 @@ pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Res
     Ok(())
 }
 
-/// Forgets those whose transaction is not there any more: it was taken out, here or by a program that does not know of
-/// receipts.
+/// Removes receipts without a transaction. It was removed here, or by a version that does not know receipts.
 pub(super) fn forget(transaction: &SqlTransaction<'_>, bound: i64) -> Result<(), Error> {
     let sql =
         "DELETE FROM receipt WHERE sale < ?1 AND NOT EXISTS (SELECT 1 FROM sale WHERE sale.number = receipt.sale)";
     put(transaction, sql, params![bound])
 }
 
-/// Takes those of another journal over, from this transaction on; their numbers move up.
+/// Adopts the receipts of another journal, from this transaction on, with raised numbers.
 pub(super) fn take(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
     let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt WHERE sale >= ?1").map_err(failed)?;
     let mut rows = select.query([since]).map_err(failed)?;

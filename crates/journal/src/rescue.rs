@@ -1,10 +1,10 @@
-//! What is saved of a journal that was taken away, or written over, while it was open: SQLite still has the file,
-//! although it has no name any more.
+//! The rescue of a journal that was removed or overwritten while it was open. SQLite still has the file, although it no
+//! longer has a name.
 //!
-//! When the WAL alone is gone, all of it is copied into the journal, which is in place: nothing is lost then. Otherwise
-//! a **rescue journal** is written under a free name: all that is open, with the latest transactions, so that a till
-//! that repeats a reference is not charged again. It is a journal like any other, and `pos-agent journal adopt` takes
-//! it.
+//! When only the WAL is gone, its contents are copied into the journal, which is in place, and nothing is lost.
+//! Otherwise a **rescue journal** is written under a free name. It contains all open transactions and the latest ones,
+//! so a till that repeats a reference is not charged again. It is a normal journal, and `pos-agent journal adopt`
+//! accepts it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,25 +15,25 @@ use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, Journal};
 
-/// The latest transactions that are saved with the open ones: the days in which a till repeats what it has asked, and
-/// in which the gateway is asked what an old copy does not know. They are written within a second on a small board.
+/// The number of latest transactions that are saved with the open ones. They cover the days in which a till repeats a
+/// request, and for which the agent checks for an outdated copy. A small board writes them within a second.
 const LATEST: i64 = 1000;
-/// So many names are tried.
+/// The number of names that are tried.
 const NAMES: u32 = 100;
 
-/// What was saved.
+/// The result of a rescue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rescued {
-    /// The WAL was gone, and what was in it is in the journal: a start finds all of it.
+    /// The WAL was gone, and its contents are in the journal. A start finds all of them.
     IntoTheJournal,
-    /// What is open is in this rescue journal.
+    /// The open transactions are in this rescue journal.
     Into(PathBuf),
-    /// There was no transaction to be saved.
+    /// There was no transaction to save.
     Nothing,
 }
 
 impl Journal {
-    /// That the files at the journal's path are those that are open, and have no second name.
+    /// Checks that the files at the journal's path are the open ones, and have no second name.
     ///
     /// # Errors
     /// [`Error::Gone`], [`Error::Linked`].
@@ -41,19 +41,19 @@ impl Journal {
         self.db.place.as_ref().map_or(Ok(()), super::place::Place::holds_alone)
     }
 
-    /// Saves what can be saved of a journal that is not in place: into the first of these folders that takes it.
+    /// Saves a journal that is not in place, into the first of these folders that can be written.
     ///
     /// # Errors
-    /// When none does; then it may be tried again.
+    /// When no folder can be written. The rescue may then be tried again.
     pub fn rescue(&self, folders: &[&Path], unix_ms: i64) -> Result<Rescued, Error> {
         let Some(place) = &self.db.place else { return Ok(Rescued::Nothing) };
-        // Into the file that is open, wherever it is now: whoever has moved it has all of it.
+        // Into the open file, wherever it is: a person who moved it has all of it.
         let is_copied = self.db.checkpoint().unwrap_or(false);
         if is_copied && place.has_the_journal() {
             return Ok(Rescued::IntoTheJournal);
         }
         if place.has_the_journal() {
-            // Somebody may have written over it: what is read now may be theirs, and the chain tells.
+            // Another program may have overwritten it, so the data may not be ours. The chain shows that.
             sound(&self.db.connection, &self.path)?;
         }
         let mut last = Err(failed("there is no folder for a rescue journal"));
@@ -64,7 +64,7 @@ impl Journal {
             }
         }
         if is_copied && last.is_ok() && place.has_the_wal_alone() {
-            // A start would read it as that of whatever journal is at the path then.
+            // A start would use it as the WAL of any journal that is then at the path.
             fs::remove_file(beside(&self.path, "-wal")).map_err(failed)?;
         }
         last
@@ -78,19 +78,19 @@ impl Db {
         }
         let stem = path.file_stem().unwrap_or_default();
         let name = free_name(folder, stem).ok_or_else(|| failed("every name for a rescue journal is taken"))?;
-        // Made whole under another name first, as every journal is.
+        // It is first completed under another name, as every journal is.
         let making = beside(&name, ".making");
         let made = self.written_to(&making, path, unix_ms).and_then(|()| {
             let named = fs::rename(making.join("journal.db"), &name).and_then(|()| File::open(folder)?.sync_all());
             named.map_err(failed)
         });
-        // What is left of it is in nobody's way.
+        // Remains of it do no harm.
         let _ = fs::remove_dir_all(&making);
         made.map(|()| Rescued::Into(name))
     }
 
     fn written_to(&self, folder: &Path, path: &Path, unix_ms: i64) -> Result<(), Error> {
-        // What an earlier try has left.
+        // Removes the remains of an earlier attempt.
         let _ = fs::remove_dir_all(folder);
         fs::create_dir(folder).map_err(failed)?;
         let new = folder.join("journal.db");

@@ -1,15 +1,14 @@
-//! How long settled transactions are kept, and how the old ones leave the book.
+//! The retention of settled transactions, and the removal of old ones.
 //!
-//! What counts is **days on which the terminal took a transaction**, not time that a clock says has passed: the journal
-//! remembers each such date once, with the first transaction of it, and keeps all from the `keep-days`-th latest such
-//! day on. A clock that jumps a year ahead is one more day, and deletes nothing; to lose a day's transactions too early
-//! it would have to show as many different dates as are kept. A shop that closes on Sundays keeps 400 days for 15
-//! months.
+//! Retention counts **days on which the terminal took a transaction**, not the time of a clock. The journal remembers
+//! each such date once, with its first transaction, and keeps all from the `keep-days`-th latest such day on. A clock
+//! that jumps a year ahead is one more day, and deletes nothing. To remove a day's transactions too early, it would
+//! have to show as many different dates as are kept. A shop that closes on Sundays keeps 400 days for 15 months.
 //!
-//! A transaction leaves with all that refers to it, or not at all: a refund whose payment stays would be forgotten by
-//! the sum of what is left. One that is open, quarantined or cannot be read stays, with its family, and so does one
-//! that ended after the last close of day, until a close has counted it. Where entries were, `gap` says so, with the
-//! hash from which the chain goes on; the hash over all gaps stands in the latest mark.
+//! A transaction is removed together with all that refer to it, or not at all. If only the refund were removed, the sum
+//! of what is left would be wrong. A transaction that is open, quarantined or unreadable stays, with its family. One
+//! that ended after the last close of day stays until a close has counted it. `gap` records the removed entries, with
+//! the hash from which the chain continues. The latest mark has the hash over all gaps.
 
 use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
@@ -19,29 +18,30 @@ use super::open::MILLISECONDS_OF_A_DAY;
 use super::{Error, payments, receipts};
 use pos_core::transaction::{Record, Transaction};
 
-/// Families of transactions that leave in one transaction of the file: it stands between two sales, and is one sync.
+/// The number of families of transactions that are removed in one SQLite transaction. It runs between two transactions
+/// of the terminal, and is one sync.
 const AT_ONCE: u32 = 16;
 
-/// What the journal remembers of it between two sales.
+/// The state of retention between two transactions.
 #[derive(Debug, Default)]
 pub(super) struct Retention {
-    /// Days on which transactions began that are kept; all are while it is `None`.
+    /// The number of days with transactions that are kept; `None` keeps all.
     keep_days: Option<u32>,
     /// The date of the latest transaction, in days since 1970.
     date: Option<i64>,
-    /// Transactions below this number may leave; to be looked up anew while it is `None`.
+    /// Transactions below this number may be removed; `None` when it must be determined again.
     bound: Option<i64>,
-    /// Up to this number it was seen who can leave.
+    /// The number up to which removable transactions were searched.
     looked_at: i64,
 }
 
 impl Retention {
-    /// A transaction began: the first one of a date is remembered.
+    /// Notes that a transaction began: the first one of a date is remembered.
     pub(super) fn began(&mut self, transaction: &Connection, sale: i64, unix_ms: i64) -> Result<(), Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         if self.date != Some(date) {
             put(transaction, "INSERT OR IGNORE INTO day(date, first) VALUES (?1, ?2)", params![date, sale])?;
-            // Should the writing fail, this day is not counted: then more is kept.
+            // If the write fails, this day is not counted, and more is kept.
             *self = Self { keep_days: self.keep_days, date: Some(date), ..Self::default() };
         }
         Ok(())
@@ -60,7 +60,7 @@ impl Retention {
     }
 }
 
-/// A transaction that leaves.
+/// A transaction to remove.
 struct Leaving {
     number: i64,
     entries: Vec<(i64, Hash)>,
@@ -68,23 +68,23 @@ struct Leaving {
 }
 
 impl Db {
-    /// How many dates after this time transactions began on.
+    /// Returns the number of later dates on which transactions began.
     pub(super) fn days_after(&self, unix_ms: i64) -> Result<u64, Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         let days = self.connection.query_row("SELECT count(*) FROM day WHERE date > ?1", [date], |row| row.get(0));
         days.map(i64::unsigned_abs).map_err(failed)
     }
 
-    /// From now on only the latest days are kept; `None` keeps all.
+    /// Sets the number of latest days that are kept; `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.retention = Retention { keep_days: days, ..Retention::default() };
     }
 
-    /// Takes out a few of the transactions that are old enough; how many there were. To be called between sales, until
-    /// it is zero.
+    /// Removes a few of the transactions that are old enough, and returns their number. It is called between
+    /// transactions, until it returns zero.
     ///
     /// # Errors
-    /// When it cannot be written: then nothing has left.
+    /// When it cannot be written; then nothing was removed.
     pub fn prune(&mut self) -> Result<u64, Error> {
         let bound = self.retention.bound(&self.connection)?;
         while self.retention.looked_at < bound {
@@ -111,7 +111,7 @@ impl Db {
         Ok(0)
     }
 
-    /// A transaction and all that refers to it, when all of them can leave.
+    /// Returns a transaction and all that refer to it, when all of them can be removed.
     fn family(&self, root: i64, bound: i64) -> Result<Option<Vec<Leaving>>, Error> {
         let members = self.numbers(
             "WITH RECURSIVE family(number) AS
@@ -123,7 +123,7 @@ impl Db {
         for number in members {
             let settled = "SELECT settled FROM sale WHERE number = ?1";
             let settled: i64 = self.connection.query_row(settled, [number], |row| row.get(0)).map_err(failed)?;
-            // What cannot be read is not known to be settled.
+            // A transaction that cannot be read is not known to be settled.
             let steps = if number < bound && settled == 1 { self.steps(number).ok() } else { None };
             let steps = steps.filter(|steps| Transaction::replay(steps).is_some_and(|sale| sale.is_settled()));
             let Some(steps) = steps else { return Ok(None) };
@@ -136,14 +136,15 @@ impl Db {
         Ok(Some(leaving))
     }
 
-    /// Whether its end is behind the last close: then the next one counts it. Where no close was ever made, none waits.
+    /// Returns whether its end is after the last close, so the next close counts it. Without any close it returns
+    /// false.
     fn waits_for_a_close(&self, steps: &[Vec<Record>], entries: &[(i64, Hash)]) -> Result<bool, Error> {
         let Some(closed_to) = self.closed_to()? else { return Ok(false) };
         let ended = steps.iter().position(|step| step.iter().any(|record| matches!(record, Record::Ended { .. })));
         Ok(ended.and_then(|place| entries.get(place)).is_some_and(|(entry, _)| *entry > closed_to))
     }
 
-    /// The entries of a transaction, when each of its steps is one.
+    /// Returns the entries of a transaction, when each of its steps is one.
     fn entries(&self, number: i64) -> Result<Option<Vec<(i64, Hash)>>, Error> {
         let sql = "SELECT entry, chain FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id";
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
@@ -182,7 +183,7 @@ impl Db {
     }
 }
 
-/// Takes out the marks that earlier prunings left before the first day that is kept: the next one says it all.
+/// Removes the marks of earlier prunings before the first day that is kept. The next such mark covers them.
 fn marks_of_earlier_prunings(transaction: &SqlTransaction<'_>, bound: i64) -> Result<Vec<(i64, Hash)>, Error> {
     let sql = "SELECT entry, chain, what FROM mark WHERE entry < (SELECT entry FROM step WHERE id = ?1)";
     let mut select = transaction.prepare_cached(sql).map_err(failed)?;
@@ -200,7 +201,7 @@ fn marks_of_earlier_prunings(transaction: &SqlTransaction<'_>, bound: i64) -> Re
     Ok(gone)
 }
 
-/// Adds one entry to the gaps; those that touch become one.
+/// Adds one entry to the gaps. Adjacent gaps become one.
 fn add_to_gaps(transaction: &SqlTransaction<'_>, entry: i64, chain: Hash) -> Result<(), Error> {
     let select = |sql: &str, at: i64| {
         let read = |row: &rusqlite::Row<'_>| Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? });

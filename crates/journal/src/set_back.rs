@@ -1,18 +1,19 @@
-//! Times that a clock gone wrong has written, and what becomes of them when it is right again.
+//! Times written by a wrong clock, and their handling after the clock is set back.
 //!
-//! The journal's latest time is a floor: no clock that is earlier can be right. One record under a clock that was a
-//! year ahead would stop the terminal for a year. So a mark in the book says that the clock was set back, from which
-//! time, to which, and by whom; who may say so is for the agent (the reader and the gateway agree) and for `pos-agent
-//! journal set-clock-back` (a technician).
+//! The journal's latest time is a floor: no earlier clock can be right. A single record under a clock that was a year
+//! ahead would therefore stop the terminal for a year. A mark in the chain says that the clock was set back, from which
+//! time, to which, and by whom. Two callers may set it back: the agent (when the reader and the gateway agree) and a
+//! technician with `pos-agent journal set-clock-back`.
 //!
-//! What was written before the mark keeps its times, on receipts and in exports, and they count for less from then on:
+//! Entries before the mark keep their times, on receipts and in exports. From the mark on, these times are used as
+//! follows:
 //!
-//! | what | from then on |
+//! | what | from the mark on |
 //! |---|---|
 //! | the floor | the mark, and the latest step after it |
-//! | how old a request is, for an absence that may be final | it was sent by the time of the mark at the latest: `Transaction::clock_was_set_back` |
-//! | from when on it is asked whether this is an old copy | the latest time that could be right, until the gateway has answered |
-//! | which days are kept | nothing changes: days are counted, not reckoned |
+//! | the age of a request, for an absence that may be final | it was sent by the time of the mark at the latest: `Transaction::clock_was_set_back` |
+//! | the time from which the agent checks for an outdated copy | the latest time that could be right, until the gateway has answered |
+//! | the days that are kept | unchanged: days are counted, not computed from times |
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -22,35 +23,35 @@ use super::open::{self, MILLISECONDS_OF_A_DAY};
 use super::{Error, Journal};
 use pos_core::transaction::Transaction;
 
-/// So far apart two clocks may be and still say the same, in milliseconds: answers take seconds, and a receipt shows
-/// minutes.
+/// The largest difference between two clocks that still agree, in milliseconds. Answers take seconds, and a receipt
+/// shows minutes.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * 60 * 1000;
-/// Transactions among whose records the latest time is looked for.
+/// The number of latest transactions whose records are searched for the latest time.
 const RECENT_SALES: i64 = 100;
 
-/// The clock was set back.
+/// A correction of the clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetBack {
-    /// The latest time that was written before, milliseconds since 1970.
+    /// The latest time that was written earlier, in milliseconds since 1970.
     pub latest_unix_ms: i64,
-    /// What time it was, milliseconds since 1970.
+    /// The actual time, in milliseconds since 1970.
     pub now_unix_ms: i64,
-    /// Who says so.
+    /// The person or device that set the clock back.
     pub by: String,
-    /// Its place in the book.
+    /// The position in the chain.
     pub(super) entry: i64,
 }
 
-/// The latest time in the book that counts.
+/// The latest time in the chain that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Latest {
-    /// Milliseconds since 1970; zero in an empty book.
+    /// Milliseconds since 1970; zero in an empty journal.
     pub unix_ms: i64,
-    /// The transaction that wrote it; none, when it is a mark that says so.
+    /// The transaction that wrote it; `None` when a mark wrote it.
     pub number: Option<i64>,
 }
 
-/// All that the book says of it, in its order.
+/// Returns all corrections in the chain, in their order.
 pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
     let mut all = Vec::new();
     if !open::has_chain(connection)? {
@@ -68,8 +69,8 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
     Ok(all)
 }
 
-/// The latest time of what was written after the clock was set back last. The latest transactions have the latest
-/// records, give or take a reversal; reading all of them would make a start slow.
+/// Returns the latest time that was written after the clock was last set back. The latest transactions have the latest
+/// records, except for some reversals. Reading all transactions would make a start slow.
 pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result<Latest, Error> {
     let last = connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get::<_, i64>(0));
     let recent = last.map_err(failed)?.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
@@ -86,17 +87,18 @@ pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result
 }
 
 impl Db {
-    /// Writes into the book that it is `now` and all later times were of a clock that was ahead.
+    /// Writes a mark that the time is `now_unix_ms`, and that all later times came from a clock that was ahead.
     ///
     /// # Errors
-    /// [`Error::ClockStays`] when none is later; or when it cannot be written: then nothing has changed.
+    /// [`Error::ClockStays`] when no time is later. Also when it cannot be written; then nothing has changed.
     pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
         let latest = latest(&self.connection, self.set_backs.last())?;
         if latest.unix_ms <= now_unix_ms.saturating_add(CLOCKS_DIFFER_MS) {
             let why = "no record is later than the clock: there is nothing that keeps it from being right".to_owned();
             return Err(Error::ClockStays { why });
         }
-        // What this journal does not know, should it be an old copy, happened after the latest time that can be right.
+        // If this journal is an outdated copy, the transactions that it does not know happened after the latest time
+        // that can be right.
         let known = self.known_until_at_most(now_unix_ms.saturating_add(MILLISECONDS_OF_A_DAY))?;
         let head = self.take_head()?;
         let transaction = self.connection.transaction().map_err(failed)?;
@@ -115,7 +117,7 @@ impl Db {
         Ok(set_back)
     }
 
-    /// The sale of this number, as it is live: the clock is set back in it where it was.
+    /// Returns the transaction with this number as it is live, with the clock set back in it at the right point.
     pub(super) fn replay_through(&self, number: i64, first: i64) -> Result<Option<Transaction>, Error> {
         let steps = self.steps(number)?;
         let (mut sale, mut done) = (None, 0);
@@ -129,7 +131,7 @@ impl Db {
                 None => Transaction::replay(&steps[..before]),
                 Some(sale) => Some(Transaction::replay_on(sale, &steps[done..before])),
             };
-            // One that began later knows nothing of it.
+            // A transaction that began later is not affected.
             if let Some(mut until_then) = until_then {
                 until_then.clock_was_set_back(set_back.now_unix_ms);
                 (sale, done) = (Some(until_then), before);
@@ -143,15 +145,15 @@ impl Db {
 }
 
 impl Journal {
-    /// Writes into the book that it is `now_unix_ms` and all later times were of a clock that was ahead.
+    /// Writes a mark that the time is `now_unix_ms`, and that all later times came from a clock that was ahead.
     ///
     /// # Errors
-    /// As [`Db::set_clock_back`].
+    /// The errors of [`Db::set_clock_back`].
     pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
         self.db.set_clock_back(now_unix_ms, by)
     }
 
-    /// The wall clock of the last thing that this journal knows, of times up to `not_after` alone: others are of a
+    /// Returns the wall clock of the latest data in this journal, up to `not_after_unix_ms`. Later times came from a
     /// clock that was ahead.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! The journal as it stood at one moment, for whoever reads much of it: on a thread and a connection of its own, while
-//! the agent goes on writing. What is written meanwhile is not seen.
+//! The journal at one moment, for code that reads much of it. It has its own thread and connection while the agent
+//! continues to write. Later writes are not seen.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,7 @@ use pos_core::counter::Close;
 use pos_core::transaction::Transaction;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
-/// One moment of the journal.
+/// The journal at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     db: Db,
@@ -22,27 +22,26 @@ pub struct Snapshot {
 /// A transaction that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// It, or the number of one that this program cannot read.
+    /// The transaction, or the number of one that this program cannot read.
     pub sale: Result<Transaction, SaleNumber>,
-    /// A close of another board's journal had counted it before it was taken over.
+    /// True if a close in the journal of another terminal had counted it before that journal was adopted.
     pub counted_elsewhere: bool,
 }
 
-/// A step that is the end of its transaction. Quotes inside of a text are escaped: it is a record's kind and nothing
-/// else.
+/// Matches a step that ends its transaction. Quotes inside a text are escaped, so only a record's kind can match.
 const IS_END: &str = "instr(records, '\"kind\":\"ended\"') > 0";
 
-/// A row of `sale` that is settled, although none of its steps is an end.
+/// Returns the condition for a row of `sale` that is settled although none of its steps is an end.
 fn is_settled_without_an_end() -> String {
     let its_steps = format!("id >= number * {STEPS_OF_SALE} AND id < (number + 1) * {STEPS_OF_SALE}");
     format!("settled = 1 AND NOT EXISTS (SELECT 1 FROM step WHERE {its_steps} AND {IS_END})")
 }
 
 impl Journal {
-    /// Reads the journal as it stands now.
+    /// Reads the journal in its current state.
     ///
     /// # Errors
-    /// What `read` answers, and when the journal cannot be read.
+    /// The errors of `read`, and when the journal cannot be read.
     pub fn at_one_moment<T: Send + 'static, F>(
         &self,
         read: F,
@@ -60,19 +59,19 @@ impl Journal {
 
 impl Snapshot {
     fn of(db: Db) -> Result<Self, Error> {
-        // The first question fixes the moment.
+        // The first query fixes the moment.
         db.connection.execute_batch("BEGIN").map_err(failed)?;
         let last_entry = Head::read(&db.connection)?.entry;
         Ok(Self { db, last_entry })
     }
 
-    /// The last entry of the book.
+    /// Returns the last entry of the chain.
     #[must_use]
     pub fn last_entry(&self) -> i64 {
         self.last_entry
     }
 
-    /// The latest close.
+    /// Returns the latest close.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -97,7 +96,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The transaction of this number, if its end was written up to this entry.
+    /// Returns the transaction with this number, if its end was written up to this entry.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -113,7 +112,8 @@ impl Snapshot {
         Ok(Some(Ended { sale: self.readable(number)?, counted_elsewhere }))
     }
 
-    /// The transactions with a step behind this entry that are settled and have no end: it is damaged.
+    /// Returns the transactions with a step after this entry that are settled and have no end. Such a journal is
+    /// damaged.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -125,7 +125,7 @@ impl Snapshot {
         Ok(numbers.into_iter().map(|number| SaleNumber::new(number.unsigned_abs())).collect())
     }
 
-    /// Whether the transaction of this number is settled and has no end: it is damaged.
+    /// Returns whether the transaction with this number is settled and has no end. Such a journal is damaged.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -135,7 +135,7 @@ impl Snapshot {
         Ok(!self.db.numbers(&sql, params![number])?.is_empty())
     }
 
-    /// The transaction of this number; `None` when there is none, or it cannot be read.
+    /// Returns the transaction with this number, or `None` when there is none, or it cannot be read.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -146,7 +146,7 @@ impl Snapshot {
         Ok(self.readable(i64::try_from(number).map_err(failed)?)?.ok())
     }
 
-    /// The till and the reference of the transaction of this number.
+    /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -154,7 +154,7 @@ impl Snapshot {
         self.db.key(number)
     }
 
-    /// The transactions without an end, and those of them that this program cannot read.
+    /// Returns the transactions without an outcome, and those of them that this program cannot read.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -162,7 +162,7 @@ impl Snapshot {
         self.db.open_transactions()
     }
 
-    /// What refers to a transaction: by its number, or by its payment's id.
+    /// Returns the transactions that refer to a transaction, by its number or by its payment id.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -182,7 +182,7 @@ impl Snapshot {
         }
     }
 
-    /// Entries that were taken over from other journals, and counted by closes there.
+    /// Returns the entries that were adopted from other journals and counted by closes there.
     fn counted_elsewhere(&self) -> Result<Vec<RangeInclusive<i64>>, Error> {
         let mut select = self.db.connection.prepare("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;

@@ -1,8 +1,8 @@
-//! The mark that this terminal has sold, in a folder of its own: whoever removes the journal does not remove it too.
+//! The mark that this terminal has sold. It is in a separate folder, so removing the journal does not remove it too.
 //!
-//! It names the terminal and the identity of the journal on which it sold, and is written before the first sale's
-//! request leaves. A journal of another identity beside it does not know what was sold: it is new, or another
-//! terminal's, and waits for a person. A terminal without a mark is a new board, and sells at once.
+//! It names the terminal and the identity of the journal on which it sold. It is written before the first request
+//! leaves. A journal with another identity does not know the earlier sales: it is new, or another terminal's, and waits
+//! for a person. A terminal without a mark is new, and sells immediately.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -15,28 +15,28 @@ use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, purpose};
 
-/// Where the mark of one terminal lies.
+/// The location of the mark of one terminal.
 #[derive(Clone, Debug)]
 pub struct SoldMark {
     terminal: String,
-    /// The folder of the configuration, and the journal's own for a board on which there is none of that name.
+    /// The folder of the configuration, and the journal's own folder when a board has no such folder.
     files: [PathBuf; 2],
 }
 
-/// What the mark says of a journal.
+/// The statement of the mark about a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SoldOn {
-    /// There is none.
+    /// There is no mark.
     Nothing,
-    /// This terminal sold on this journal, or on one that it has taken over.
+    /// This terminal sold on this journal, or on one that it has adopted.
     This,
-    /// It sold on a journal that this one does not know: how that is known.
+    /// It sold on a journal that this one does not know; the text says how that is known.
     Another(String),
-    /// Nobody knows on which: why.
+    /// It is unknown on which journal it sold; the text says why.
     Unknown(String),
 }
 
-/// The content of the file.
+/// The content of the mark file.
 #[derive(Serialize, Deserialize)]
 struct Content {
     terminal: String,
@@ -44,7 +44,7 @@ struct Content {
 }
 
 impl SoldMark {
-    /// The mark of this terminal, in `folder`, or beside the journal.
+    /// Returns the mark of this terminal, in `folder`, or next to the journal.
     #[must_use]
     pub fn of(terminal: &str, folder: &Path, journal: &Path) -> Self {
         let name = format!("{terminal}.sold");
@@ -52,7 +52,7 @@ impl SoldMark {
         Self { terminal: terminal.to_owned(), files: [folder.join(&name), beside.join(&name)] }
     }
 
-    /// What it says of a journal with these identities.
+    /// Returns the statement about a journal with these identities.
     #[must_use]
     pub fn says_of(&self, identities: &[String]) -> SoldOn {
         let mut says = SoldOn::Nothing;
@@ -72,10 +72,10 @@ impl SoldMark {
         says
     }
 
-    /// Writes it: when this returns, it is on the disk.
+    /// Writes the mark. When it returns, it is on the disk.
     ///
     /// # Errors
-    /// When neither folder takes it.
+    /// When neither folder can be written.
     pub fn write(&self, journal: &str) -> io::Result<()> {
         let content = Content { terminal: self.terminal.clone(), journal: journal.to_owned() };
         let content = serde_json::to_vec(&content)?;
@@ -86,7 +86,7 @@ impl SoldMark {
         })
     }
 
-    /// Writes it anew, and takes away what the other folder says.
+    /// Writes the mark again, and removes the one in the other folder.
     ///
     /// # Errors
     /// When it cannot be written, or the other one cannot be removed.
@@ -100,17 +100,17 @@ impl SoldMark {
         self.write(journal)
     }
 
-    /// The folders in which there may be a rescue journal.
+    /// Returns the folders in which there may be a rescue journal.
     pub fn folders(&self) -> impl DoubleEndedIterator<Item = &Path> {
         self.files.iter().filter_map(|file| file.parent())
     }
 }
 
-/// A person says that the journal at `path` is the terminal's, although the mark names another one: the book says who,
-/// and then the mark names this one.
+/// Records that a person confirmed that the journal at `path` is the terminal's, although the mark names another one.
+/// The journal records the person first, and then the mark names this journal.
 ///
 /// # Errors
-/// [`Error::NotAdopted`] when the mark does not stand against it; or when one of the two cannot be written.
+/// [`Error::NotAdopted`] when the mark does not name another journal; or when one of the two cannot be written.
 pub fn accept(path: &Path, mark: &SoldMark, by: &str, unix_ms: i64) -> Result<Head, Error> {
     let (mut db, _) = Db::open(path)?;
     let identities = purpose::identities(&db.connection)?;

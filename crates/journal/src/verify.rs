@@ -1,5 +1,5 @@
-//! Whether the book is as it was written: every entry in its order, then every transaction against its key. It reads
-//! row by row and holds no more than one transaction in memory; the agent may run meanwhile.
+//! The verification of the journal: every entry in its order, then every transaction against its key. It reads row by
+//! row and holds at most one transaction in memory. The agent may run meanwhile.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
@@ -11,47 +11,49 @@ use super::db::{STEPS_OF_SALE, failed};
 use super::reading::Reading;
 use super::{Error, chain, closes, open};
 
-/// What was found.
+/// The result of the verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// The last entry that is in the file.
+    /// The last entry in the file.
     pub head: Option<Head>,
-    /// Transactions.
+    /// The number of transactions.
     pub transactions: u64,
-    /// Steps with a right hash.
+    /// The number of steps with a right hash.
     pub steps: u64,
-    /// Marks with a right hash.
+    /// The number of marks with a right hash.
     pub marks: u64,
-    /// Of the marks, the closes of day; the content of each has the right hash.
+    /// The number of marks that are closes of day; the content of each has the right hash.
     pub closes: u64,
-    /// Entries that were taken out and are accounted for.
+    /// The number of entries that were removed and are accounted for.
     pub pruned: u64,
-    /// Steps that an earlier program wrote without a hash, and a later one entered.
+    /// The number of steps that an earlier version wrote without a hash, and a later one entered.
     pub entered_later: u64,
-    /// Steps without an entry: an earlier program wrote them, and the agent enters them when it is started.
+    /// The number of steps without an entry. An earlier version wrote them, and the agent enters them when it is
+    /// started.
     pub not_entered: u64,
-    /// Transactions that this program cannot read although their hashes are right: a later one wrote them.
+    /// The number of transactions that this program cannot read although their hashes are right. A later version wrote
+    /// them.
     pub unreadable: u64,
-    /// The first row that is not as it was written; nothing behind it was looked at.
+    /// The first altered row. Later rows were not checked.
     pub altered: Option<Altered>,
 }
 
 /// A row that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Altered {
-    /// Its place in the book, when it has one.
+    /// The position in the chain, if it has one.
     pub entry: Option<i64>,
-    /// The step's id, when it is one.
+    /// The id of the step, if it is one.
     pub step: Option<i64>,
-    /// The number of the transaction it belongs to.
+    /// The number of its transaction.
     pub number: Option<i64>,
-    /// That one's till and reference, as they now stand.
+    /// The till and reference of its transaction, as they are in the file.
     pub key: Option<(String, String)>,
-    /// What is wrong.
+    /// The fault.
     pub why: &'static str,
 }
 
-/// Either the row that is wrong, or that the file could not be read.
+/// The altered row, or the error when the file could not be read.
 enum Stopped {
     Altered(Altered),
     Failed(Error),
@@ -64,18 +66,18 @@ impl From<rusqlite::Error> for Stopped {
 }
 
 impl Reading {
-    /// Reads the whole book.
+    /// Verifies the whole journal.
     ///
     /// # Errors
-    /// When it cannot be read; that it was altered is no error but a [`Verdict`].
+    /// When it cannot be read. An altered journal is not an error but a [`Verdict`].
     pub fn verify(&mut self) -> Result<Verdict, Error> {
-        // One moment of the journal for all questions.
+        // One moment of the journal for all queries.
         let moment = self.connection.transaction().map_err(failed)?;
         verify(&moment)
     }
 
-    /// Whether the entry of this number has this hash, as it had when somebody kept it. An entry that was taken out
-    /// among others is no longer known, and has not.
+    /// Returns whether the entry with this number has this hash, which a person kept earlier. An entry that was removed
+    /// together with others is not known, so the result is false.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -123,20 +125,20 @@ const STEPS: &str = "SELECT entry, id, sale, unix_ms, records, chain FROM step W
 const MARKS: &str = "SELECT entry, unix_ms, what, chain FROM mark ORDER BY entry";
 const GAPS: &str = "SELECT first, last, chain FROM gap ORDER BY first";
 
-/// A row of `step` on its way; `None` inside when a value is of a kind that none of ours is.
+/// A row of `step` that is being checked; `None` inside for a value of a type that this program never writes.
 struct Step {
     entry: i64,
     id: i64,
     rest: Option<(i64, i64, String, Hash)>,
 }
 
-/// A row of `mark` on its way.
+/// A row of `mark` that is being checked.
 struct Marked {
     entry: i64,
     rest: Option<(i64, String, Hash)>,
 }
 
-/// Every entry, each against the one before it.
+/// Checks every entry against the one before it.
 fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     let (mut steps, mut marks, mut gaps) = (moment.prepare(STEPS)?, moment.prepare(MARKS)?, moment.prepare(GAPS)?);
     let (mut steps, mut marks, mut gaps) = (steps.query([])?, marks.query([])?, gaps.query([])?);
@@ -174,7 +176,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                     }
                     None => return Err(altered(Some(row.entry), None, "the content of this close is not there")),
                 },
-                // One of a later program means nothing here; its hash is right.
+                // A mark of a later version has no meaning here, but its hash is right.
                 Some(
                     Mark::Adopted { .. }
                     | Mark::Accepted { .. }
@@ -210,7 +212,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     }
 }
 
-/// A close that the book does not know was put in.
+/// Checks that every close has a mark. A close without one was inserted.
 fn every_close_is_marked(moment: &Connection, verdict: &Verdict) -> Result<(), Stopped> {
     let there = "SELECT count(*) FROM pragma_table_info('close') WHERE name = 'content'";
     if moment.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
@@ -270,7 +272,7 @@ fn next_gap(rows: &mut Rows<'_>) -> Result<Option<Gap>, Stopped> {
     gap().map(Some).map_err(|_| altered(None, None, "a gap has a value of a wrong kind"))
 }
 
-/// A whole number; what is none has no place in the book.
+/// Reads a whole number. Another value has no position in the chain.
 fn whole(row: &Row<'_>, at: usize) -> i64 {
     match row.get_ref(at) {
         Ok(ValueRef::Integer(number)) => number,
@@ -278,8 +280,8 @@ fn whole(row: &Row<'_>, at: usize) -> i64 {
     }
 }
 
-/// Every transaction: that its key is the one that its first record names, that what is marked as settled is, and that
-/// none is without its steps, nor steps without theirs.
+/// Checks every transaction: its key matches its first record, and one marked as settled is settled. No transaction is
+/// without steps, and no step without its transaction.
 fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     let mut sales = moment.prepare("SELECT number, till, reference, settled, earlier FROM sale ORDER BY number")?;
     let mut steps = moment.prepare("SELECT id, records FROM step ORDER BY id")?;
@@ -318,7 +320,8 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
                 "its number, till, reference or earlier transaction is not the one that its first record names",
             );
         }
-        // The mark comes with the next transaction, so that settled ones may be without; the others never have it.
+        // The mark is written with the next transaction, so a settled one may be without it. An unsettled one never has
+        // it.
         if whole(row, 3) != 0 && !sale.is_settled() {
             return bad("it is marked as settled, and its records say that it is open");
         }

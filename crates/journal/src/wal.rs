@@ -1,10 +1,10 @@
-//! Whether a WAL that lies beside a journal can be what the power left: looked at before SQLite does, which takes what
-//! it cannot read for the end of the log and writes over it.
+//! The check of a WAL next to a journal, before SQLite opens it: whether a power cut can have left it. SQLite treats an
+//! unreadable part as the end of the log and overwrites it.
 //!
-//! The form is SQLite's (File Format, 4: The Write-Ahead Log): 32 bytes of header, then frames of 24 bytes and a page,
-//! each with the salts of the header and a running checksum. A power cut tears the last transaction and no other, for
-//! each commit is synced before the next begins: when two commits stand behind a frame that is wrong, something else
-//! has damaged the file.
+//! The format is SQLite's (File Format, 4: The Write-Ahead Log). A header of 32 bytes is followed by frames of 24 bytes
+//! and a page. Each frame has the salts of the header and a running checksum. A power cut tears only the last
+//! transaction, because each commit is synced before the next begins. When two commits follow a wrong frame, another
+//! cause has damaged the file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -12,12 +12,12 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// Checksums are of big-endian words when the lowest bit is set.
+/// The magic number. Checksums use big-endian words when its lowest bit is set.
 const MAGIC: u32 = 0x377F_0682;
-/// The only version there is.
+/// The only existing version.
 const VERSION: u32 = 3_007_000;
 
-/// Says what is wrong with the WAL; `None` when there is none, or one that can be used.
+/// Returns the fault of the WAL, or `None` when there is no WAL, or a usable one.
 pub(super) fn fault(wal: &Path) -> io::Result<Option<&'static str>> {
     match File::open(wal) {
         Ok(file) => look(BufReader::with_capacity(1 << 16, file)),
@@ -28,7 +28,7 @@ pub(super) fn fault(wal: &Path) -> io::Result<Option<&'static str>> {
 
 fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     let mut header = [0; HEADER];
-    // A file that was made and not written is empty, or holds zeros.
+    // A file that was created and not written is empty, or contains zeros.
     if !fill(&mut file, &mut header)? || header == [0; HEADER] {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     let (mut broken, mut commits_behind) = (false, 0);
     while fill(&mut file, &mut frame)? {
         if frame[8..16] != header[16..24] {
-            // Left over from before the log began anew: that is its end.
+            // A frame from before the log was restarted: the log ends here.
             if !broken {
                 break;
             }
@@ -64,7 +64,7 @@ fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     Ok((commits_behind > 1).then_some("its -wal file is damaged before its last commits"))
 }
 
-/// SQLite's checksum: pairs of words, each added to one half together with the other half.
+/// Adds to SQLite's checksum: pairs of words, each added to one half together with the other half.
 fn add(sum: &mut [u32; 2], bytes: &[u8], big: bool) {
     for pair in bytes.as_chunks::<8>().0 {
         let [a, b, c, d, e, f, g, h] = *pair;
@@ -74,14 +74,14 @@ fn add(sum: &mut [u32; 2], bytes: &[u8], big: bool) {
     }
 }
 
-/// The nth word of a header.
+/// Returns the nth word of a header.
 fn word(bytes: &[u8], n: usize) -> u32 {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[n * 4..n * 4 + 4]);
     u32::from_be_bytes(word)
 }
 
-/// Whether there was enough for all of `buffer`.
+/// Fills `buffer`. Returns whether there was enough data.
 fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),

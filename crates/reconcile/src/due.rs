@@ -1,5 +1,5 @@
-//! What an entry of the journal should have become at the gateway. The one place that knows: a new kind of entry is
-//! judged here.
+//! The expected settlement of a journal entry. This is the only place that decides it, so a new kind of entry is judged
+//! here.
 
 use chrono::{DateTime, NaiveDate};
 
@@ -9,21 +9,21 @@ use pos_terms::transaction::{Kind, Operation, PaymentId, SaleNumber};
 
 use super::file::date;
 
-/// Whether money should be settled.
+/// The expected settlement of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Charged {
-    /// The amount, once.
+    /// The amount should be settled once.
     Yes,
-    /// Nothing: what was charged was taken back.
+    /// Nothing should be settled: the charge was reversed.
     Reversed,
-    /// Nothing: declined, cancelled, not sent.
+    /// Nothing should be settled: declined, cancelled, not sent.
     No,
-    /// Not known yet.
+    /// It is not known yet.
     Unsure,
 }
 
-/// What should be settled of a transaction: whether, and how much. Reservations are settled by their captures, and a
-/// reversal takes from the one it refers to: [`takes_back`].
+/// Returns whether a transaction should be settled, and the amount. Reservations are settled by their captures, and a
+/// reversal reduces the one that it refers to: [`takes_back`].
 pub(super) fn due(sale: &Transaction) -> (Charged, Amount) {
     let kind = sale.order().kind();
     let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
@@ -45,12 +45,12 @@ pub(super) fn due(sale: &Transaction) -> (Charged, Amount) {
     }
 }
 
-/// Whether the money goes from the shop to the customer.
+/// Returns whether the money goes from the shop to the customer.
 pub(super) fn is_paid_out(sale: &Transaction) -> bool {
     sale.order().kind().gives_money() && sale.order().kind() != Kind::Reversal
 }
 
-/// The number of the transaction that this one has taken back, and how much of it.
+/// Returns the number of the transaction that this one reversed, and the reversed amount.
 pub(super) fn takes_back(sale: &Transaction) -> Option<(SaleNumber, Amount)> {
     let Operation::Reversal { of } = &sale.order().operation else {
         return None;
@@ -62,7 +62,7 @@ pub(super) fn takes_back(sale: &Transaction) -> Option<(SaleNumber, Amount)> {
     }
 }
 
-/// The payments at the gateway that a record names, reversals too: each may have rows of its own.
+/// Returns the payments at the gateway that a record names, including reversals. Each may have its own rows.
 pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     match record {
         Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
@@ -87,7 +87,7 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     }
 }
 
-/// The reference under which a record of a transaction sends something else than the transaction.
+/// Returns the reference of another request that a record of a transaction sent, such as a reversal.
 pub(super) fn own_reference(record: &Record) -> Option<&str> {
     match record {
         Record::ReversalAsked { reference, .. } => reference.as_deref(),
@@ -95,7 +95,7 @@ pub(super) fn own_reference(record: &Record) -> Option<&str> {
     }
 }
 
-/// The sale's local date.
+/// Returns the local date of the transaction.
 pub(super) fn day(sale: &Transaction) -> NaiveDate {
     let order = sale.order();
     let utc = || DateTime::from_timestamp_millis(order.started_unix_ms).map(|time| time.date_naive());
@@ -112,7 +112,7 @@ mod tests {
         Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
     }
 
-    /// 10.00 of a kind, and how it ended.
+    /// Returns a transaction of 10.00 of a kind, with its outcome.
     fn ended(kind: Kind, outcome: Option<Outcome>) -> Transaction {
         let of = serde_json::json!({ "payment": "8ac7a4a1000000000000000000000009", "number": 3 });
         let order: Order = serde_json::from_value(serde_json::json!({
@@ -148,7 +148,7 @@ mod tests {
                 assert_eq!(due(&ended(kind, outcome.clone())), (charged, eur(minor)), "{kind:?}, {outcome:?}");
             }
         }
-        // A reservation is settled by its captures, a reversal as less of what it took back.
+        // A reservation is settled by its captures, and a reversal reduces what it reversed.
         for kind in [
             Kind::PreAuthorisation,
             Kind::PreAuthorisationByRegistration,

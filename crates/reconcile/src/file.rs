@@ -1,9 +1,9 @@
-//! The settlement file as lines: the header that says which column is where, and one record on each line after it
-//! (interface: Reconciliation file).
+//! The settlement file as lines: a header that defines the columns, and one record on each following line (interface:
+//! Reconciliation file).
 //!
-//! A record ends with its line, also inside quotes: a quote that is never closed must not swallow the rows that follow,
-//! and a line's number must be what an editor shows. The document says nothing of quotes; `"a;b"` and `"say ""hi"""`
-//! are read as everywhere else. What a value means is in `row.rs`.
+//! A record ends with its line, even inside quotes. A quote that is never closed must not swallow the following rows,
+//! and a line's number must be the one that an editor shows. The document does not mention quotes. `"a;b"` and `"say
+//! ""hi"""` are read as usual. `row.rs` defines the meaning of a value.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -13,47 +13,48 @@ use chrono::NaiveDate;
 use super::row::{Column, RowFault, SettlementRow};
 use pos_gateway_model::{self as parameter, Format, Need};
 
-/// Longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are some 9 KiB.
+/// The longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are about 9
+/// KiB.
 const LONGEST_LINE: usize = 16 * 1024;
-/// Most columns of a header: four times those of the document.
+/// The most columns of a header: four times those of the document.
 const MOST_COLUMNS: usize = 150;
-/// Between the fields of a line whose quotes were taken away: the unit separator of ASCII, which no text has.
+/// The separator of the fields of an unquoted line: the unit separator of ASCII, which no text contains.
 const UNIT_SEPARATOR: char = '\u{1F}';
 
-/// Why a file cannot be reconciled at all.
+/// The reason why a file cannot be reconciled at all.
 #[derive(Debug, thiserror::Error)]
 pub enum HeaderError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// Its first line is no text of a bearable length.
+    /// The first line is not a text of an acceptable length.
     #[error("line 1, the header, {0}")]
     Header(RowFault),
-    /// A column that the work needs is not in the header.
+    /// A required column is missing in the header.
     #[error(
         "line 1, the header, lacks {}; give the gateway's reconciliation file, separated by semicolons, with its header",
         names.join(", ")
     )]
     Missing {
-        /// Every one of them.
+        /// All missing columns.
         names: Vec<&'static str>,
     },
-    /// A column is there twice, and nobody could say which of them counts.
+    /// A column occurs twice, so it is unknown which one counts.
     #[error("line 1, the header, names {name} twice; leave one of the columns")]
     Twice {
-        /// Its name.
+        /// The name of the column.
         name: &'static str,
     },
-    /// More columns than any such file has.
+    /// There are more columns than any such file has.
     #[error("line 1, the header, has more than {MOST_COLUMNS} columns; give the gateway's reconciliation file")]
     TooManyColumns,
 }
 
-/// The file, its header read.
+/// A file whose header has been read.
 #[derive(Debug)]
 pub struct SettlementFile<R> {
     lines: Lines<R>,
-    /// What stands in each field of a line.
+    /// The column of each field of a line.
     columns: Vec<FileColumn>,
     unquoted: String,
 }
@@ -61,11 +62,11 @@ pub struct SettlementFile<R> {
 /// A column of this file.
 #[derive(Debug)]
 struct FileColumn {
-    /// What it is; `None` when nobody asked for it.
+    /// The column; `None` when it is not used.
     column: Option<Column>,
-    /// What the document says of it, when nobody else judges its values.
+    /// The document's definition of the column, when no other code checks its values.
     documented: Option<&'static parameter::Row>,
-    /// The first line whose value is not so, and how many there are.
+    /// The first line with an invalid value, and the number of such lines.
     wrong: Option<(u64, u64)>,
 }
 
@@ -82,13 +83,13 @@ impl FileColumn {
         Self { column, documented, wrong: None }
     }
 
-    /// Notes a value that the document does not allow. What may be left out is not missed; of what must be there our
-    /// own reference is excused, as the payment's id may stand for it.
+    /// Notes a value that the document does not allow. An optional value may be missing. Of the required values, only
+    /// our own reference may be missing, because the payment id can replace it.
     fn judge(&mut self, value: &str, line: u64) {
         let Some(row) = self.documented else { return };
         let fits = match value {
             "" => row.need != Need::Required || self.column == Some(Column::TransactionId),
-            // Payments of a list; how they are divided is not documented.
+            // Payments of a list; the document does not define their separator.
             _ if row.name.contains("[n]") => value.split(',').all(|one| row.format.fits(one.trim_ascii())),
             _ => row.format.fits(value),
         };
@@ -99,16 +100,17 @@ impl FileColumn {
     }
 }
 
-/// A column whose values are not as documented. They are not repeated: an account's holder may be among them.
+/// A column whose values are not as documented. The values are not repeated, because the holder of an account may be
+/// among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: &'static str,
-    /// What it must be.
+    /// The documented format.
     pub must_be: Format,
-    /// The first line.
+    /// The first such line.
     pub line: u64,
-    /// How many lines.
+    /// The number of such lines.
     pub lines: u64,
 }
 
@@ -122,9 +124,9 @@ impl fmt::Display for WrongColumn {
 /// One record of the file.
 #[derive(Debug)]
 pub struct SettlementLine<'a> {
-    /// Its line, counted from 1; the header is line 1.
+    /// The line number, counted from 1; the header is line 1.
     pub number: u64,
-    /// What it says.
+    /// The parsed row.
     pub row: Result<SettlementRow<'a>, RowFault>,
 }
 
@@ -162,13 +164,13 @@ impl<R: BufRead> SettlementFile<R> {
         Ok(Self { lines, columns, unquoted })
     }
 
-    /// Whether its rows name our own reference, and with it the terminal.
+    /// Returns whether the rows name our own reference, and with it the terminal.
     #[must_use]
     pub fn has_transaction_ids(&self) -> bool {
         self.columns.iter().any(|found| found.column == Some(Column::TransactionId))
     }
 
-    /// The columns with values that the document does not allow, of the lines so far.
+    /// Returns the columns with values that the document does not allow, in the lines so far.
     pub fn wrong_columns(&self) -> impl Iterator<Item = WrongColumn> {
         self.columns.iter().filter_map(|column| {
             let ((line, lines), row) = (column.wrong?, column.documented?);
@@ -176,10 +178,10 @@ impl<R: BufRead> SettlementFile<R> {
         })
     }
 
-    /// The next record; `None` at the end of the file. Empty lines are passed over.
+    /// Returns the next record, or `None` at the end of the file. Empty lines are skipped.
     ///
     /// # Errors
-    /// When the file cannot be read on. A line that says nothing sensible is no such error.
+    /// When reading the file fails. An invalid line is not such an error.
     #[allow(clippy::should_implement_trait, reason = "a row borrows the line it stands in, which no Iterator can say")]
     pub fn next(&mut self) -> io::Result<Option<SettlementLine<'_>>> {
         let Some(line) = self.lines.next_that_is_not_empty()? else {
@@ -198,7 +200,7 @@ impl<R: BufRead> SettlementFile<R> {
                     }
                     found += 1;
                 }
-                // One field too many or too few shifts all that follow: an amount would be read from another column.
+                // One field too many or too few shifts all that follow. An amount would be read from another column.
                 if found != self.columns.len() {
                     return Err(RowFault::Fields { found, expected: self.columns.len() });
                 }
@@ -211,7 +213,7 @@ impl<R: BufRead> SettlementFile<R> {
     }
 }
 
-/// Lines of a bounded length, whatever the file holds.
+/// A reader of lines with a bounded length, for any file.
 #[derive(Debug)]
 struct Lines<R> {
     input: R,
@@ -245,12 +247,12 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads one line; of one that is too long nothing is kept.
+    /// Reads one line. A line that is too long is discarded.
     fn read(&mut self) -> io::Result<Option<Counted>> {
         let mut too_long = false;
         loop {
             self.bytes.clear();
-            // Room for the line's end.
+            // Includes room for the line's end.
             let most = LONGEST_LINE as u64 + 2;
             let length = self.input.by_ref().take(most).read_until(b'\n', &mut self.bytes)?;
             if length == 0 && !too_long {
@@ -273,7 +275,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The line as it can be split, and the sign to split it at.
+/// Returns the line in a form that can be split, and the character to split it at.
 fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char), RowFault> {
     if !line.contains('"') {
         return Ok((line, ';'));
@@ -298,7 +300,7 @@ fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char)
     }
 }
 
-/// Takes one field from behind its opening quote, and gives what follows its closing one: `;` or the end.
+/// Takes one field after its opening quote. Returns the text after its closing quote: `;` or the end.
 fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, RowFault> {
     loop {
         let (text, behind) = rest.split_once('"').ok_or(RowFault::Quote)?;
@@ -314,7 +316,7 @@ fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, RowFaul
     }
 }
 
-/// The date that a text begins with, `2026-11-20` alone or before a time (interface: date).
+/// Returns the date at the start of a text, `2026-11-20` alone or before a time (interface: date).
 #[must_use]
 pub fn date(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_at_checked(10)?;

@@ -1,9 +1,9 @@
-//! The journal's sales as they are looked up a million times: by our reference or by a payment's id.
+//! The journal's transactions in a form for a million look-ups: by our reference or by a payment id.
 //!
-//! A sale takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual sale, 53 MiB for [`MOST_SALES`].
-//! The text of a reference is not kept but a keyed 64-bit hash of it. A row that is not ours is mistaken for one of
-//! ours with odds of one in ten million for a file of a million rows against a journal of a million sales, and would
-//! then show as an amount that differs; the key is a new one in every run.
+//! A transaction takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual transaction, 53 MiB for
+//! [`MOST_SALES`]. A reference is not kept as text, but as a keyed 64-bit hash. With a file of a million rows and a
+//! journal of a million transactions, the odds of a false match are one in ten million. Such a row would be reported as
+//! an amount that differs. The key is new in every run.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -16,83 +16,84 @@ use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::due::{self, Charged};
 
-/// Sales that are kept, 53 MiB of them; of a longer journal the latest. A busy shop takes nine years for as many.
+/// The highest number of transactions that are kept, using 53 MiB. Of a longer journal the latest are kept. A busy shop
+/// needs nine years for as many.
 pub const MOST_SALES: u64 = 1_000_000;
-/// Payments that are kept, 14 MiB of them: a reversed sale has two.
+/// The highest number of payments that are kept, using 14 MiB. A reversed transaction has two.
 const MOST_PAYMENTS: usize = 1_200_000;
-/// What a list grows by: doubling it would hold the memory of three.
+/// The number of elements by which a list grows. Doubling it would temporarily need three times the memory.
 const GROWS_BY: usize = 1 << 16;
 
-/// Why a journal cannot be looked up.
+/// The reason why a journal cannot be looked up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// More sales than were to be expected.
+    /// There are more transactions than expected.
     #[error("the journal gave more than {MOST_SALES} sales; run the command again")]
     TooManySales,
-    /// Sales with many payments each.
+    /// Transactions have too many payments.
     #[error(
         "the journal names more than {MOST_PAYMENTS} payments, which is more than can be kept in memory; ask for support"
     )]
     TooManyPayments,
-    /// An entry without its beginning.
+    /// An entry has no first record.
     #[error("the journal has a sale without its beginning; keep the file and ask for support")]
     NoBeginning,
 }
 
-/// The sales. Empty at first; to be [sorted](Self::sorted) when all are in.
+/// The transactions. It is empty at first, and must be [sorted](Self::sorted) when all are added.
 #[derive(Debug, Default)]
 pub struct Ledger {
     sales: Vec<Entry>,
     references: Vec<Key>,
     payments: Vec<Key>,
-    /// The currencies that occur; an entry names its own by the place here.
+    /// The currencies that occur. An entry names its currency by the position here.
     currencies: Vec<Currency>,
-    /// The terminals that made the sales; nearly always one.
+    /// The terminals that made the transactions; nearly always one.
     terminals: BTreeSet<String>,
     hasher: RandomState,
 }
 
-/// A sale, and what the file said of it so far.
+/// A transaction, and the file's rows about it so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) number: u32,
     /// The latest line about it; 0 before the first.
     pub(super) line: u32,
-    /// Minor units, below zero when the shop pays.
+    /// The expected amount in minor units, below zero when the shop pays.
     pub(super) due: i64,
-    /// Minor units, below zero when more was taken back than charged.
+    /// The settled amount in minor units, below zero when more was returned than charged.
     pub(super) settled: i64,
     pub(super) day: NaiveDate,
     pub(super) charged: Charged,
-    /// A row settled something.
+    /// True if a row settled an amount.
     pub(super) is_settled: bool,
     currency: u8,
 }
 
-/// The calculation above rests on it.
+/// The calculation above depends on it.
 const _: () = assert!(size_of::<Entry>() == 32 && size_of::<Key>() == 12);
 
-/// A name of a sale.
+/// A name of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// Two halves, so that the whole needs no padding.
+    /// The hash in two halves, so the struct needs no padding.
     hash: [u32; 2],
-    /// Place in `sales`.
+    /// The position in `sales`.
     sale: u32,
 }
 
-/// Where an entry is.
+/// The position of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LedgerPlace(u32);
 
 impl Ledger {
-    /// Without sales; `terminal` is the configured one, so that its rows are judged although it never sold.
+    /// Creates an empty ledger. `terminal` is the configured one, so its rows are judged even if it never sold.
     #[must_use]
     pub fn new(terminal: Option<String>) -> Self {
         Self { terminals: terminal.into_iter().collect(), ..Self::default() }
     }
 
-    /// Adds a sale by what its steps wrote, in the order of the journal.
+    /// Adds a transaction by the records of its steps, in the order of the journal.
     ///
     /// # Errors
     /// See [`Error`].
@@ -109,7 +110,7 @@ impl Ledger {
         let day = due::day(&sale);
         let minor = i64::try_from(amount.minor()).map_err(|_| Error::NoBeginning)?;
         let minor = if due::is_paid_out(&sale) { -minor } else { minor };
-        // A row of a reversal, which has names of its own, is less of what it took back.
+        // A row of a reversal, which has its own names, reduces the transaction that it reversed.
         let counts_for = due::takes_back(&sale).and_then(|(number, amount)| self.take_back(number, amount.minor()));
         let counts_for = counts_for.unwrap_or(place);
         let entry = Entry { number, line: 0, due: minor, settled: 0, day, charged, is_settled: false, currency };
@@ -118,13 +119,13 @@ impl Ledger {
         if !self.terminals.contains(&order.terminal_id) {
             self.terminals.insert(order.terminal_id.clone());
         }
-        // What the terminal took back by itself has references of its own.
+        // The terminal's automatic reversals have their own references.
         for reference in steps.iter().flatten().filter_map(due::own_reference) {
             push(&mut self.references, key(&self.hasher, reference, counts_for));
         }
         let mut last = "";
         for id in steps.iter().flatten().flat_map(due::payments).flatten().map(PaymentId::as_str) {
-            // Record after record names the same payment.
+            // Consecutive records name the same payment.
             if id != last && !id.is_empty() {
                 push(&mut self.payments, key(&self.hasher, id, counts_for));
                 last = id;
@@ -133,8 +134,8 @@ impl Ledger {
         if self.payments.len() > MOST_PAYMENTS { Err(Error::TooManyPayments) } else { Ok(()) }
     }
 
-    /// An earlier transaction was reversed, in whole or in part; its place. The entries come in the order of their
-    /// numbers.
+    /// Reduces an earlier transaction that was reversed in full or in part. Returns its position. The entries are added
+    /// in the order of their numbers.
     fn take_back(&mut self, number: SaleNumber, minor: u64) -> Option<u32> {
         let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into()).ok()?;
         let entry = self.sales.get_mut(place)?;
@@ -146,7 +147,7 @@ impl Ledger {
         u32::try_from(place).ok()
     }
 
-    /// To be called when all sales are in: before it nothing is found.
+    /// Sorts the ledger after all transactions are added. Earlier look-ups find nothing.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.references.sort_unstable();
@@ -154,13 +155,13 @@ impl Ledger {
         self
     }
 
-    /// How many sales.
+    /// Returns the number of transactions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sales.len()
     }
 
-    /// Whether the journal is empty.
+    /// Returns whether the journal is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sales.is_empty()
@@ -196,7 +197,7 @@ impl Ledger {
         self.terminals.contains(terminal)
     }
 
-    /// The number of the first sale that is kept: earlier ones are not known here.
+    /// Returns the number of the first transaction that is kept. Earlier ones are unknown here.
     pub(super) fn first_number(&self) -> SaleNumber {
         self.sales.first().map_or(SaleNumber::BEFORE_ALL, |entry| entry.number.into())
     }
@@ -232,7 +233,7 @@ mod tests {
 
     const PAYMENT: &str = "8ac7a4a1000000000000000000000009";
 
-    /// A transaction of 10.00 that was approved, as the journal has it.
+    /// Returns the records of an approved transaction of 10.00, as the journal has them.
     fn approved(number: u64, kind: &str, currency: &str) -> Vec<Vec<Record>> {
         let amount = Amount::from_minor(1000, Currency::from_code(currency).unwrap()).unwrap();
         let order: Order = serde_json::from_value(serde_json::json!({

@@ -1,16 +1,16 @@
-//! Is: the gateway's settlement file against the journal. Bytes and journal entries come in, findings go out.
-//! Is not: money that moves. Nothing here changes a sale; a person acts on what is found.
-//! Invariant: memory grows with neither the journal nor the file beyond the bounds of [`Ledger`].
+//! Is: the comparison of the gateway's settlement file with the journal. Bytes and journal entries are the input, and
+//! findings are the output. Is not: money that moves. Nothing here changes a transaction; a person acts on the
+//! findings. Invariant: memory grows with neither the journal nor the file beyond the bounds of [`Ledger`].
 //!
 //! ```text
-//!  journal ─ due.rs: what should be settled ─▶ ledger.rs: 56 bytes for each sale ─┐
-//!                                                                                 ├─▶ matching.rs ─▶ report.rs
-//!  FILE.csv ─ file.rs: lines, header ─ row.rs: what a line says ──────────────────┘   row by row     findings, summary
+//!  journal ─ due.rs: expected settlement ─▶ ledger.rs: 56 bytes per transaction ─┐
+//!                                                                                ├─▶ matching.rs ─▶ report.rs
+//!  FILE.csv ─ file.rs: lines, header ─ row.rs: meaning of a line ────────────────┘   row by row     findings, summary
 //! ```
 //!
-//! The journal is read once and kept small, the file is read once and not kept: memory grows with neither beyond the
-//! bounds of [`Ledger`]. What is found in a row is given out at once; what only the end of the file can tell (a sum
-//! that differs, a sale that no row settles) comes after it.
+//! The journal is read once and kept in a small form. The file is read once and not kept. A finding in one row is given
+//! out immediately. Findings that need the whole file (a sum that differs, a transaction without a settled row) follow
+//! at its end.
 
 mod due;
 mod file;

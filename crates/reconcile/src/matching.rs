@@ -1,11 +1,11 @@
-//! The matching: each row is counted for its sale, and what disagrees is given out.
+//! The matching: each row is counted for its transaction, and differences are given out.
 //!
-//! A row is matched by `TransactionId`, which is our `merchantTransactionId`, and by `UniqueID`, the payment's id,
-//! where the first is empty or the file has no such column. A sale agrees when its settled rows, each with the sign of
-//! its `Cashflow`, come to what the journal says was charged.
+//! A row is matched by `TransactionId`, which is our `merchantTransactionId`. When that is empty, or the file has no
+//! such column, it is matched by `UniqueID`, the payment id. A transaction agrees when its settled rows, each with the
+//! sign of its `Cashflow`, sum to the amount that the journal says was charged.
 //!
-//! Rows of other terminals are told by the beginning of `TransactionId` and are none of ours to judge. By `UniqueID`
-//! alone nobody can tell: then every row that the journal does not know is missing at the terminal.
+//! Rows of other terminals are recognised by the beginning of `TransactionId`, and are not judged. `UniqueID` alone
+//! does not show the terminal. Then every row that the journal does not know counts as missing at the terminal.
 
 use chrono::NaiveDate;
 
@@ -17,16 +17,16 @@ use super::ledger::{Entry, Ledger, LedgerPlace};
 use super::report::{Days, Difference, DifferenceKind, Money, Summary};
 use super::row::{RecordType, SettlementRow};
 
-/// The local dates of the sales that the file should settle; what is not given is taken from the file.
+/// The local dates of the transactions that the file should settle. A missing date is taken from the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Period {
-    /// The first.
+    /// The first date.
     pub from: Option<NaiveDate>,
-    /// The last.
+    /// The last date.
     pub to: Option<NaiveDate>,
 }
 
-/// A file being matched.
+/// The state of matching files.
 #[derive(Debug)]
 pub struct Matching {
     ledger: Ledger,
@@ -36,41 +36,41 @@ pub struct Matching {
     summary: Summary,
 }
 
-/// Whose row it is.
+/// The owner of a row.
 enum Whose {
-    /// Of this sale.
+    /// A row of this transaction.
     Known(LedgerPlace),
-    /// Of this terminal as far as can be told, and the journal does not know it.
+    /// A row of this terminal as far as known, which the journal does not know.
     Unknown,
-    /// Of this terminal, from before the sales that are looked at.
+    /// A row of this terminal, from before the transactions that are checked.
     Earlier,
-    /// Of another terminal, or of no terminal.
+    /// A row of another terminal, or of no terminal.
     Other,
-    /// About no payment: a fee for a month.
+    /// A row about no payment: a monthly fee.
     NoOnes,
 }
 
 impl Matching {
-    /// Begins with the sorted sales.
+    /// Begins with the sorted transactions.
     #[must_use]
     pub fn new(ledger: Ledger, given: Period) -> Self {
         let summary = Summary::new(ledger.len(), ledger.first_number());
         Self { ledger, given, settles: None, summary }
     }
 
-    /// Begins a file, the first or another. `has_transaction_ids` is what its header said.
+    /// Begins a file, the first or another one. `has_transaction_ids` comes from its header.
     pub fn next_file(&mut self, has_transaction_ids: bool) {
         self.summary.files += 1;
         self.summary.match_by(has_transaction_ids);
     }
 
-    /// A file that is passed over; its findings so far stand.
+    /// Reports a file that is skipped. Its findings so far are kept.
     pub fn unreadable(&mut self, why: &HeaderError, out: &mut impl FnMut(Difference)) {
         let finding = Difference { why: Some(why.to_string()), ..Difference::new(DifferenceKind::Unreadable) };
         self.summary.found(finding, None, out);
     }
 
-    /// What a file's columns hold against the document, when it was read to its end.
+    /// Reports the columns whose values differ from the document, after a file was read to its end.
     pub fn take_columns(&mut self, wrong: impl Iterator<Item = WrongColumn>, out: &mut impl FnMut(Difference)) {
         for column in wrong {
             let finding = Difference {
@@ -81,7 +81,7 @@ impl Matching {
         }
     }
 
-    /// Counts a line, and gives out what it alone shows.
+    /// Counts a line, and gives out the findings of this line alone.
     pub fn take(&mut self, line: SettlementLine<'_>, out: &mut impl FnMut(Difference)) {
         self.summary.rows += 1;
         let row = match line.row {
@@ -117,14 +117,14 @@ impl Matching {
                 self.row_found(DifferenceKind::ChargebackReversal, line.number, &row, &whose, out);
             }
             (RecordType::Fee, _) => {
-                // What leaves the shop's account is what it cost.
+                // The amount that leaves the shop's account is the cost.
                 let cost = Money { minor: -i128::from(row.settlement), currency: row.settlement_currency };
                 self.summary.fees.entry(row.payment_type.name()).or_default().add(Some(cost));
             }
         }
     }
 
-    /// After the last line: gives out what only the whole file shows.
+    /// Ends the matching after the last line, and gives out the findings of the whole file.
     pub fn finish(mut self, out: &mut impl FnMut(Difference)) -> Summary {
         let from = self.given.from.or(self.settles.map(|(first, _)| first));
         let to = self.given.to.or(self.settles.map(|(_, last)| last));
@@ -179,7 +179,7 @@ impl Matching {
         let entry = self.ledger.entry(place);
         entry.line = short(line);
         if is_same {
-            // A sum beyond any money stays at the bound, and differs.
+            // A sum beyond any real amount stays at the bound, and differs.
             entry.settled = entry.settled.saturating_add(row.amount);
             entry.is_settled = true;
         } else {
@@ -208,7 +208,7 @@ impl Matching {
     }
 }
 
-/// What is wrong with a sale when the file has been read, and the amount that is counted for it.
+/// Returns the finding for a transaction after the file was read, and the amount that is counted for it.
 fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Difference, Money)> {
     let due = Money { minor: entry.due.into(), currency };
     let settled = Money { minor: entry.settled.into(), currency };
@@ -220,7 +220,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
     };
     let settled_though = |kind| {
         let finding = Difference { settled: Some(settled), ..of_sale(kind) };
-        // Settled and refunded is as good as never settled.
+        // A payment that was settled and refunded counts like one that was never settled.
         (settled.minor != 0).then_some((finding, settled))
     };
     match entry.charged {
@@ -229,7 +229,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
                 Difference { due: Some(due), settled: Some(settled), ..of_sale(DifferenceKind::AmountDiffers) };
             Some((finding, Money { minor: settled.minor - due.minor, currency }))
         }
-        // A line without a sum was found already: it failed, or is in another currency.
+        // A line without a sum was already reported: it failed, or is in another currency.
         Charged::Yes if entry.line == 0 && days.is_some_and(|days| days.include(entry.day)) => {
             Some((Difference { due: Some(due), ..of_sale(DifferenceKind::MissingAtGateway) }, due))
         }
@@ -240,7 +240,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
     }
 }
 
-/// A line's number as an entry keeps it; no file has more than four thousand million lines.
+/// Converts a line number to the type in an entry. No file has more than four thousand million lines.
 fn short(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }

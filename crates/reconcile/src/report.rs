@@ -1,7 +1,7 @@
-//! What reconciling says: one finding for each thing a person must look at, and a summary at the end. Each as a line of
-//! text and as a JSON object.
+//! The report: one finding for each difference that a person must check, and a summary at the end. Each is written as a
+//! line of text and as a JSON object.
 //!
-//! Texts of the file are shortened here; control bytes are cleaned where text leaves the program (`cli/out.rs`).
+//! Texts of the file are shortened here. Control bytes are removed when text leaves the program (`cli/out.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,46 +15,46 @@ use pos_terms::transaction::SaleNumber;
 
 use super::row::SettlementRow;
 
-/// Most characters of a text of the file: the longest that the document allows.
+/// The most characters of a text of the file: the longest that the document allows.
 const LONGEST_TEXT: usize = 255;
 
 /// The column with our reference.
 const BY_REFERENCE: &str = "TransactionId";
 
-/// What was found.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DifferenceKind {
-    /// An approved sale that no row settles.
+    /// An approved transaction has no row that settles it.
     MissingAtGateway,
-    /// A settled row of a payment that the journal does not know.
+    /// A settled row has a payment that the journal does not know.
     MissingAtTerminal,
-    /// The rows of a sale come to another amount than was charged.
+    /// The rows of a transaction sum to another amount than was charged.
     AmountDiffers,
     /// A cardholder took money back.
     Chargeback,
-    /// The shop got it again.
+    /// The shop received the money of a chargeback again.
     ChargebackReversal,
-    /// A row in another currency than its sale.
+    /// A row has another currency than its transaction.
     CurrencyDiffers,
     /// Settled, although the journal has the reversal.
     SettledThoughReversed,
-    /// Settled, although the sale was declined, cancelled or never sent.
+    /// Settled, although the transaction was declined, cancelled or never sent.
     SettledThoughNotCharged,
-    /// Settled, and the journal does not know yet.
+    /// Settled, although the journal does not know the outcome yet.
     SettledThoughUnconfirmed,
     /// The clearing institute could not settle it.
     SettlementFailed,
-    /// A line that cannot be read.
+    /// A line cannot be read.
     Malformed,
-    /// A column, of which no sum is made, that holds something else than the document allows.
+    /// A column without sums contains values that the document does not allow.
     NotAsDocumented,
-    /// A file of a folder that cannot be read.
+    /// A file of a folder cannot be read.
     Unreadable,
 }
 
 impl DifferenceKind {
-    /// All of them, as they stand in the summary.
+    /// All kinds, in the order of the summary.
     const ALL: [Self; 13] = [
         Self::MissingAtGateway,
         Self::MissingAtTerminal,
@@ -71,7 +71,7 @@ impl DifferenceKind {
         Self::Unreadable,
     ];
 
-    /// In words.
+    /// Returns the words for people.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl DifferenceKind {
         }
     }
 
-    /// Whether the summary says so even when there is none.
+    /// Returns whether the summary names it even when there is none.
     fn is_always_told(self) -> bool {
         matches!(self, Self::MissingAtGateway | Self::MissingAtTerminal | Self::AmountDiffers | Self::Chargeback)
     }
@@ -100,9 +100,9 @@ impl DifferenceKind {
 /// An amount that may be zero, negative or a sum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Money {
-    /// Minor units.
+    /// The minor units.
     pub minor: i128,
-    /// Of them.
+    /// The currency.
     pub currency: Currency,
 }
 
@@ -138,32 +138,32 @@ impl Serialize for Money {
     }
 }
 
-/// One thing to look at. What is not known or has no meaning for its kind is absent.
+/// One difference to check. Unknown values, and those without a meaning for its kind, are absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// What it is.
+    /// The kind of the finding.
     #[serde(rename = "finding")]
     pub kind: DifferenceKind,
-    /// The file of a folder.
+    /// The file, when a folder was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The file's line; of a sale the latest line that settles it.
+    /// The line of the file; for a transaction, the latest line that settles it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The sale's number in the journal.
+    /// The transaction's number in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<SaleNumber>,
-    /// Of the sale in the journal, else of the row.
+    /// The date of the transaction in the journal, or else of the row.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     pub date: Option<NaiveDate>,
-    /// What was charged, as the journal has it.
+    /// The charged amount according to the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due: Option<Money>,
-    /// What all rows of the sale come to.
+    /// The sum of all rows of the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settled: Option<Money>,
-    /// What this row says.
+    /// The amount of this row.
     #[serde(rename = "row", skip_serializing_if = "Option::is_none")]
     pub amount: Option<Money>,
     /// `TransactionId`.
@@ -184,7 +184,7 @@ pub struct Difference {
     /// `ReasonDesc` of a chargeback.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why a line cannot be read.
+    /// The reason why a line cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -214,7 +214,7 @@ impl Difference {
         Self { line: Some(line), ..Self::new(kind) }
     }
 
-    /// Takes over what lets a person ask for the payment.
+    /// Copies the identifiers with which a person can ask about the payment.
     pub(super) fn name_payment(&mut self, row: &SettlementRow<'_>) {
         let text = |text: Option<&str>| text.map(|text| text.chars().take(LONGEST_TEXT).collect::<String>());
         self.transaction_id = text(row.transaction);
@@ -228,7 +228,7 @@ impl Difference {
     }
 }
 
-/// One line for people.
+/// Writes one line for people.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fn text(value: Option<&impl ToString>) -> Option<String> {
@@ -258,9 +258,9 @@ impl fmt::Display for Difference {
 /// A count, and sums by currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// How many.
+    /// The number.
     pub count: u64,
-    /// Their sum in each currency.
+    /// The sum in each currency.
     #[serde(serialize_with = "values")]
     pub amounts: BTreeMap<&'static str, Money>,
 }
@@ -278,19 +278,19 @@ impl Tally {
     }
 }
 
-/// The period that was looked at.
+/// The period that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Days {
     /// The first day.
     #[serde(serialize_with = "day_as_text")]
     pub from: NaiveDate,
-    /// The last.
+    /// The last day.
     #[serde(serialize_with = "day_as_text")]
     pub to: NaiveDate,
-    /// A person gave the first; else it is the file's earliest.
+    /// True if a person gave the first day; otherwise it is the file's earliest.
     pub from_given: bool,
-    /// A person gave the last; else it is the file's latest.
+    /// True if a person gave the last day; otherwise it is the file's latest.
     pub to_given: bool,
 }
 
@@ -304,30 +304,31 @@ impl Days {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// Column the rows were matched by; `TransactionId` gives way to `UniqueID` in a row without it.
+    /// The column by which the rows were matched. `UniqueID` replaces `TransactionId` in a row without it.
     pub matched_by: &'static str,
-    /// Sales of these days should have been settled; absent when the file settles nothing and no days were given.
+    /// The days whose transactions should have been settled. Absent when the file settles nothing and no days were
+    /// given.
     pub period: Option<Days>,
-    /// Sales of the journal that were looked at.
+    /// The number of the journal's transactions that were checked.
     pub sales: usize,
-    /// The number of the first of them.
+    /// The number of the first of them in the journal.
     pub first_sale: SaleNumber,
-    /// Files that were read, at least in part.
+    /// The number of files that were read, at least in part.
     pub files: u64,
-    /// Lines of the files, without their headers.
+    /// The number of lines of the files, without their headers.
     pub rows: u64,
-    /// Sales whose rows come to what was charged.
+    /// The transactions whose rows sum to the charged amount.
     pub matched: Tally,
-    /// What was found, by kind.
+    /// The findings, by kind.
     #[serde(serialize_with = "kinds")]
     pub findings: BTreeMap<DifferenceKind, Tally>,
-    /// What settling payments cost (`SettlementFee`); the count is of settled rows.
+    /// The cost of settling payments (`SettlementFee`). The count is of settled rows.
     pub settlement_fees: Tally,
-    /// Records of fees by `PaymentType`; what was paid back is subtracted.
+    /// Records of fees by `PaymentType`; amounts paid back are subtracted.
     pub fees: BTreeMap<&'static str, Tally>,
-    /// Rows of other terminals, and of no terminal: not judged.
+    /// Rows of other terminals, and of no terminal. They are not judged.
     pub other_terminals: Tally,
-    /// Rows of this terminal from before `firstSale`: not judged.
+    /// Rows of this terminal from before `firstSale`. They are not judged.
     pub earlier_sales: Tally,
 }
 
@@ -349,7 +350,7 @@ impl Summary {
         }
     }
 
-    /// A file more: one column with our reference is enough to know whose the rows are.
+    /// Notes the columns of another file. A single column with our reference is enough to recognise the terminal.
     pub(super) fn match_by(&mut self, has_transaction_ids: bool) {
         if has_transaction_ids {
             self.matched_by = BY_REFERENCE;
@@ -361,14 +362,14 @@ impl Summary {
         out(finding);
     }
 
-    /// Whether there is nothing to look at.
+    /// Returns whether there is nothing to check.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-/// A table for people.
+/// Writes a table for people.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "matched by {}, {} sales of the journal", self.matched_by, self.sales)?;
@@ -430,7 +431,7 @@ fn values<S: Serializer>(amounts: &BTreeMap<&'static str, Money>, to: S) -> Resu
     to.collect_seq(amounts.values())
 }
 
-/// Every kind, so that a program need not know which are absent.
+/// Writes every kind, so a program need not know which are absent.
 fn kinds<S: Serializer>(found: &BTreeMap<DifferenceKind, Tally>, to: S) -> Result<S::Ok, S::Error> {
     let none = Tally::default();
     to.collect_map(DifferenceKind::ALL.iter().map(|kind| (kind, found.get(kind).unwrap_or(&none))))

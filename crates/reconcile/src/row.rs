@@ -1,8 +1,7 @@
-//! What one line of the settlement file says: the columns that are asked for, and their values as the document allows
-//! them.
+//! The meaning of one line of the settlement file: the used columns, and the values that the document allows.
 //!
-//! The account's holder, number and bank are not among the columns: what is never read is never shown. For the same
-//! reason a fault names its column and not the value found there.
+//! The holder, number and bank of an account are not among the columns, because data that is never read is never shown.
+//! For the same reason an error names its column, but not the value.
 
 use chrono::NaiveDate;
 
@@ -10,51 +9,51 @@ use pos_terms::money::{Amount, Currency, MoneyError};
 
 use super::file::date;
 
-/// Why a line cannot be counted.
+/// The reason why a line cannot be counted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowFault {
-    /// Longer than any line of such a file.
+    /// The line is longer than any line of such a file.
     #[error("is longer than {most} bytes")]
     TooLong {
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// Bytes that are no text.
+    /// The bytes are not UTF-8 text.
     #[error("is not UTF-8")]
     NotUtf8,
-    /// A quote that is not closed before the next semicolon or the line's end.
+    /// A quote is not closed before the next semicolon or the end of the line.
     #[error("has a quote that is not closed")]
     Quote,
-    /// Columns were lost or came in between.
+    /// The line has fewer or more fields than the header has columns.
     #[error("has {found} columns, the header has {expected}")]
     Fields {
-        /// On the line.
+        /// The number on the line.
         found: usize,
-        /// In the header.
+        /// The number in the header.
         expected: usize,
     },
-    /// A value that the document does not allow.
+    /// A value is not allowed by the document.
     #[error("{column} must be {expected}")]
     Value {
-        /// Where.
+        /// The column.
         column: &'static str,
-        /// What is allowed.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// A settled record of a kind that settles nothing of a sale.
+    /// A settled record has a kind that settles nothing of a transaction.
     #[error("a SETTLED record has PaymentType {found}; the types that settle a payment are DEBIT, CREDIT and REFUND")]
     NotSettling {
-        /// The type.
+        /// The kind.
         found: &'static str,
     },
-    /// Nothing says which payment it is about.
+    /// No value names the payment.
     #[error("names neither TransactionId nor UniqueID")]
     Nameless,
 }
 
 macro_rules! columns {
     ($($column:ident $name:literal)*) => {
-        /// A column that is read. The others are passed over.
+        /// A column that is read. The others are skipped.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Column { $($column,)* }
 
@@ -65,11 +64,11 @@ macro_rules! columns {
                 match self { $(Self::$column => $name,)* }
             }
 
-            /// The column of a name in the header.
+            /// Returns the column with a name of the header.
             pub(super) fn named(name: &str) -> Option<Self> {
                 match name.trim_ascii() {
                     $($name => Some(Self::$column),)*
-                    // The document's own spelling is the one above; a gateway that mends it is understood too.
+                    // The document's own spelling is the one above. A gateway that corrects it is understood too.
                     "ClearingInstituteName" => Some(Self::ClearingInstituteName),
                     _ => None,
                 }
@@ -87,7 +86,7 @@ columns! {
 }
 
 impl Column {
-    /// Without these nothing can be told; one of `TransactionId` and `UniqueID` must be there too.
+    /// The required columns. One of `TransactionId` and `UniqueID` must be there too.
     pub(super) const NEEDED: [Self; 9] = [
         Self::ReconciliationType,
         Self::PaymentType,
@@ -102,7 +101,7 @@ impl Column {
 }
 
 impl Column {
-    /// Whether [`SettlementRow::read`] says itself what is wrong with a value.
+    /// Returns whether [`SettlementRow::read`] itself reports an invalid value.
     pub(super) fn is_judged(self) -> bool {
         Self::NEEDED.contains(&self) || matches!(self, Self::TxRequestTime | Self::SettlementFee)
     }
@@ -113,9 +112,9 @@ impl Column {
 pub enum RecordType {
     /// Money of a payment.
     Settled,
-    /// The cardholder took it back.
+    /// The cardholder took money back.
     Chargeback,
-    /// The shop got it again.
+    /// The shop received the money of a chargeback again.
     ChargebackReversal,
     /// The price of the service.
     Fee,
@@ -129,7 +128,7 @@ macro_rules! payment_types {
         pub enum PaymentType { $($kind,)* }
 
         impl PaymentType {
-            /// As in the file.
+            /// Returns the name in the file.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
@@ -148,43 +147,43 @@ payment_types! {
     RefundFee "REFUND_FEE"
 }
 
-/// A line that makes sense.
+/// A valid line.
 #[derive(Debug)]
 pub struct SettlementRow<'a> {
-    /// What it is about.
+    /// The type of the record.
     pub record_type: RecordType,
-    /// Which kind of it.
+    /// The payment type.
     pub payment_type: PaymentType,
-    /// In minor units; below zero when it leaves the shop's balance (`Cashflow` NEG).
+    /// The amount in minor units. It is below zero when it leaves the shop's balance (`Cashflow` NEG).
     pub amount: i64,
-    /// Of `amount`.
+    /// The currency of `amount`.
     pub currency: Currency,
-    /// The same on the shop's account.
+    /// The same amount on the shop's account.
     pub settlement: i64,
-    /// Of `settlement` and `fee`.
+    /// The currency of `settlement` and `fee`.
     pub settlement_currency: Currency,
-    /// What the payment cost, in minor units.
+    /// The cost of the payment, in minor units.
     pub fee: i64,
-    /// When it was ordered, else when it was settled; both in the clearing institute's time zone.
+    /// The date of the order, or else of the settlement; both in the clearing institute's time zone.
     pub date: NaiveDate,
-    /// `SettlementStatus` is FAILED: no money moved.
+    /// True if `SettlementStatus` is FAILED: no money moved.
     pub failed: bool,
     /// Our reference.
     pub transaction: Option<&'a str>,
-    /// The payment's id.
+    /// The payment id.
     pub payment: Option<&'a str>,
     /// The merchant's invoice.
     pub invoice: Option<&'a str>,
-    /// Of a chargeback.
+    /// The reason code of a chargeback.
     pub reason_code: Option<&'a str>,
-    /// Of a chargeback.
+    /// The reason of a chargeback.
     pub reason: Option<&'a str>,
-    /// Who to ask.
+    /// The clearing institute that can be asked.
     pub institute: Option<&'a str>,
 }
 
 impl<'a> SettlementRow<'a> {
-    /// Reads the values of one line, one for each column; a column that the file does not have is empty.
+    /// Reads the values of one line, one for each column. A column that the file does not have is empty.
     pub(super) fn read(values: &[&'a str; Column::COUNT]) -> Result<Self, RowFault> {
         use Column as C;
         let value = |column: C| values[column as usize];
@@ -245,13 +244,13 @@ impl<'a> SettlementRow<'a> {
             reason: some(C::ReasonDesc),
             institute: some(C::ClearingInstituteName),
         };
-        // A fee may be for a month; everything else is about one payment.
+        // A fee may be for a month. Every other record is about one payment.
         let nameless = row.transaction.is_none() && row.payment.is_none();
         if nameless && record_type != RecordType::Fee { Err(RowFault::Nameless) } else { Ok(row) }
     }
 }
 
-/// Minor units; unlike a sale's, a row's amount may be zero.
+/// Returns the minor units. Unlike a transaction's amount, a row's amount may be zero.
 fn minor(text: &str, currency: Currency) -> Option<i64> {
     let (integer, _) = text.split_once('.')?;
     if integer.len() > 10 {

@@ -1,7 +1,8 @@
-//! What a card reader hands over: sealed (encrypted) card data and PIN, and the few facts a receipt may show.
+//! The data that a card reader hands over: sealed (encrypted) card data and PIN, and the few facts that a receipt may
+//! show.
 //!
-//! Nothing here can print a PAN, a track or a PIN block: sealed bytes have no `Debug` of their content, no `Clone`, are
-//! wiped when dropped, and the only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
+//! No type here can print a PAN, a track or a PIN block. Sealed bytes have no `Debug` of their content and no `Clone`,
+//! and are wiped when dropped. The only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
 
 mod facts;
 mod masking;
@@ -17,17 +18,17 @@ use crate::emv::{TlvError, tlv};
 pub use facts::{CardFacts, ChipElements, Cryptogram, CryptogramKind, Cvm};
 pub use masking::mask_pans;
 
-/// Most bytes of one sealed value: the gateway takes 2048 letters and digits, two for each byte (interface: Point of
-/// sale).
+/// The most bytes of one sealed value. The gateway takes 2048 letters and digits, two for each byte (interface: Point
+/// of sale).
 pub const MAX_SEALED: usize = 1024;
 
-/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has one place on the heap: what
-/// moves is its address, so that no move leaves a copy of the bytes behind.
+/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has a fixed place on the heap. A
+/// move copies only its address, so no copy of the bytes is left.
 #[derive(Default)]
 pub struct Wiped<const N: usize>(Box<heapless::Vec<u8, N>>);
 
 impl<const N: usize> Wiped<N> {
-    /// A copy of `bytes`, or `None` when they are more than `N`.
+    /// Copies `bytes`, or returns `None` when they are more than `N`.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Option<Self> {
         let mut wiped = Self::default();
@@ -35,7 +36,7 @@ impl<const N: usize> Wiped<N> {
         Some(wiped)
     }
 
-    /// The bytes, for the one place that sends them.
+    /// Returns the bytes, for the one place that sends them.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.0
@@ -75,15 +76,15 @@ pub struct SealedPin {
     pub ksn: Wiped<12>,
 }
 
-/// A PAN of which only the first six and last four digits exist; the rest was masked before it came here, or is here.
+/// A PAN with only the first six and last four digits. The others were masked earlier, or are masked here.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MaskedPan(heapless::String<19>);
 
 impl MaskedPan {
-    /// Takes digits and mask characters (`*`, `F`, `f`); every digit that is neither among the first six nor the last
-    /// four is masked, whatever the source did; of less than 13 places only the last four are shown. `None` when it is
-    /// not a PAN of 8 to 19 places.
+    /// Takes digits and mask characters (`*`, `F`, `f`). Every digit except the first six and the last four is masked,
+    /// regardless of the source. A PAN of less than 13 places shows only the last four. Returns `None` when it is not a
+    /// PAN of 8 to 19 places.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let places = text.chars().count();
@@ -103,13 +104,13 @@ impl MaskedPan {
         Some(Self(masked))
     }
 
-    /// The last four places.
+    /// Returns the last four places.
     #[must_use]
     pub fn last4(&self) -> &str {
         &self.0[self.0.len() - 4..]
     }
 
-    /// The masked text, as `476173******0119`.
+    /// Returns the masked text, as `476173******0119`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -136,26 +137,26 @@ impl From<MaskedPan> for String {
     }
 }
 
-/// How the card was read (interface: `pos.entryMode`).
+/// The way in which the card was read (interface: `pos.entryMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EntryMode {
-    /// PAN typed on the reader.
+    /// The PAN was typed on the reader.
     Manual,
-    /// Swiped, no chip on the card.
+    /// The card was swiped and has no chip.
     Magstripe,
-    /// Swiped because the chip failed in this very sale.
+    /// The card was swiped because its chip failed in the same transaction.
     MagstripeAsFallback,
-    /// Chip inserted.
+    /// The chip was inserted.
     Icc,
-    /// Chip tapped.
+    /// The chip was tapped.
     NfcIcc,
-    /// Tapped in magstripe mode.
+    /// The card was tapped in magstripe mode.
     NfcMagstripe,
 }
 
 impl EntryMode {
-    /// The value of `pos.entryMode`.
+    /// Returns the value of `pos.entryMode`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -168,13 +169,13 @@ impl EntryMode {
         }
     }
 
-    /// Whether the card was tapped.
+    /// Returns whether the card was tapped.
     #[must_use]
     pub fn is_contactless(self) -> bool {
         matches!(self, Self::NfcIcc | Self::NfcMagstripe)
     }
 
-    /// Whether the card still has a say after the host's approval (design: path of a sale, 7).
+    /// Returns whether the card must still confirm the gateway's approval (design: path of a sale, 7).
     #[must_use]
     pub fn card_confirms(self) -> bool {
         self == Self::Icc
@@ -187,28 +188,28 @@ impl EntryMode {
 pub enum FirstAnswer {
     /// E4, E3, or no chip at all: the gateway decides.
     GoOnline,
-    /// E5: the card declined by itself; nothing is sent.
+    /// E5: the card declined offline; nothing is sent.
     Declined,
 }
 
-/// A card that was read for one sale: the sealed data for the gateway, the facts for the receipt.
+/// A card that was read for one transaction: the sealed data for the gateway, and the facts for the receipt.
 #[derive(Debug)]
 pub struct Presented {
     /// Facts without secrets.
     pub facts: CardFacts,
     /// The encrypted card data.
     pub card: SealedCard,
-    /// The encrypted PIN, when one was asked for online.
+    /// The encrypted PIN, when an online PIN was entered.
     pub pin: Option<SealedPin>,
-    /// The EMV data for the issuer, already without what [`for_host`] removes; empty for a swipe.
+    /// The EMV data for the issuer, without the data that [`for_host`] removes; empty for a swipe.
     pub icc: Wiped<MAX_SEALED>,
     /// The card's own first decision.
     pub first_answer: FirstAnswer,
 }
 
-/// The TLVs of a reader's answer that go into `pos.iccDataRequest`: without the sealed blocks (DFAE02…05), without
-/// clear card data, without the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`, and without what
-/// else is of the reader's maker, unless it is one of `private`.
+/// Selects the TLVs of a reader's answer for `pos.iccDataRequest`. It removes the sealed blocks (DFAE02…05) and clear
+/// card data. It removes the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`. It removes other tags
+/// of the reader's maker, unless they are in `private`.
 ///
 /// # Errors
 /// When `tlvs` is not BER-TLV, or what is left is more than [`MAX_SEALED`] bytes.
@@ -227,7 +228,7 @@ pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<
     Ok(out)
 }
 
-/// Whether an object is card data that must not leave, or a template with such data at any depth.
+/// Returns whether an object is card data that must not leave, or a template with such data at any depth.
 fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
     let mut holds = object.tag.is_sensitive();
     if object.tag.is_constructed() {
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_pan_is_masked_even_when_it_comes_clear() {
-        // 16, 8 and 19 places; the middle never survives.
+        // 16, 8 and 19 places. The middle is always masked.
         for (given, kept) in [
             ("4761739001010119", "476173******0119"),
             ("476173FFFFFF0119", "476173******0119"),
@@ -311,7 +312,7 @@ mod tests {
         let sent = |private: &[Tag]| hex::encode_upper(for_host(&tlvs, false, private).unwrap().expose());
         assert_eq!(sent(&[]), "9F02010195050000000000");
         assert_eq!(sent(&[Tag(0xDF30)]), "9F020101DF3002010295050000000000");
-        // A sealed block has fields of its own, whatever is listed.
+        // A sealed block has separate fields, so listing it has no effect.
         assert_eq!(sent(&[Tag(0xDFAE02)]), sent(&[]));
     }
 

@@ -1,7 +1,8 @@
-//! Money: integer minor units and the currencies of ISO 4217 with their exponents. No floats, here or anywhere.
+//! Money: integer minor units, and the currencies of ISO 4217 with their exponents. There are no floats, here or
+//! anywhere.
 //!
-//! What this is not: arithmetic over sales. A sale carries one [`Amount`] unchanged from the till to the receipt; only
-//! a tip is added to it, before the card sees it (design: invariant 4).
+//! This module does no arithmetic over transactions. A transaction carries one [`Amount`] unchanged from the till to
+//! the receipt. Only a tip is added to it, before the card sees it (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
 mod typed;
@@ -10,7 +11,7 @@ use std::fmt;
 
 pub use typed::Typed;
 
-/// A currency of ISO 4217. Two bytes wide: an index into the table of this file.
+/// A currency of ISO 4217. It is two bytes wide: an index into the table of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Currency(&'static Row);
 
@@ -22,7 +23,7 @@ struct Row {
 }
 
 impl Currency {
-    /// The currency of an ISO 4217 letter code, upper case.
+    /// Returns the currency of an ISO 4217 letter code, upper case.
     ///
     /// # Errors
     /// [`MoneyError::UnknownCurrency`].
@@ -32,31 +33,31 @@ impl Currency {
         })
     }
 
-    /// The three letters, as `EUR`.
+    /// Returns the three letters, as `EUR`.
     #[must_use]
     pub fn code(self) -> &'static str {
         self.0.code
     }
 
-    /// The ISO 4217 number, as 978.
+    /// Returns the ISO 4217 number, as 978.
     #[must_use]
     pub fn numeric(self) -> u16 {
         self.0.numeric
     }
 
-    /// The number of decimals of the minor unit: 2 for EUR, 0 for JPY, 3 for KWD.
+    /// Returns the number of decimals of the minor unit: 2 for EUR, 0 for JPY, 3 for KWD.
     #[must_use]
     pub fn exponent(self) -> u8 {
         self.0.exponent
     }
 
-    /// The currency that tag 5F2A names: four BCD digits. `None` when no currency has this number.
+    /// Returns the currency of tag 5F2A: four BCD digits. `None` when no currency has this number.
     #[must_use]
     pub fn from_bcd(digits: [u8; 2]) -> Option<Self> {
         TABLE.iter().map(Self).find(|currency| currency.to_bcd() == digits)
     }
 
-    /// The value of tag 5F2A: four BCD digits.
+    /// Returns the value of tag 5F2A: four BCD digits.
     #[must_use]
     pub fn to_bcd(self) -> [u8; 2] {
         let [.., a, b] = bcd(u64::from(self.0.numeric));
@@ -76,28 +77,28 @@ impl fmt::Display for Currency {
     }
 }
 
-/// An amount above zero in minor units of its currency; [`Amount::nothing`] is the one exception.
+/// An amount above zero in minor units of its currency. [`Amount::nothing`] is the only exception.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Amount {
     minor: u64,
     currency: Currency,
 }
 
-/// Largest amount in minor units: what tag 9F02 (n12) can hold.
+/// The largest amount in minor units: the capacity of tag 9F02 (n12).
 const MAX_MINOR: u64 = 999_999_999_999;
-/// Most integer digits the gateway takes (interface: amount10.2).
+/// The most integer digits that the gateway takes (interface: amount10.2).
 const MAX_INTEGER_DIGITS: usize = 10;
 
-/// Why text is not an amount we can take.
+/// The reason why a text is not an accepted amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    /// Not an ISO 4217 code.
+    /// It is not an ISO 4217 code.
     #[error("unknown currency \"{code}\"; use an ISO 4217 code such as EUR")]
     UnknownCurrency {
-        /// What was given.
+        /// The given text.
         code: String,
     },
-    /// Not digits with at most one dot.
+    /// It is not digits with at most one dot.
     #[error("the amount is not a number; write it as 12.34")]
     NotANumber,
     /// The amount is below zero.
@@ -106,41 +107,41 @@ pub enum MoneyError {
     /// The amount is zero.
     #[error("the amount is zero; a sale needs an amount above zero")]
     Zero,
-    /// Too many digits for the terminal or the gateway.
+    /// It has too many digits for the terminal or the gateway.
     #[error("the amount is too large; at most 10 digits before the dot and 12 digits in all can be charged")]
     TooLarge,
-    /// Other decimals than the currency has.
+    /// It has a different number of decimals than the currency.
     #[error("{currency} amounts have {expected} decimals, this one has {found}")]
     WrongDecimals {
         /// The currency.
         currency: Currency,
         /// The currency's exponent.
         expected: u8,
-        /// What was written.
+        /// The number of decimals found.
         found: usize,
     },
-    /// More decimals than the currency has, where fewer are allowed.
+    /// It has more decimals than the currency, where fewer are allowed.
     #[error("{currency} amounts have at most {most} decimals, this one has {found}; write one thousand as 1000")]
     TooManyDecimals {
         /// The currency.
         currency: Currency,
         /// The currency's exponent.
         most: u8,
-        /// What was typed.
+        /// The number of decimals typed.
         found: usize,
     },
-    /// Several points or commas.
+    /// It has several points or commas.
     #[error("the amount has more than one point or comma; write it without separators between thousands, as 1000.00")]
     Grouped,
-    /// Two amounts that were to be one are in different currencies.
+    /// Two amounts to be combined are in different currencies.
     #[error("{other} cannot be added to {one}")]
     OtherCurrency {
-        /// The first.
+        /// The first currency.
         one: Currency,
-        /// The one that differs.
+        /// The different currency.
         other: Currency,
     },
-    /// The gateway takes two decimals; this amount needs three (1.235 KWD).
+    /// The gateway takes two decimals, and this amount needs three (1.235 KWD).
     #[error("{amount} needs more than two decimals, which the gateway cannot take; round it to two")]
     NotInTwoDecimals {
         /// The amount.
@@ -149,7 +150,7 @@ pub enum MoneyError {
 }
 
 impl Amount {
-    /// An amount of `minor` units (cents for EUR).
+    /// Returns an amount of `minor` units (cents for EUR).
     ///
     /// # Errors
     /// [`MoneyError::Zero`], [`MoneyError::TooLarge`].
@@ -162,18 +163,18 @@ impl Amount {
         }
     }
 
-    /// Nothing at all, of what moves no money: a card that is stored is read with it. No till, no person and no gateway
-    /// can name it.
+    /// Returns a zero amount, for a kind that moves no money. A card that is to be stored is read with it. Tills,
+    /// people and the gateway cannot name it.
     #[must_use]
     pub fn nothing(currency: Currency) -> Self {
         Self { minor: 0, currency }
     }
 
-    /// Reads what a person or a till writes: `12.34` EUR, `1200` JPY, `1.230` KWD. The decimals must be exactly the
+    /// Reads an amount that a program writes: `12.34` EUR, `1200` JPY, `1.230` KWD. The decimals must be exactly the
     /// currency's, or absent together with the dot.
     ///
     /// # Errors
-    /// Every [`MoneyError`] but `UnknownCurrency`.
+    /// Every [`MoneyError`] except `UnknownCurrency`.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, MoneyError> {
         if let Some(rest) = text.strip_prefix('-') {
             return Err(if is_number(rest) { MoneyError::Negative } else { MoneyError::NotANumber });
@@ -193,10 +194,11 @@ impl Amount {
         Self::from_digits(integer, fraction, currency)
     }
 
-    /// Reads an amount of the gateway: always two decimals, whatever the currency's exponent (interface: amount10.2).
+    /// Reads an amount of the gateway. It always has two decimals, for every exponent of the currency (interface:
+    /// amount10.2).
     ///
     /// # Errors
-    /// Every [`MoneyError`] but `UnknownCurrency`.
+    /// Every [`MoneyError`] except `UnknownCurrency`.
     pub fn from_gateway(text: &str, currency: Currency) -> Result<Self, MoneyError> {
         let (integer, fraction) = text.split_once('.').ok_or(MoneyError::NotANumber)?;
         if !is_number(text) || fraction.len() != 2 {
@@ -210,7 +212,7 @@ impl Amount {
         Self::from_digits(integer, kept, currency)
     }
 
-    /// Integer and fraction digits; a fraction that is short is filled with zeros.
+    /// Combines integer and fraction digits. A short fraction is filled with zeros.
     fn from_digits(integer: &str, fraction: &str, currency: Currency) -> Result<Self, MoneyError> {
         let width = usize::from(currency.exponent());
         let digits = format!("{integer}{fraction:0<width$}");
@@ -218,7 +220,7 @@ impl Amount {
         Self::from_minor(minor, currency)
     }
 
-    /// This and `other` together: an amount and its tip.
+    /// Adds `other`: an amount and its tip.
     ///
     /// # Errors
     /// [`MoneyError::OtherCurrency`], [`MoneyError::TooLarge`].
@@ -230,34 +232,34 @@ impl Amount {
         Self::from_minor(minor, self.currency)
     }
 
-    /// So many per cent of it, rounded to the nearest minor unit, half of one up; `None` when that is nothing, or too
-    /// much.
+    /// Returns this percentage of it, rounded to the nearest minor unit, with half a unit rounded up. `None` when the
+    /// result is zero or too large.
     #[must_use]
     pub fn percent(self, percent: u8) -> Option<Self> {
         let minor = u128::from(self.minor).saturating_mul(percent.into()).saturating_add(50) / 100;
         Self::from_minor(u64::try_from(minor).ok()?, self.currency).ok()
     }
 
-    /// What is left without `other`; `None` when nothing is, or in another currency.
+    /// Subtracts `other`. Returns `None` when nothing is left, or when the currencies differ.
     #[must_use]
     pub fn less(self, other: Self) -> Option<Self> {
         let minor = self.minor.checked_sub(other.minor).filter(|_| self.currency == other.currency)?;
         Self::from_minor(minor, self.currency).ok()
     }
 
-    /// Minor units (cents for EUR).
+    /// Returns the minor units (cents for EUR).
     #[must_use]
     pub fn minor(self) -> u64 {
         self.minor
     }
 
-    /// The currency.
+    /// Returns the currency.
     #[must_use]
     pub fn currency(self) -> Currency {
         self.currency
     }
 
-    /// The number alone with the currency's decimals: `12.34`, `1200`, `1.230`.
+    /// Returns only the number, with the currency's decimals: `12.34`, `1200`, `1.230`.
     #[must_use]
     pub fn decimal(self) -> String {
         let (integer, fraction) = self.split();
@@ -267,7 +269,8 @@ impl Amount {
         }
     }
 
-    /// The gateway's form: always two decimals (interface: amount10.2). 1200 JPY is `1200.00`, 1.230 KWD is `1.23`.
+    /// Returns the gateway's form, always with two decimals (interface: amount10.2). 1200 JPY is `1200.00`, 1.230 KWD
+    /// is `1.23`.
     ///
     /// # Errors
     /// [`MoneyError::NotInTwoDecimals`] when a third decimal is not zero.
@@ -281,7 +284,7 @@ impl Amount {
         Ok(format!("{integer}.{kept:0<2}"))
     }
 
-    /// The value of tag 9F02: twelve BCD digits of minor units.
+    /// Returns the value of tag 9F02: twelve BCD digits of minor units.
     #[must_use]
     pub fn to_bcd(self) -> [u8; 6] {
         bcd(self.minor)
@@ -299,7 +302,7 @@ impl Amount {
     }
 }
 
-/// As the journal keeps it: `{"minor":1234,"currency":"EUR"}`.
+/// The form that the journal keeps: `{"minor":1234,"currency":"EUR"}`.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept<'a> {
     minor: u64,
@@ -336,14 +339,14 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Digits with at most one dot, beginning and ending with a digit.
+/// Returns whether it is digits with at most one dot, and begins and ends with a digit.
 fn is_number(text: &str) -> bool {
     let (integer, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     digits(integer) && digits(fraction)
 }
 
-/// Twelve BCD digits.
+/// Returns twelve BCD digits.
 fn bcd(mut number: u64) -> [u8; 6] {
     let mut out = [0; 6];
     for byte in out.iter_mut().rev() {
@@ -388,7 +391,7 @@ mod tests {
         Currency::from_code(code).unwrap()
     }
 
-    /// A tip in percent, as a till's screen reckons it too.
+    /// A tip in percent, as a till computes it too.
     #[test]
     fn percentages_are_rounded_to_the_nearest_unit_and_half_of_one_up() {
         for (amount, code, percent, wanted) in [

@@ -1,16 +1,16 @@
-//! A supervisor's word for one command of a cashier: a token of 128 random bits, good once, for that command alone, at
-//! the door where it was given, for a short while.
+//! A supervisor's approval of one command of a cashier. It is a token of 128 random bits. It is valid once, for a short
+//! time, for that command only, and only at the sign-in source where it was given.
 //!
-//! | what happens to the supervisor who gave the word, or to the cashier who got it | the word |
+//! | what happens to the supervisor who approved, or to the cashier who asked | the approval |
 //! |---|---|
-//! | the operator is removed, also when another one gets the same name | ends |
+//! | the operator is removed, even when another one gets the same name | ends |
 //! | the operator gets another PIN | ends |
-//! | the supervisor signs out, at any door | ends |
-//! | a session of the operator runs out | stays: a word needs a PIN and no session |
+//! | the supervisor signs out, at any sign-in source | ends |
+//! | a session of the operator expires | stays: an approval needs a PIN, but no session |
 //! | the operator is locked after wrong PINs, or unlocked | stays, as sessions do: wrong PINs must not end it |
 //!
-//! The command is kept as it was resolved when the word was given: the earlier transaction by its number, and the
-//! amount in figures. At its use the command is resolved again, and must be equal.
+//! The approval keeps the command as it was resolved when the approval was given. The earlier transaction is kept by
+//! its number, and the amount in figures. When the approval is used, the command is resolved again and must be equal.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,27 +20,27 @@ use super::TokenDigest;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Operation, OperatorName, Reference, Who};
 
-/// How long it is good: the supervisor stands beside the cashier.
+/// Validity of an approval. It is short because the supervisor is next to the cashier.
 const GOOD_FOR: Duration = Duration::from_secs(120);
-/// At most so many wait to be used; one more ends the oldest.
+/// The highest number of unused approvals. One more removes the oldest.
 const MOST: usize = 64;
 
-/// The command that is confirmed, with all that decides about its money.
+/// The approved command, with everything that affects its money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approved {
     /// The cashier who asks for it.
     pub operator: OperatorName,
     /// The till.
     pub till: String,
-    /// Its reference.
+    /// The till's reference of the transaction.
     pub reference: Reference,
-    /// What it is, with the earlier transaction or the stored card.
+    /// The operation, with the earlier transaction or the stored card.
     pub transaction: Operation,
-    /// All that is charged or given, with the tip that the till names.
+    /// The full amount that is charged or refunded, including the tip that the till names.
     pub amount: Amount,
-    /// The cardholder is asked for a tip on top of it.
+    /// True if the cardholder is asked for a tip on top of the amount.
     pub asks_tip: bool,
-    /// The card number is typed.
+    /// True if the card number is typed.
     pub manual: bool,
 }
 
@@ -62,39 +62,39 @@ impl fmt::Display for Approved {
     }
 }
 
-/// Why a token confirms nothing.
+/// The reason why a token approves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoApproval<'a> {
-    /// There is none, or none any more.
+    /// The token does not exist, or is no longer valid.
     Unknown,
-    /// It was given at another door.
+    /// The token was given at another sign-in source.
     OtherDoor,
-    /// It was given to another operator.
+    /// The token was given to another operator.
     OtherOperator,
-    /// It is for this command.
+    /// The token is for this other command.
     Other(&'a Approved),
 }
 
-/// A supervisor's word.
+/// A supervisor's approval.
 #[derive(Clone, Debug)]
 pub struct GivenApproval {
-    /// Whose.
+    /// The supervisor.
     pub supervisor: OperatorName,
-    /// For what.
+    /// The approved command.
     pub command: Approved,
-    /// At which door.
+    /// The sign-in source where it was given.
     pub door: Who,
 }
 
-/// Those that were not used yet.
+/// The unused approvals, by token.
 #[derive(Debug, Default)]
 pub struct Approvals(BTreeMap<TokenDigest, (Duration, GivenApproval)>);
 
 impl Approvals {
-    /// How long one is good.
+    /// Validity of an approval.
     pub const GOOD_FOR: Duration = GOOD_FOR;
 
-    /// A supervisor has confirmed.
+    /// Records a supervisor's approval.
     pub fn give(&mut self, token: TokenDigest, approval: GivenApproval, now: Duration) {
         self.0.retain(|_, (given, _)| now.saturating_sub(*given) < GOOD_FOR);
         if self.0.len() >= MOST
@@ -105,10 +105,11 @@ impl Approvals {
         self.0.insert(token, (now, approval));
     }
 
-    /// Who confirmed this command. The token stays good until [`Self::used`], whatever else it is tried for.
+    /// Returns the approval of this command. The token stays valid until [`Self::used`], even after attempts with other
+    /// commands.
     ///
     /// # Errors
-    /// When it is not what the token is for.
+    /// When the token is not for this command.
     pub fn find(
         &self,
         token: &TokenDigest,
@@ -126,17 +127,17 @@ impl Approvals {
         }
     }
 
-    /// The command is recorded.
+    /// Removes a token after its command is recorded.
     pub fn used(&mut self, token: &TokenDigest) {
         self.0.remove(token);
     }
 
-    /// Ends all that one operator has given.
+    /// Ends all approvals that one operator gave.
     pub fn end_all_of(&mut self, supervisor: &OperatorName) {
         self.0.retain(|_, (_, approval)| approval.supervisor != *supervisor);
     }
 
-    /// Ends all that were given to one operator.
+    /// Ends all approvals that were given to one operator.
     pub fn end_all_for(&mut self, operator: &OperatorName) {
         self.0.retain(|_, (_, approval)| approval.command.operator != *operator);
     }

@@ -1,44 +1,44 @@
-//! Wrong PINs: how many may be tried, and how long nobody may try after that.
+//! Wrong PINs: the number of free attempts, and the waits after them.
 //!
-//! | counted for | free tries | then |
+//! | counted for | free attempts | then |
 //! |---|---|---|
 //! | an operator | 5 | 30 s, doubling with each further one, up to an hour |
-//! | a name that no operator has | 5, shared by all such names that fall together | the same |
-//! | the till or user that tries, whatever names it tries | 10 | the same |
+//! | a name that no operator has | 5, shared by all such names of one group | the same |
+//! | the till or user that tries, with any names | 10 | the same |
 //!
-//! A program that stands for many (`[[till.peer]]`) says from which place of its network a PIN comes. A place where
-//! somebody has signed in is known, and counts by itself: an operator there, and whoever tries there. All others count
-//! together for an operator, apart from the doors of the board. So whoever guesses from elsewhere locks out nobody at
-//! the terminal, nor where the operators are at work.
+//! A program that serves several places (`[[till.peer]]`) reports the place of its network that a PIN comes from. A
+//! place where an operator has signed in is known, and has its own counts for its operators and its callers. All other
+//! places share one count for each operator, separate from the sign-in sources of the terminal. An attacker elsewhere
+//! therefore cannot lock an operator out at the terminal, nor at a known place.
 //!
-//! A try is counted, and the count is on the disk, before the PIN is looked at; a right PIN takes the count back. So a
-//! power cut in between costs a try and gives none. The waits are measured by a clock that only runs forward: after a
-//! restart each begins anew, whatever the board's clock says, and no clock that is set ends one.
+//! The new count is on the disk before the PIN is checked. A right PIN removes the count. A power cut in between
+//! therefore costs an attempt and never gives one. The waits use a monotonic clock. After a restart each wait begins
+//! again, and setting the terminal's clock does not end it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pos_terms::transaction::{OperatorName, Who};
 
-/// Tries without a wait, for an operator.
+/// Free attempts for an operator.
 const FREE_OF_OPERATOR: u32 = 5;
-/// Tries without a wait, for a till or a user: cashiers share one.
+/// Free attempts for a till or a user, which several cashiers share.
 const FREE_OF_DOOR: u32 = 10;
-/// The first wait, and the longest.
+/// The first wait and the longest wait.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// Places that are known: the devices of a shop at which somebody signs in.
+/// The highest number of known places: the devices of a shop where operators sign in.
 const KNOWN_PLACES: usize = 32;
-/// Names that nobody has are counted in so many groups, and so are places that are not known:
-/// so many counts are kept, however many names are tried.
+/// The number of groups. Names without an operator share counts by group, and so do unknown places. This limits the
+/// number of counts, however many names are tried.
 const STRANGERS: u32 = 64;
 
-/// A place in the network of a program that stands for many: an address, as that program counts it.
+/// A place in the network of a program that serves several places: an address, as that program reports it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PinPlace(String);
 
 impl PinPlace {
-    /// 1 to 45 visible ASCII characters: the longest IPv6 address.
+    /// Parses 1 to 45 visible ASCII characters, the length of the longest IPv6 address.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let fits = (1..=45).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -46,50 +46,50 @@ impl PinPlace {
     }
 }
 
-/// For whom tries are counted, as it is kept.
+/// The key of a count, in the form in which it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TryKey(String);
 
 impl TryKey {
-    /// An operator.
+    /// Returns the key of an operator.
     #[must_use]
     pub fn operator(name: &OperatorName) -> Self {
         Self(format!("operator:{}", name.folded()))
     }
 
-    /// A name that no operator has.
+    /// Returns the key of a name that no operator has.
     #[must_use]
     pub fn stranger(name: &OperatorName) -> Self {
         Self(format!("stranger:{}", group(&name.folded())))
     }
 
-    /// An operator at a known place.
+    /// Returns the key of an operator at a known place.
     fn operator_at(name: &OperatorName, place: &PinPlace) -> Self {
         Self(format!("at:{} {}", place.0, name.folded()))
     }
 
-    /// An operator at all places that are not known.
+    /// Returns the key of an operator at all unknown places.
     #[must_use]
     pub fn operator_elsewhere(name: &OperatorName) -> Self {
         Self(format!("elsewhere:{}", name.folded()))
     }
 
-    /// A place where somebody has signed in; its count is the order in which they became known.
+    /// Returns the key of a known place. Its count is the order in which the places became known.
     fn known(place: &PinPlace) -> Self {
         Self(format!("known:{}", place.0))
     }
 
-    /// Whoever tries from a known place.
+    /// Returns the key of a caller at a known place.
     fn door_at(who: &Who, place: &PinPlace) -> Self {
         Self(format!("{}@{}", Self::door(who).0, place.0))
     }
 
-    /// Whoever tries from one of the places that fall together with this one.
+    /// Returns the key of a caller at the unknown places of one group.
     fn door_elsewhere(who: &Who, place: &PinPlace) -> Self {
         Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
     }
 
-    /// Whether it counts for this operator, at whichever place.
+    /// Returns whether the key counts for this operator, at any place.
     #[must_use]
     pub fn is_of(&self, name: &OperatorName) -> bool {
         let at_place = self.0.strip_prefix("at:").and_then(|at| at.split_once(' '));
@@ -98,7 +98,7 @@ impl TryKey {
             || *self == Self::operator_elsewhere(name)
     }
 
-    /// The till or the user that tries.
+    /// Returns the key of the till or user that tries.
     #[must_use]
     pub fn door(who: &Who) -> Self {
         Self(match (&who.token, who.uid) {
@@ -108,19 +108,19 @@ impl TryKey {
         })
     }
 
-    /// As it was kept.
+    /// Returns the key from its kept form.
     #[must_use]
     pub fn as_kept(text: String) -> Self {
         Self(text)
     }
 
-    /// As it is kept.
+    /// Returns the kept form.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is a till's or a user's.
+    /// Returns whether the key is one of a till or a user.
     #[must_use]
     pub fn is_door(&self) -> bool {
         self.0.starts_with("till:") || self.0.starts_with("user:")
@@ -130,7 +130,7 @@ impl TryKey {
         if self.is_door() { FREE_OF_DOOR } else { FREE_OF_OPERATOR }
     }
 
-    /// How long nobody may try after so many tries without a right one.
+    /// Returns the wait after this number of attempts without a right PIN.
     fn wait_after(&self, tries: u32) -> Duration {
         if self.0.starts_with("known:") {
             return Duration::ZERO;
@@ -142,26 +142,26 @@ impl TryKey {
     }
 }
 
-/// FNV-1a: what falls together matters to nobody.
+/// Returns the group of a text by FNV-1a. It does not matter which texts share a group.
 fn group(text: &str) -> u32 {
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.bytes().fold(0x811c_9dc5, hash) % STRANGERS
 }
 
-/// All that were counted.
+/// All counts.
 #[derive(Debug, Default)]
 pub struct Attempts(BTreeMap<TryKey, Count>);
 
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    /// Tries since the last right one.
+    /// Attempts since the last right PIN.
     tries: u32,
-    /// By the clock that only runs forward.
+    /// The end of the wait, on the monotonic clock.
     free_at: Duration,
 }
 
 impl Attempts {
-    /// As they were kept: each wait begins anew.
+    /// Restores the kept counts. Each wait begins again.
     #[must_use]
     pub fn restored(kept: impl IntoIterator<Item = (TryKey, u32)>, now: Duration) -> Self {
         let mut attempts = Self::default();
@@ -169,7 +169,7 @@ impl Attempts {
         attempts
     }
 
-    /// What is counted when somebody tries to be `name`; `operator` says that somebody has that name.
+    /// Returns the keys that count an attempt with `name`. `operator` says whether an operator has that name.
     #[must_use]
     pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
         let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
@@ -182,8 +182,8 @@ impl Attempts {
         }
     }
 
-    /// What is to be kept after a right PIN: its tries are forgiven, and its place is known. The place that became
-    /// known first makes room.
+    /// Returns the counts to keep after a right PIN: its attempts are reset, and its place becomes known. When the
+    /// places are full, the one that became known first is removed.
     #[must_use]
     pub fn forgiven(&self, keys: &[TryKey], place: Option<&PinPlace>) -> Vec<(TryKey, u32)> {
         let mut counts: Vec<_> = keys.iter().map(|key| (key.clone(), 0)).collect();
@@ -199,36 +199,36 @@ impl Attempts {
         counts
     }
 
-    /// All that count for this operator.
+    /// Returns all keys that count for this operator.
     pub fn of_operator(&self, name: &OperatorName) -> Vec<TryKey> {
         self.0.keys().filter(|key| key.is_of(name)).cloned().collect()
     }
 
-    /// How long nobody may try yet, for any of these.
+    /// Returns the longest remaining wait of these keys.
     #[must_use]
     pub fn wait(&self, keys: &[TryKey], now: Duration) -> Option<Duration> {
         let waits = keys.iter().filter_map(|key| self.0.get(key)?.free_at.checked_sub(now));
         waits.filter(|wait| !wait.is_zero()).max()
     }
 
-    /// What is to be kept before one more PIN is looked at.
+    /// Returns the counts to keep before one more PIN is checked.
     #[must_use]
     pub fn one_more(&self, keys: &[TryKey]) -> Vec<(TryKey, u32)> {
         keys.iter().map(|key| (key.clone(), self.tries(key).saturating_add(1))).collect()
     }
 
-    /// These counts are kept now.
+    /// Takes over counts that have been kept.
     pub fn kept(&mut self, counts: Vec<(TryKey, u32)>, now: Duration) {
         counts.into_iter().for_each(|(key, tries)| self.set(key, tries, now));
     }
 
-    /// Tries since the last right one.
+    /// Returns the attempts since the last right PIN.
     #[must_use]
     pub fn tries(&self, key: &TryKey) -> u32 {
         self.0.get(key).map_or(0, |count| count.tries)
     }
 
-    /// All tills and users that were counted.
+    /// Returns the keys of all tills and users with a count.
     pub fn doors(&self) -> impl Iterator<Item = &TryKey> {
         self.0.keys().filter(|key| key.is_door())
     }
@@ -290,8 +290,8 @@ mod tests {
         assert_eq!(TryKey::stranger(&name("Anna")), TryKey::stranger(&name("ANNA")));
     }
 
-    /// Whoever guesses from elsewhere, and from however many addresses, locks out nobody on the board, nor where the
-    /// operators are at work; and cannot try more often by changing its address.
+    /// An attacker elsewhere, with any number of addresses, locks out no operator at the terminal or at a known place.
+    /// Changing the address gives no more attempts.
     #[test]
     fn guesses_from_elsewhere_count_for_themselves() {
         let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(attempts.wait(&here, seconds(1)), None, "on the board");
         let at_work = attempts.keys((&anna, true), &front, Some(&work));
         assert_eq!(attempts.wait(&at_work, seconds(1)), None, "where somebody has signed in");
-        // A known place has its own five, and a restart keeps what is known.
+        // A known place has its own five attempts, and a restart keeps the known places.
         attempts.kept(at_work.iter().map(|key| (key.clone(), 5)).collect(), seconds(1));
         assert!(attempts.wait(&at_work, seconds(1)).is_some());
         assert_eq!(attempts.of_operator(&anna).len(), 2);
@@ -340,8 +340,8 @@ mod tests {
     }
 
     proptest! {
-        /// However restarts and time are strewn between wrong tries: within any time there are no more tries than the
-        /// free ones and one for each wait that has passed; no restart gives one.
+        /// Restarts and pauses at any point between wrong attempts give no extra attempt. Any period has at most the
+        /// free attempts, and one more for each wait that has passed.
         #[test]
         fn no_restart_gives_a_try(steps in proptest::collection::vec((0..100_u64, any::<bool>()), 1..300)) {
             let keys = [TryKey::operator(&name("Anna"))];
@@ -351,7 +351,7 @@ mod tests {
                 now += seconds(passes);
                 if restarts {
                     let kept = keys.iter().map(|key| (key.clone(), attempts.tries(key))).collect::<Vec<_>>();
-                    // The clock that only runs forward begins at nothing.
+                    // The monotonic clock begins at zero.
                     (earliest, now) = (earliest.saturating_sub(now), Duration::ZERO);
                     attempts = Attempts::restored(kept, now);
                 }

@@ -1,4 +1,4 @@
-//! The business day: the date that a close belongs to. A bar that closes at two in the morning closes yesterday.
+//! The business day: the date that a close belongs to. A bar that closes at two in the morning closes the day before.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use chrono::{Days, NaiveDate, NaiveDateTime, NaiveTime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayEnd(NaiveTime);
 
-/// A text that is no such time.
+/// The error for a text that is not a valid time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a time of day with two digits each, as 04:00")]
 pub struct NoDayEnd;
@@ -28,11 +28,11 @@ impl FromStr for DayEnd {
 }
 
 impl DayEnd {
-    /// The end of the calendar's day.
+    /// The end of the calendar day.
     pub const MIDNIGHT: Self = Self(NaiveTime::MIN);
 
-    /// The business day of a local time. An end in the morning belongs to the date before, an end from noon on begins
-    /// the next date early.
+    /// Returns the business day of a local time. With an end before noon, the hours before it belong to the previous
+    /// date. With an end from noon on, the hours after it belong to the next date.
     #[must_use]
     pub fn day_of(self, local: NaiveDateTime) -> NaiveDate {
         let (date, is_over) = (local.date(), local.time() >= self.0);
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_close_belongs_to_the_day_that_its_end_closes() {
-        // When a day ends | when it is closed | the business day.
+        // The end of the day | the time of the close | the business day.
         for (end, local, day) in [
             ("00:00", "2026-11-22 00:00:00", "2026-11-22"),
             ("00:00", "2026-11-22 23:59:59", "2026-11-22"),

@@ -1,5 +1,5 @@
-//! A close of day, as it is kept in the journal, shown and exported: a number, a period, the sums of what has ended in
-//! it, and by name what had no end.
+//! A close of day, as it is kept in the journal, shown and exported. It has a number, a period, the sums of what ended
+//! in the period, and a list of what had no outcome.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,100 +9,102 @@ use crate::transaction::{Standing, Transaction};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 
-/// A close. It never changes: what happens to one of its transactions later is in a later close.
+/// A close of day. It never changes. A later event of one of its transactions counts in a later close.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Close {
-    /// Counted from 1, without a gap.
+    /// The number, counted from 1 without a gap.
     pub number: u64,
-    /// Terminal id.
+    /// The terminal id.
     pub terminal_id: String,
-    /// The business day that it closes, as `2026-11-20`.
+    /// The business day of the close, as `2026-11-20`.
     pub day: String,
-    /// What it covers.
+    /// The period that it covers.
     pub period: ClosePeriod,
     /// The till that asked for it.
     pub till: String,
-    /// That till's own reference, by which the same close is asked for again; absent when it gave none.
+    /// That till's own reference; a request with the same reference returns the same close. Absent when the till gave
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// Who asked for it.
+    /// The person or program that asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
-    /// The lowest number of what was counted: the first receipt of the period. Absent where nothing was counted, and in
-    /// a close of an earlier program.
+    /// The lowest number of the counted transactions: the first receipt of the period. Absent when nothing was counted,
+    /// and in a close of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_number: Option<SaleNumber>,
-    /// The highest one: the last receipt. Absent as the first.
+    /// The highest number of the counted transactions: the last receipt. Absent under the same conditions as the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_number: Option<SaleNumber>,
-    /// What was taken and given, net, by currency.
+    /// The amounts taken and given, and the net, by currency.
     pub net: Vec<Turnover>,
-    /// What moved, or was reserved, by kind and currency.
+    /// The sums moved or reserved, by kind and currency.
     pub kinds: Vec<Sum>,
-    /// The same by card scheme.
+    /// The same sums by card scheme.
     pub schemes: Vec<Sum>,
-    /// Taken and given by the card's brand: a reservation and its reversal are in none of it. Absent in a close of an
-    /// earlier program.
+    /// The amounts taken and given by the card's brand. Reservations and their reversals are not included. Absent in a
+    /// close of an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brands: Vec<Turnover>,
-    /// By till.
+    /// The amounts by till.
     pub tills: Vec<Turnover>,
-    /// Each till's own sums, as if it had closed by itself. Absent in a close of an earlier program.
+    /// Each till's own sums, as if it had made its own close. Absent in a close of an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<TillSums>,
-    /// By operator; empty where nobody signs in.
+    /// The amounts by operator; empty when no operator signs in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<Turnover>,
-    /// Tips, as they were approved; they are in the sums of the sales too. A void of such a sale takes none out.
+    /// The tips as they were approved. They are included in the sums of the sales too. Voiding such a sale does not
+    /// reduce them.
     pub tips: Vec<Sum>,
-    /// Reversals of payments that this journal does not know. They count as given, and only the gateway knows whether
-    /// it was a payment.
+    /// Reversals of payments that this journal does not know. They count as given. Only the gateway knows whether the
+    /// reversed transaction was a payment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_unknown: Vec<Sum>,
-    /// Declined by the host, the card or the gateway.
+    /// The number declined by the issuer, the card or the gateway.
     pub declined: u64,
-    /// Charged, or perhaps charged, and taken back by the terminal itself.
+    /// The number charged, or perhaps charged, and then reversed by the terminal itself.
     pub taken_back: u64,
-    /// Cancelled before anything was sent.
+    /// The number cancelled before anything was sent.
     pub cancelled: u64,
-    /// The gateway could not be reached.
+    /// The number not sent, because the gateway could not be reached.
     pub not_sent: u64,
-    /// What had no end, and what is still reserved: in no sum above.
+    /// Transactions without an outcome, and amounts still reserved. The sums above do not include them.
     pub open: Vec<OpenItem>,
 }
 
-/// The entries of the journal that a close covers, and when its ends were.
+/// The journal entries that a close covers, and the times of both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClosePeriod {
-    /// The last entry of the close before; zero before the first.
+    /// The last entry of the previous close; zero before the first.
     pub after_entry: i64,
-    /// The last entry of this one.
+    /// The last entry of this close.
     pub to_entry: i64,
-    /// When the close before was made, local with its offset (RFC 3339); absent in the first one.
+    /// The time of the previous close, local with its offset (RFC 3339). Absent in the first close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// When this one was made. For people: what it covers is said by the entries.
+    /// The time of this close. It is for people; the entries define the period.
     pub to: String,
 }
 
-/// What a close counts of one till.
+/// The sums of one till in a close.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TillSums {
     /// The till.
     pub till: String,
-    /// The lowest number of what was counted of it.
+    /// The lowest number of this till's counted transactions.
     pub first_number: SaleNumber,
-    /// The highest one.
+    /// The highest number of this till's counted transactions.
     pub last_number: SaleNumber,
-    /// Taken and given by the card's brand.
+    /// The amounts taken and given by the card's brand.
     pub brands: Vec<Turnover>,
-    /// What moved, or was reserved, by kind, card scheme and currency.
+    /// The sums moved or reserved, by kind, card scheme and currency.
     pub schemes: Vec<Sum>,
 }
 
@@ -111,21 +113,21 @@ pub struct TillSums {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// The card's brand; absent where all are counted together, `other` where the brand is not known.
+    /// The card's brand. Absent when all brands are counted together, and `other` when the brand is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// ISO 4217.
+    /// The currency (ISO 4217).
     pub currency: String,
-    /// How many.
+    /// The number of transactions.
     pub count: u64,
-    /// How much, as `12.34`.
+    /// The sum, as `12.34`.
     pub sum: String,
 }
 
 impl Sum {
-    /// A line of the sums.
+    /// Makes a report line from a line of the sums.
     #[must_use]
     pub fn of(line: &TotalsLine, scheme: Option<&str>) -> Self {
         let TotalsLine { kind, currency, count, .. } = *line;
@@ -139,56 +141,56 @@ impl Sum {
     }
 }
 
-/// Something that a close does not count yet.
+/// A transaction that a close does not count yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenItem {
-    /// Why it is open.
+    /// The reason why it is open.
     pub is: OpenKind,
-    /// Its number in the journal.
+    /// The number of the transaction in the journal.
     pub number: SaleNumber,
-    /// Its till; absent for a caller that may not see that till's transactions.
+    /// The till of the transaction. Absent for a caller that may not see that till's transactions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
-    /// Its reference; absent as the till is.
+    /// The reference of the transaction. Absent under the same condition as the till.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// What kind of transaction; absent when it cannot be read.
+    /// The kind of transaction; absent when it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// How much it is about, as `12.34`; of a pre-authorisation what is left of it.
+    /// The amount, as `12.34`; for a pre-authorisation, the amount that is left of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// ISO 4217.
+    /// The currency (ISO 4217).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
 }
 
-/// Why something is open.
+/// The reason why a transaction is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenKind {
-    /// Nothing goes on by itself: a person must see to it.
+    /// A person must handle it; nothing continues automatically.
     NeedsPerson,
-    /// Nobody knows yet whether money moved.
+    /// It is not known yet whether money moved.
     Unconfirmed,
-    /// The signature is to be compared.
+    /// The signature must be compared.
     AwaitingSignature,
-    /// Approved, and its till has not said yet whether it takes it.
+    /// The gateway approved it, and the till has not said yet whether it takes it.
     AwaitingTill,
-    /// A card is waited for, or the gateway was asked.
+    /// The terminal waits for a card or for the gateway's answer.
     UnderWay,
-    /// This program cannot read it, or what it reversed: a later program wrote that, or it is damaged. The first close
-    /// that can counts it.
+    /// This program cannot read it, or cannot read what it reversed. A later version wrote it, or it is damaged. The
+    /// first close that can read it counts it.
     Unreadable,
-    /// Reserved, and neither captured in whole nor given free.
+    /// The amount is reserved, and neither captured in full nor released.
     PreAuthorisation,
 }
 
 impl OpenKind {
-    /// All of them, the most urgent first.
+    /// All values, the most urgent first.
     pub const ALL: [Self; 7] = [
         Self::NeedsPerson,
         Self::Unconfirmed,
@@ -199,7 +201,7 @@ impl OpenKind {
         Self::PreAuthorisation,
     ];
 
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -215,7 +217,7 @@ impl OpenKind {
 }
 
 impl OpenItem {
-    /// A transaction without an end; `None` when it has one.
+    /// Returns the reason why a transaction is open, or `None` when it has an outcome.
     #[must_use]
     pub fn without_end(sale: &Transaction) -> Option<Self> {
         let is = match sale.standing() {
@@ -229,19 +231,19 @@ impl OpenItem {
         Some(Self::of(is, sale, sale.amount()))
     }
 
-    /// A reservation of which so much is left.
+    /// Returns an item for a reservation with the amount that is left of it.
     #[must_use]
     pub fn reserved(sale: &Transaction, left: Amount) -> Self {
         Self::of(OpenKind::PreAuthorisation, sale, left)
     }
 
-    /// A reservation that was counted, and that this program cannot read now.
+    /// Returns an item for a reservation that was counted earlier and that this program cannot read.
     #[must_use]
     pub fn reserved_unread(number: SaleNumber, key: (String, Reference)) -> Self {
         Self { is: OpenKind::PreAuthorisation, ..Self::unreadable(number, Some(key)) }
     }
 
-    /// One that this program cannot read.
+    /// Returns an item for a transaction that this program cannot read.
     #[must_use]
     pub fn unreadable(number: SaleNumber, key: Option<(String, Reference)>) -> Self {
         let (till, reference) = key.unzip();
@@ -263,7 +265,7 @@ impl OpenItem {
 }
 
 impl Close {
-    /// A close in which nothing was counted.
+    /// Returns a close in which nothing was counted.
     #[must_use]
     pub fn empty(number: u64, terminal_id: String, day: String, period: ClosePeriod, till: String) -> Self {
         Self {
@@ -293,7 +295,7 @@ impl Close {
         }
     }
 
-    /// Puts the sums in. The rest is the caller's: nothing here knows a clock.
+    /// Adds the sums. The caller provides everything else, because this module knows no clock.
     #[must_use]
     pub fn with_sums(self, sums: &DaySums) -> Self {
         let totals = sums.totals();
@@ -318,8 +320,9 @@ impl Close {
         }
     }
 
-    /// As somebody may see it who sees the transactions of some tills alone. A close is the terminal's, with the sums
-    /// of every till; what another till calls its transactions is that till's business.
+    /// Returns the close for a caller that sees the transactions of some tills only. A close belongs to the terminal
+    /// and has the sums of every till. The names and references of other tills' open items are removed, because they
+    /// belong to those tills.
     #[must_use]
     pub fn told_to(mut self, sees: impl Fn(&str) -> bool) -> Self {
         for item in &mut self.open {
@@ -333,7 +336,8 @@ impl Close {
         self
     }
 
-    /// Whether somebody should look at it: something is without an end that should have one by now.
+    /// Returns whether a person should look at the close. This is so when a transaction has no outcome although it
+    /// should have one by then.
     #[must_use]
     pub fn waits_for_somebody(&self) -> bool {
         let waits = |item: &OpenItem| !matches!(item.is, OpenKind::PreAuthorisation);

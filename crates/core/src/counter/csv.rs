@@ -1,4 +1,5 @@
-//! A close as a table for a spreadsheet (RFC 4180): one line for each sum and each open item, always the same columns.
+//! A close of day as a table for a spreadsheet (RFC 4180). It has one line for each sum and each open item, always with
+//! the same columns.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,7 @@ use super::{Close, OpenItem, Sum, Turnover};
 /// The columns.
 const HEAD: &str = "close,day,section,name,kind,currency,count,amount\r\n";
 
-/// The table, with its head.
+/// Returns the table with its header line.
 #[must_use]
 pub fn csv(close: &Close) -> String {
     let mut table = CloseTable { close, text: HEAD.to_owned() };
@@ -16,7 +17,7 @@ pub fn csv(close: &Close) -> String {
     {
         for Turnover { name, currency, count, taken_count, given_count, taken, given, net } in moved {
             let name = name.as_deref().unwrap_or_default();
-            // A close of an earlier program knows how many there were of both together.
+            // A close of an earlier version has only one count for both together.
             for (kind, count, amount) in
                 [("taken", *taken_count, taken), ("given", *given_count, given), ("net", Some(*count), net)]
             {
@@ -60,7 +61,8 @@ impl CloseTable<'_> {
     }
 }
 
-/// A text from outside as one field. A spreadsheet reckons what begins like a formula: it is marked as text.
+/// Writes an external text as one field. A spreadsheet would evaluate a text that begins like a formula, so it is
+/// marked as text.
 fn field(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mark = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };

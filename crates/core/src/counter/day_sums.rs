@@ -1,5 +1,5 @@
-//! The sums of a close: what was taken from cards and what was given back, net, by kind, brand, till, operator and
-//! currency. Whoever counts reads the journal and hands over each transaction that has ended.
+//! The sums of a close of day: the amounts taken from cards and given back, and the net, by kind, brand, till, operator
+//! and currency. The caller reads the journal and hands over each transaction that has ended.
 //!
 //! | kind | what it moved |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | reversal of one of the first | given |
 //! | reversal of a credit | taken: it came back |
 //! | pre-authorisation, increment, reauthorisation, and a reversal of one | nothing: it was reserved, or is free again |
-//! | reversal of a payment that this journal does not know | given, and counted apart as well: only the gateway knows whether it was a payment |
+//! | reversal of a payment that this journal does not know | given, and counted separately as well: only the gateway knows whether it was a payment |
 
 use std::collections::BTreeMap;
 
@@ -29,13 +29,13 @@ pub struct DaySums {
     tills: BTreeMap<(String, &'static str), Moved>,
     operators: BTreeMap<(String, &'static str), Moved>,
     of_unknown: BTreeMap<&'static str, TotalsLine>,
-    /// The lowest and the highest number of those that moved money, or came to nothing.
+    /// The lowest and the highest number of the counted transactions, including those without a payment.
     numbers: Option<(SaleNumber, SaleNumber)>,
-    /// The same for each till by itself.
+    /// The sums of each till.
     own: BTreeMap<String, Self>,
 }
 
-/// What moved in one currency.
+/// The amounts moved in one currency.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     currency: Currency,
@@ -45,33 +45,33 @@ struct Moved {
     given: u128,
 }
 
-/// What moved in one currency, for a shop, a brand of cards, a till or an operator.
+/// The amounts moved in one currency, for a shop, a card brand, a till or an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Turnover {
-    /// The brand, the till or the operator; absent where all are counted together.
+    /// The brand, the till or the operator; absent when all are counted together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// ISO 4217.
+    /// The currency (ISO 4217).
     pub currency: String,
-    /// How many transactions moved money.
+    /// The number of transactions that moved money.
     pub count: u64,
-    /// How many of them took money; absent in a close of an earlier program.
+    /// The number of these that took money; absent in a close of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_count: Option<u64>,
-    /// How many of them gave money; absent in a close of an earlier program.
+    /// The number of these that gave money; absent in a close of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_count: Option<u64>,
-    /// What was taken from cards, as `12.34`.
+    /// The amount taken from cards, as `12.34`.
     pub taken: String,
-    /// What was given back or paid out.
+    /// The amount given back or paid out.
     pub given: String,
-    /// What was taken less what was given: with a minus when more was given.
+    /// The amount taken less the amount given, with a minus sign when more was given.
     pub net: String,
 }
 
-/// Which way money went, seen from the shop.
+/// The direction of the money, from the shop's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Taken,
@@ -79,7 +79,8 @@ enum Way {
     Neither,
 }
 
-/// What an approved transaction of a kind moved; `of` is the kind of what a reversal has undone, where that is known.
+/// Returns the direction of an approved transaction. `of` is the kind of the transaction that a reversal reversed, if
+/// it is known.
 fn way(kind: Kind, of: Option<Kind>) -> Way {
     match (kind, of) {
         (Kind::Reversal, Some(of)) if of.reserves_money() => Way::Neither,
@@ -92,8 +93,8 @@ fn way(kind: Kind, of: Option<Kind>) -> Way {
 }
 
 impl DaySums {
-    /// Counts a transaction that has ended; one that has not is in no sum. `of` is the kind of what it has reversed,
-    /// where the journal knows that.
+    /// Counts a transaction that has ended. One without an outcome is not counted. `of` is the kind of the transaction
+    /// that it reversed, if the journal knows it.
     pub fn take(&mut self, sale: &Transaction, of: Option<Kind>) {
         self.own.entry(sale.order().till.clone()).or_default().add(sale, of);
         self.add(sale, of);
@@ -133,37 +134,37 @@ impl DaySums {
         }
     }
 
-    /// What was counted, beside the money: declined, cancelled, and the like.
+    /// Returns the counts apart from the money: declined, cancelled and the others.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// What moved, by currency.
+    /// Returns the amounts by currency.
     #[must_use]
     pub fn net(&self) -> Vec<Turnover> {
         self.net.values().map(|moved| moved.turnover(None)).collect()
     }
 
-    /// What moved, by the card's brand and currency.
+    /// Returns the amounts by the card's brand and currency.
     #[must_use]
     pub fn brands(&self) -> Vec<Turnover> {
         named(&self.brands)
     }
 
-    /// What moved, by till and currency.
+    /// Returns the amounts by till and currency.
     #[must_use]
     pub fn tills(&self) -> Vec<Turnover> {
         named(&self.tills)
     }
 
-    /// The lowest and the highest number of what was counted.
+    /// Returns the lowest and the highest number of the counted transactions.
     #[must_use]
     pub fn numbers(&self) -> Option<(SaleNumber, SaleNumber)> {
         self.numbers
     }
 
-    /// Each till's own sums.
+    /// Returns each till's own sums.
     #[must_use]
     pub fn own(&self) -> Vec<TillSums> {
         let of = |(till, sums): (&String, &Self)| {
@@ -174,13 +175,13 @@ impl DaySums {
         self.own.iter().filter_map(of).collect()
     }
 
-    /// What moved, by operator and currency; what was begun without an operator is in none of them.
+    /// Returns the amounts by operator and currency. A transaction that was begun without an operator is not included.
     #[must_use]
     pub fn operators(&self) -> Vec<Turnover> {
         named(&self.operators)
     }
 
-    /// Reversals of payments that this journal does not know, by currency.
+    /// Returns the reversals of payments that this journal does not know, by currency.
     #[must_use]
     pub fn of_unknown(&self) -> Vec<Sum> {
         self.of_unknown.values().map(|line| Sum::of(line, None)).collect()
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_kind_moves_money_one_way() {
-        // The kind | what it reversed | taken and given of 10.00.
+        // The kind | the kind that it reversed | the amounts taken and given of 10.00.
         for (kind, of, taken, given) in [
             (Kind::Sale, None, "10.00", "0.00"),
             (Kind::ByRegistration, None, "10.00", "0.00"),
@@ -323,7 +324,7 @@ mod tests {
         };
         let mut sums = DaySums::default();
         assert!(sums.numbers().is_none() && sums.own().is_empty());
-        // In the order in which they have ended, which is not the order of their numbers.
+        // In the order in which they ended, which differs from the order of their numbers.
         for (number, kind, till, minor) in [
             (12, Kind::Sale, "bar", 500),
             (11, Kind::Sale, "kasse-1", 1234),
@@ -332,7 +333,7 @@ mod tests {
         ] {
             sums.take(&numbered(number, kind, till, minor, Outcome::Approved), None);
         }
-        // What came to nothing has a receipt too.
+        // A declined transaction has a receipt too.
         let why = crate::transaction::Reason::BankDeclined.into();
         sums.take(&numbered(13, Kind::Sale, "bar", 100, Outcome::Declined { why }), None);
         let of = |first: u64, last: u64| (SaleNumber::new(first), SaleNumber::new(last));

@@ -1,22 +1,23 @@
-//! What a cashier's day at the counter is made of, beside the sale itself: closes of day, and who stands there. Pure:
-//! nothing here knows a clock, a disk or a device.
+//! The work at the counter apart from transactions: closes of day and signed-in operators. Pure: it knows no clock, no
+//! disk and no device.
 //!
 //! | file | what it decides |
 //! |---|---|
-//! | `close.rs` | what stands in a close of day, and what of it another till may see |
-//! | `day_sums.rs` | the sums of a close: what was taken and given, by kind, brand, till, operator and currency |
+//! | `close.rs` | the contents of a close of day, and which of them another till may see |
+//! | `day_sums.rs` | the sums of a close: the amounts taken and given, by kind, brand, till, operator and currency |
 //! | `business_day.rs` | the date that a close belongs to |
 //! | `csv.rs` | a close as a table for a spreadsheet |
-//! | `operators.rs` | the operators' roles, what each may do, and above which amount a supervisor confirms |
-//! | `pin.rs` | an operator's PIN, and what is kept of it |
-//! | `attempts.rs` | wrong PINs: from which one on, and for how long, nobody may try again |
-//! | `sessions.rs` | who is signed in, through which door, and when that ends |
-//! | `approvals.rs` | a supervisor's word for one command of a cashier |
+//! | `operators.rs` | the operators' roles, their rights, and the amounts above which a supervisor confirms |
+//! | `pin.rs` | an operator's PIN, and the data that is kept of it |
+//! | `attempts.rs` | wrong PINs: the number of free attempts, and the waits after them |
+//! | `sessions.rs` | the signed-in operators, their sign-in sources, and when a session ends |
+//! | `approvals.rs` | a supervisor's approval of one command of a cashier |
 //!
-//! **The rule of a close.** Money counts where the journal wrote that a transaction has ended: in the close whose
-//! period contains that entry. Order is the journal's, never the clock's, so each end is in exactly one period. What
-//! has no end yet is in no sum and stands in the close by name. So all closes together, with what moved after the last
-//! one, are the gateway's ledger once all is settled; and at each close the ledger differs by its open items alone.
+//! **The rule of a close.** Money counts when the journal records the end of a transaction, in the close whose period
+//! contains that entry. The order is the journal's, never the clock's, so each end is in exactly one period. A
+//! transaction without an outcome is in no sum, and the close lists it by number. All closes together, with the amounts
+//! moved after the last one, therefore equal the gateway's ledger once everything has an outcome. At each close the
+//! ledger differs from them only by the open items.
 
 mod approvals;
 mod attempts;

@@ -1,11 +1,11 @@
-//! The operators' roles: what each may do at a counter, on top of what the till itself may (`till/rights.rs`), and
-//! above which amount a supervisor confirms what a cashier does.
+//! The operators' roles. They give each operator rights at a counter, in addition to the rights of the till
+//! (`till/rights.rs`). They also define the amounts above which a supervisor must confirm a cashier's transaction.
 //!
 //! | | cashier | supervisor | technician |
 //! |---|---|---|---|
 //! | look at transactions, receipts, lists, sums and the terminal | yes | yes | yes |
 //! | begin a transaction, cancel it, judge its signature | yes, up to the amounts | yes | no |
-//! | say what becomes of a sale that waits for a person | no | yes | no |
+//! | resolve a transaction that waits for a person | no | yes | no |
 //! | ask the gateway what it holds | no | yes | yes |
 //! | unlock an operator | no | yes | yes |
 //! | change how much is logged | no | no | yes |
@@ -16,31 +16,31 @@ use serde::{Deserialize, Serialize};
 use pos_terms::money::Amount;
 use pos_terms::transaction::Kind;
 
-/// What an operator is at the counter.
+/// The role of an operator at the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Takes payments.
     Cashier,
-    /// Takes payments, and confirms what a cashier may not do alone.
+    /// Takes payments, and confirms the transactions that a cashier may not make alone.
     Supervisor,
-    /// Sees to the terminal and to its operators, and moves no money.
+    /// Maintains the terminal and its operators, and moves no money.
     Technician,
 }
 
-/// Something that is asked of the terminal, as far as roles tell it apart.
+/// A kind of request to the terminal, as the roles distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// See transactions, receipts, sums and the terminal; print a receipt again; sign in.
+    /// View transactions, receipts, sums and the terminal; print a receipt again; sign in.
     Look,
-    /// Begin a transaction, cancel it, judge its signature, let an amount be typed, close the day.
+    /// Begin a transaction, cancel it, judge its signature, allow a typed amount, make a close of day.
     Money,
-    /// Say what becomes of a sale that waits for a person.
+    /// Resolve a transaction that waits for a person.
     Settle,
     /// Ask the gateway what it holds.
     AskGateway,
-    /// Let an operator try its PIN again at once.
+    /// Let an operator try the PIN again immediately.
     Unlock,
     /// Change how much is logged.
     Service,
@@ -49,10 +49,10 @@ pub enum Deed {
 }
 
 impl Role {
-    /// Every role.
+    /// All roles.
     pub const ALL: [Self; 3] = [Self::Cashier, Self::Supervisor, Self::Technician];
 
-    /// As programs and people write it.
+    /// Returns the word that programs and people use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -62,13 +62,13 @@ impl Role {
         }
     }
 
-    /// The role of this name.
+    /// Returns the role with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
 
-    /// Whether it may do this.
+    /// Returns whether the role has this right.
     #[must_use]
     pub fn may(self, deed: Deed) -> bool {
         deed.roles().contains(&self)
@@ -76,7 +76,7 @@ impl Role {
 }
 
 impl Deed {
-    /// The table.
+    /// Returns the roles that have this right.
     #[must_use]
     pub fn roles(self) -> &'static [Role] {
         use Role::{Cashier, Supervisor, Technician};
@@ -89,31 +89,31 @@ impl Deed {
         }
     }
 
-    /// The roles that may, as a sentence goes on after "is for a".
+    /// Returns the roles that have this right, as words that follow "is for a".
     #[must_use]
     pub fn roles_in_words(self) -> String {
         self.roles().iter().map(|role| role.as_str()).collect::<Vec<_>>().join(" or a ")
     }
 }
 
-/// From which amount on a cashier needs a supervisor.
+/// The amount from which a cashier needs a supervisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NeedsSupervisor {
-    /// Whatever the amount, it needs none.
+    /// No amount needs one.
     #[default]
     Never,
-    /// Above this one.
+    /// Amounts above this one need one.
     Above(Amount),
-    /// Whatever the amount.
+    /// Every amount needs one.
     Always,
 }
 
-/// When a cashier needs a supervisor, for each kind.
+/// The amounts above which a cashier needs a supervisor, for each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupervisorAbove {
-    /// A sale, a charge of stored card data, and to store or forget a card.
+    /// A sale, a charge of a stored card, and storing or deleting a card.
     pub sale: NeedsSupervisor,
-    /// A reservation, more of it, or one that is made anew.
+    /// A pre-authorisation, an increment and a reauthorisation.
     pub pre_authorisation: NeedsSupervisor,
     /// A capture.
     pub capture: NeedsSupervisor,
@@ -121,14 +121,14 @@ pub struct SupervisorAbove {
     pub refund: NeedsSupervisor,
     /// A credit.
     pub credit: NeedsSupervisor,
-    /// A reversal of a transaction of an earlier day; that of the day itself is a cashier's.
+    /// A reversal of a transaction of an earlier day. A cashier may reverse one of the same day.
     pub reversal: NeedsSupervisor,
 }
 
 impl SupervisorAbove {
-    /// Whether a supervisor confirms a transaction of this kind and amount. Of a reversal, `of_today` says whether what
-    /// it undoes began today. Amounts of two currencies cannot be compared: where there is one in another currency, a
-    /// supervisor confirms.
+    /// Returns whether a supervisor must confirm a transaction of this kind and amount. For a reversal, `of_today` says
+    /// whether the reversed transaction began today. Amounts in different currencies cannot be compared, so a
+    /// supervisor then confirms.
     #[must_use]
     pub fn needs_supervisor(&self, kind: Kind, amount: Amount, of_today: bool) -> bool {
         let needs = match kind {
@@ -158,7 +158,7 @@ mod tests {
     const DEEDS: [Deed; 7] =
         [Deed::Look, Deed::Money, Deed::Settle, Deed::AskGateway, Deed::Unlock, Deed::Service, Deed::ManageOperators];
 
-    /// The table of the head, typed a second time: a row for each role, a letter for each deed.
+    /// The table of the module head, typed a second time: a row for each role, a letter for each right.
     #[test]
     fn each_role_may_do_what_the_table_says() {
         for (role, row) in [(Role::Cashier, "yynnnnn"), (Role::Supervisor, "yyyyynn"), (Role::Technician, "ynnyyyy")] {
@@ -206,7 +206,7 @@ mod tests {
         assert!(above.needs_supervisor(Kind::Reversal, eur("0.01"), false));
     }
 
-    /// Each kind has one amount of the configuration and no other.
+    /// Each kind uses exactly one amount of the configuration.
     #[test]
     fn each_kind_asks_for_its_own_amount_alone() {
         let of = |kind| match kind {

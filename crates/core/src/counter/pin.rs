@@ -1,42 +1,42 @@
-//! An operator's PIN, and what is kept of it. The rules stand here; the agent reckons the digests, in
+//! An operator's PIN, and the data that is kept of it. The rules are here. The agent computes the digests, in
 //! `operator_secrets.rs`. The core holds no cryptography.
 //!
-//! Four digits are ten thousand tries: no hash of them alone resists whoever has it. So the digest is keyed, with 256
-//! random bits that lie in a file of their own beside the journal: a copy of the journal, as support may ask for, gives
-//! no PIN away. Whoever has both files has a slow function to run ten thousand times, and no more than that.
+//! Four digits have ten thousand combinations, so a plain hash cannot resist a search. The digest is therefore keyed
+//! with 256 random bits, which are in a separate file next to the journal. A copy of the journal, as support may ask
+//! for, reveals no PIN. A person with both files only has to run a slow function ten thousand times.
 //!
-//! Nothing here can be printed: no PIN, no key, no digest.
+//! No type of this module can be printed: no PIN, no key, no digest.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
 use zeroize::Zeroizing;
 
-/// How often the function is repeated for a PIN that is set now; each digest keeps its own number. What protects a PIN
-/// is the key; this is what remains to whoever has both files. 0.04 s on a desktop with SHA instructions (measured);
-/// reckoned from 2400 cycles a round, 0.4 s on a Cortex-A7 at 1 GHz, as long as a cashier waits without a doubt.
+/// The number of iterations for a new PIN; each digest keeps its own number. The key protects a PIN. The iterations
+/// slow down a person who has both files. One digest takes 0.04 s on a desktop with SHA instructions (measured).
+/// Computed from 2400 cycles a round, it takes 0.4 s on a Cortex-A7 at 1 GHz, a wait that a cashier accepts.
 pub const ITERATIONS: u32 = 150_000;
 
-/// Digits of a PIN.
+/// The allowed number of digits of a PIN.
 const LENGTH: std::ops::RangeInclusive<usize> = 4..=12;
 
-/// A PIN as it was typed; wiped when dropped.
+/// A PIN as it was typed. It is wiped when dropped.
 #[derive(Clone)]
 pub struct Pin(Zeroizing<String>);
 
-/// Why it is no PIN. It says nothing of what was typed.
+/// The reason why a PIN is refused. It reveals nothing of what was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PinError {
-    /// It has not 4 to 12 digits.
+    /// It does not have 4 to 12 digits.
     #[error("a PIN is 4 to 12 digits")]
     Malformed,
-    /// It is among the first that anybody tries.
+    /// It is one of the PINs that an attacker tries first.
     #[error("this PIN is among the first that anybody tries: no row of digits, and not one digit alone")]
     Obvious,
 }
 
 impl Pin {
-    /// From what was typed.
+    /// Parses a typed PIN.
     ///
     /// # Errors
     /// [`PinError::Malformed`].
@@ -45,7 +45,7 @@ impl Pin {
         if fits { Ok(Self(typed)) } else { Err(PinError::Malformed) }
     }
 
-    /// The same, for a PIN that is to be set.
+    /// Parses a PIN that is to be set.
     ///
     /// # Errors
     /// Every [`PinError`].
@@ -54,13 +54,13 @@ impl Pin {
         if pin.is_obvious() { Err(PinError::Obvious) } else { Ok(pin) }
     }
 
-    /// Its digits, for the digest alone.
+    /// Returns the digits, for the digest only.
     #[must_use]
     pub fn digits(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// One digit alone, or a row of them upwards or downwards.
+    /// Returns whether it repeats one digit, or counts upwards or downwards.
     fn is_obvious(&self) -> bool {
         let digits = self.0.as_bytes();
         let steps = |by: u8| digits.windows(2).all(|pair| (pair[0] - b'0' + by) % 10 == pair[1] - b'0');
@@ -74,18 +74,18 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// The key of this board's digests; wiped when dropped.
+/// The key of this terminal's digests. It is wiped when dropped.
 #[derive(Clone)]
 pub struct PinKey(Zeroizing<[u8; 32]>);
 
 impl PinKey {
-    /// From 256 random bits.
+    /// Creates a key from 256 random bits.
     #[must_use]
     pub fn new(bits: Zeroizing<[u8; 32]>) -> Self {
         Self(bits)
     }
 
-    /// The bits, for the digest alone.
+    /// Returns the bits, for the digest only.
     #[must_use]
     pub fn bits(&self) -> &[u8; 32] {
         &self.0
@@ -98,21 +98,22 @@ impl fmt::Debug for PinKey {
     }
 }
 
-/// What is kept of a PIN.
+/// The kept data of a PIN.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PinDigest {
-    /// Random, of this PIN alone.
+    /// The random salt of this PIN.
     pub salt: [u8; 16],
-    /// How often the function was repeated.
+    /// The number of iterations.
     pub iterations: NonZeroU32,
-    /// Which key it was made with.
+    /// The identifier of the key that made the digest.
     pub key: [u8; 8],
     /// The digest.
     pub hash: [u8; 32],
 }
 
 impl PinDigest {
-    /// Matches nothing, and takes as long as any other to find that out: for a name that nobody has.
+    /// Returns a digest that matches no PIN, for a name that no operator has. Checking it takes as long as checking any
+    /// other.
     #[must_use]
     pub fn of_nobody() -> Self {
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);

@@ -1,8 +1,9 @@
-//! Who is signed in. A session is known by a token of 128 random bits, of which only a digest is kept, and it is good
-//! through the door through which it was opened alone: the same till's token, or the same user at the socket.
+//! The signed-in operators. A session is identified by a token of 128 random bits, of which only a digest is kept. It
+//! is valid only at the sign-in source where it was opened: the same till's token, or the same user at the socket.
 //!
-//! It ends by signing out, when nothing was commanded with it for a while, when its operator is removed or gets another
-//! PIN, and with the program: nothing of it is on the disk. A transaction that was begun with it goes on.
+//! It ends when the operator signs out, after some time without a command, and when the operator is removed or gets
+//! another PIN. It also ends with the program, because it is not on the disk. A transaction that was begun in it
+//! continues.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,15 +12,16 @@ use std::time::Duration;
 use super::Role;
 use pos_terms::transaction::{OperatorName, Who};
 
-/// Sessions of one door; one more ends the one that was used longest ago. A page in several browsers opens some.
+/// The highest number of sessions of one sign-in source. One more ends the session that was used longest ago. A page in
+/// several browsers opens several sessions.
 const MOST_OF_ONE_DOOR: usize = 64;
 
-/// What is kept of a token of random bits.
+/// The kept digest of a token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// The SHA-256 of a token as it was given out, which the agent reckons.
+    /// Takes the SHA-256 of a token as it was given out. The agent computes it.
     #[must_use]
     pub fn new(sha_256: [u8; 32]) -> Self {
         Self(sha_256)
@@ -35,17 +37,17 @@ impl fmt::Debug for TokenDigest {
 /// An operator who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Who.
+    /// The operator's name.
     pub operator: OperatorName,
-    /// As what.
+    /// The operator's role.
     pub role: Role,
-    /// Through which door.
+    /// The sign-in source.
     door: Who,
-    /// When it was opened or commanded with last.
+    /// The time of sign-in or of the last command.
     used: Duration,
 }
 
-/// All of them.
+/// All sessions.
 #[derive(Debug)]
 pub struct Sessions {
     idle: Duration,
@@ -53,19 +55,19 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// None yet; each ends when nothing was commanded with it for `idle`.
+    /// Creates an empty set. Each session ends when no command used it for `idle`.
     #[must_use]
     pub fn new(idle: Duration) -> Self {
         Self { idle, open: BTreeMap::new() }
     }
 
-    /// After how long without a command a session ends.
+    /// Returns the time without a command after which a session ends.
     #[must_use]
     pub fn idle(&self) -> Duration {
         self.idle
     }
 
-    /// An operator has signed in.
+    /// Begins a session for an operator who has signed in.
     pub fn begin(&mut self, token: TokenDigest, operator: OperatorName, role: Role, door: Who, now: Duration) {
         self.end_idle(now);
         let of_door = self.open.iter().filter(|(_, session)| session.door == door);
@@ -77,8 +79,8 @@ impl Sessions {
         self.open.insert(token, Session { operator, role, door, used: now });
     }
 
-    /// The session of this token, when it is good through this door; `commands` says that it is being used for more
-    /// than a look.
+    /// Returns the session of this token, if it is valid at this sign-in source. `commands` is true for a command and
+    /// false for a view.
     pub fn find(&mut self, token: &TokenDigest, door: &Who, commands: bool, now: Duration) -> Option<&Session> {
         self.end_idle(now);
         let session = self.open.get_mut(token).filter(|session| session.door == *door)?;
@@ -88,13 +90,13 @@ impl Sessions {
         Some(session)
     }
 
-    /// Somebody signs out: who, when there was such a session.
+    /// Signs an operator out. Returns the name, when there was such a session.
     pub fn end(&mut self, token: &TokenDigest, door: &Who) -> Option<OperatorName> {
         self.open.get(token).filter(|session| session.door == *door)?;
         self.open.remove(token).map(|session| session.operator)
     }
 
-    /// Ends all of one operator.
+    /// Ends all sessions of one operator.
     pub fn end_all_of(&mut self, operator: &OperatorName) {
         self.open.retain(|_, session| session.operator != *operator);
     }

@@ -1,62 +1,62 @@
-//! What a follow-up of a known transaction comes to: its amount, and the payment that it names at the gateway.
+//! The amount of a follow-up of a known transaction, and the payment that it names at the gateway.
 
 use super::{CannotFollow, Left};
 use crate::transaction::{Order, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Earlier, Kind, Operation, SaleNumber};
 
-/// Why a follow-up is not made. The words are those of tills.
+/// The reason why a follow-up is refused. It uses the words that tills see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFollowUp {
-    /// Such a transaction never follows the earlier one.
+    /// This kind never follows a transaction of the earlier kind.
     #[error("there is no {} of a {}", .follow.as_str(), .earlier.as_str())]
     NeverFollows {
-        /// What was wanted.
+        /// The requested kind.
         follow: Kind,
-        /// What the earlier one is.
+        /// The kind of the earlier transaction.
         earlier: Kind,
     },
-    /// What happened to the earlier one forbids it.
+    /// A later event of the earlier transaction forbids the follow-up.
     #[error("{earlier}: {why}")]
     CannotFollow {
-        /// What the till may hear the earlier one called.
+        /// The name of the earlier transaction that the till may see.
         earlier: String,
-        /// Why.
+        /// The reason.
         why: CannotFollow,
     },
-    /// Nothing is left.
+    /// No amount is left.
     #[error("nothing is left of the earlier transaction")]
     NothingLeft,
     /// The amount is in another currency.
     #[error("the earlier transaction is in {0}")]
     OtherCurrency(Currency),
-    /// The amount is too high.
+    /// The amount is higher than what is left.
     #[error("{asked} is more than is left: {left}")]
     TooMuch {
-        /// What was asked for.
+        /// The requested amount.
         asked: Amount,
-        /// What is left.
+        /// The amount that is left.
         left: Amount,
     },
-    /// There is no bound that could stand for the amount.
+    /// The till must name an amount, because there is no limit that can replace it.
     #[error("an increment needs an amount")]
     AmountNeeded,
-    /// The gateway has told no id of the earlier one.
+    /// The gateway sent no payment id of the earlier transaction.
     #[error("the payment id of {earlier} is not known")]
     PaymentUnknown {
-        /// What the till may hear the earlier one called.
+        /// The name of the earlier transaction that the till may see.
         earlier: String,
     },
 }
 
-/// Whether a till refers to another till's transaction: that needs a right of its own.
+/// Returns whether a till refers to a transaction of another till. That needs a separate right.
 #[must_use]
 pub fn is_another_tills(order: &Order, till: &str) -> bool {
     order.till != till
 }
 
-/// The reservation behind an increment, when this journal has it: what became of that bounds what follows the
-/// increment.
+/// Returns the reservation of an increment, when this journal has it. What happened to the reservation limits what can
+/// follow the increment.
 #[must_use]
 pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
     match &order.operation {
@@ -65,16 +65,17 @@ pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
     }
 }
 
-/// The kind of follow-up for which a view of a transaction tells what is left.
+/// Returns the kind of follow-up for which a view of a transaction shows what is left.
 #[must_use]
 pub fn told_follow_up(earlier: Kind) -> Option<Kind> {
     if earlier.is_reservation() { Some(Kind::Capture) } else { earlier.takes_money().then_some(Kind::Refund) }
 }
 
-/// The earlier transaction as the gateway knows it, and how much of it; all that is left when the till named no amount.
+/// Returns the earlier transaction as the gateway knows it, and the amount of the follow-up. When the till named no
+/// amount, it is all that is left.
 ///
 /// # Errors
-/// Why nothing follows.
+/// The reason why nothing can follow.
 pub fn follow_up(
     follow: Kind,
     sale: &Transaction,
@@ -93,7 +94,7 @@ pub fn follow_up(
     Ok((Earlier { payment, number: Some(order.number) }, amount))
 }
 
-/// How much, of what is left and what was asked for.
+/// Returns the amount of the follow-up, from what is left and what was requested.
 fn amount_of(left: Left, asked: Option<Amount>) -> Result<Amount, NoFollowUp> {
     match (left, asked) {
         (Left::Nothing, _) => Err(NoFollowUp::NothingLeft),
@@ -108,7 +109,7 @@ fn amount_of(left: Left, asked: Option<Amount>) -> Result<Amount, NoFollowUp> {
     }
 }
 
-/// What a till may hear an earlier transaction called: its reference when it is the till's own.
+/// Returns the name of an earlier transaction that a till may see: its reference, when it is the till's own.
 fn named_for(order: &Order, till: &str) -> String {
     if is_another_tills(order, till) { format!("transaction {}", order.number) } else { order.reference.to_string() }
 }
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(up_to(Some(eur(600))), Ok(eur(600)));
         assert_eq!(up_to(Some(eur(1))), Ok(eur(1)));
         assert_eq!(up_to(Some(eur(601))), Err(NoFollowUp::TooMuch { asked: eur(601), left: eur(600) }));
-        // So many cents of another currency are neither more nor less.
+        // An amount in another currency is neither higher nor lower: every such request is refused.
         for asked in [1, 600, 601] {
             assert_eq!(up_to(Some(usd(asked))), Err(NoFollowUp::OtherCurrency(eur(1).currency())));
         }

@@ -1,37 +1,38 @@
-//! What was given back, or taken, of a payment that a till named by its id alone: the journal did not know then whose
-//! the payment is. A limit and a reversal count it from here.
+//! The refunds, reversals and captures of a payment that a till named by its payment id only. The journal did not know
+//! then which transaction the payment belongs to. Limits and reversals count them from here.
 
 use super::{Held, History};
 use crate::transaction::{Reason, ReversalAnswer, Transaction};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
 
-/// What refers to a payment by its id.
+/// The transactions that refer to a payment by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenById {
-    /// A capture took of it, or may have.
+    /// True if a capture took an amount of the payment, or may have.
     is_captured: bool,
-    /// A refund or a reversal has no end yet.
+    /// True if a refund or a reversal has no outcome yet.
     is_open: bool,
-    /// What may have been given back, in minor units.
+    /// The amount that may have been given back, in minor units.
     sum: u64,
 }
 
-/// Why a reversal does not leave.
+/// The reason why a reversal is held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBackById {
-    /// A capture by the id took of the payment: a person must see to it.
+    /// A capture by payment id took an amount of the payment. A person must handle it.
     Captured,
-    /// Nobody knows yet what was given back: look again when that has its end.
+    /// It is not known yet how much was given back. The reversal is checked again when that transaction has an outcome.
     Open,
-    /// The gateway's list, by which the amount was reckoned, is older than what was given back: look again.
+    /// The gateway's list that gave the amount is older than what was given back. The agent must look up again.
     NotLookedSince,
-    /// The gateway does not list what it gave back among what is linked to the payment: a look will not change that.
+    /// The gateway does not list what it gave back among the transactions linked to the payment. Another look-up does
+    /// not change that.
     TooMuch,
 }
 
 impl GivenById {
-    /// From the journal: all that refers to one payment by its id.
+    /// Collects all transactions from the journal that refer to one payment by its id.
     #[must_use]
     pub fn of(referring: &[Transaction]) -> Self {
         Self::of_histories(referring.iter().map(|sale| History::of(sale, Vec::new())))
@@ -49,17 +50,17 @@ impl GivenById {
         given
     }
 
-    /// What may have been given back, in minor units.
+    /// Returns the amount that may have been given back, in minor units.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// Whether a reversal of `amount` may leave; `whole` is all that there was to reverse, as the last look showed.
-    /// `counted` keeps the sum that was given back when a look was last asked for.
+    /// Checks whether a reversal of `amount` may be sent. `whole` is the full amount to reverse, as the last look-up
+    /// showed it. `counted` keeps the sum given back when a look-up was last requested.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not be sent.
     pub fn may_leave(
         &self,
         amount: Amount,
@@ -76,7 +77,7 @@ impl GivenById {
         if self.sum == 0 {
             return Ok(());
         }
-        // The list by which the amount was reckoned must be younger than the last of them.
+        // The list that gave the amount must be newer than the last transaction that gave something back.
         if counted.replace(self.sum) != Some(self.sum) {
             return Err(HeldBackById::NotLookedSince);
         }
@@ -86,7 +87,7 @@ impl GivenById {
 }
 
 impl HeldBackById {
-    /// As the sale hears it.
+    /// Returns the answer that the transaction receives.
     #[must_use]
     pub fn answer(self, payment: &PaymentId) -> ReversalAnswer {
         let (reason, for_person) = match self {

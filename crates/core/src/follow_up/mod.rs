@@ -1,18 +1,18 @@
-//! What may follow a transaction, and how much of it is left: captures, refunds, reversals, increments,
-//! reauthorisations. Pure: sums over what the journal knows; who has which right is the agent's business, and the
-//! gateway has the last word.
+//! The follow-ups that a transaction allows, and how much of it is left: captures, refunds, reversals, increments,
+//! reauthorisations. Pure: sums over the journal's transactions. The agent checks the rights of the caller, and the
+//! gateway decides finally.
 //!
 //! | file | what it decides |
 //! |---|---|
-//! | `mod.rs`, `sums.rs` | what may follow, and how much is left |
-//! | `amount.rs` | what one follow-up comes to: whose the earlier transaction is, its payment, the amount |
-//! | `by_id.rs` | what was given back by a payment's id alone, and what that holds back of a reversal |
+//! | `mod.rs`, `sums.rs` | which follow-up is allowed, and how much is left |
+//! | `amount.rs` | the details of one follow-up: the till of the earlier transaction, its payment, the amount |
+//! | `by_id.rs` | the amounts given back by payment id only, and when they hold back a reversal |
 //!
 //! Two kinds of sums (design: invariant 10):
-//! - what may still be **taken** (captures, what is reserved anew) counts only what is certainly reserved: an increment
-//!   counts when it was approved, and not while a reversal of it is open;
-//! - what may still be **given back** (refunds, reversals) counts everything that may have been given: also what has no
-//!   answer yet.
+//! - what may still be **taken** (captures, reauthorisations) counts only what is certainly reserved: an increment
+//!   counts when it was approved, unless a reversal of it has no answer;
+//! - what may still be **given back** (refunds, reversals) counts everything that may have been given, including
+//!   requests without an answer.
 //!
 //! | what happened | capture, reauthorisation | increment | refund | reversal |
 //! |---|---|---|---|---|
@@ -27,8 +27,8 @@
 //! | a reversal without an answer | none: wait | none: wait | none: wait | none: wait |
 //! | a reversal of all | none | none | none | none |
 //!
-//! Refunds and reversals themselves are the end: nothing follows them. An increment can be reversed as long as its
-//! reservation has not been captured, reserved anew or reversed.
+//! Nothing can follow a refund or a reversal. An increment can be reversed until its reservation is captured,
+//! reauthorised or reversed.
 
 mod amount;
 mod by_id;
@@ -41,55 +41,55 @@ use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Kind;
 
-/// Whether the gateway holds it.
+/// The certainty that the gateway holds the payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
     /// It was approved.
     Certainly,
-    /// It has no end yet.
+    /// It has no outcome yet.
     Perhaps,
-    /// It was declined, taken back, or never sent.
+    /// It was declined, reversed, or never sent.
     Not,
 }
 
-/// A transaction as far as it counts, with all that refers to it.
+/// The facts of a transaction that the sums need, with all transactions that refer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// What was approved; while it has no end, what was asked for.
+    /// The approved amount, or the requested amount while there is no outcome.
     pub amount: Amount,
-    /// Whether it stands.
+    /// The certainty that the gateway holds the payment.
     pub held: Held,
-    /// Nothing of its kind follows (interface: `sequence`).
+    /// True if it was declared the last of its kind (interface: `sequence`).
     pub is_last: bool,
-    /// So many captures are allowed (interface: `numberOfCaptures`).
+    /// The highest number of captures (interface: `numberOfCaptures`).
     pub most_captures: Option<usize>,
-    /// What refers to it.
+    /// The transactions that refer to it.
     pub later: Vec<Self>,
 }
 
-/// How much a later transaction may be of.
+/// The amount that a later transaction may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing.
+    /// No amount.
     Nothing,
-    /// So much at most.
+    /// Any amount up to this limit.
     UpTo(Amount),
-    /// Any amount of this currency: what is added to a reservation has no bound but the terminal's own.
+    /// Any amount of this currency. Only the terminal's own limit applies to an increment of a reservation.
     Any(Currency),
 }
 
-/// Why nothing may follow.
+/// The reason why a follow-up is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotFollow {
-    /// Such a transaction never follows.
+    /// This kind never follows a transaction of the earlier kind.
     #[error("it is a transaction that cannot be followed by this one")]
     NeverFollows,
-    /// It was not approved, or was taken back.
+    /// The transaction was not approved, or was reversed.
     #[error("it holds no money: it was not approved, or was reversed")]
     HoldsNothing,
-    /// It has no end yet.
+    /// The transaction has no outcome yet.
     #[error("it has not ended yet; wait for its end")]
     NotEnded,
     /// It was reversed.
@@ -98,40 +98,40 @@ pub enum CannotFollow {
     /// A reversal has no answer yet.
     #[error("the earlier transaction is being reversed; wait for the end of that")]
     BeingReversed,
-    /// It was refunded, in whole or in part.
+    /// It was refunded in full or in part.
     #[error("a refund of the earlier transaction was made or is being made: refund the rest instead")]
     Refunded,
-    /// It was captured, in whole or in part.
+    /// It was captured in full or in part.
     #[error("it was captured, or is being captured: reverse or refund the capture instead")]
     Captured,
-    /// It was reserved anew.
+    /// It was reauthorised.
     #[error("it was reserved anew: refer to the reauthorisation")]
     ReservedAnew,
-    /// More is being reserved.
+    /// An increment has no outcome yet.
     #[error("an increment of it has not ended yet; wait for its end")]
     IncrementOpen,
-    /// One capture or refund said that it was the last.
+    /// A capture or refund was declared the last one.
     #[error("the last {} was the final one", .kind.as_str())]
     Final {
         /// Capture or refund.
         kind: Kind,
     },
-    /// As many captures as allowed.
+    /// All allowed captures were made.
     #[error("{most} captures were allowed, and made")]
     CapturesMade {
-        /// So many.
+        /// The allowed number of captures.
         most: usize,
     },
-    /// The reservation behind an increment was captured, reserved anew or reversed.
+    /// The reservation of an increment was captured, reauthorised or reversed.
     #[error("the pre-authorisation of this increment was captured, reserved anew or reversed")]
     ReservationUsed,
-    /// Something that counts is in another currency.
+    /// A transaction that counts is in another currency.
     #[error("something that follows it is in another currency; look at it at the gateway")]
     OtherCurrency,
 }
 
 impl History {
-    /// From the journal: a transaction with those that refer to it.
+    /// Collects a transaction of the journal and those that refer to it.
     #[must_use]
     pub fn of(sale: &Transaction, later: Vec<Self>) -> Self {
         let (held, amount) = match sale.standing() {
@@ -153,10 +153,11 @@ impl History {
         }
     }
 
-    /// A transaction with what refers to it, and what refers to that: `later` reads what refers to one.
+    /// Reads a transaction with all that refer to it, directly or through others. `later` reads the transactions that
+    /// refer to one.
     ///
     /// # Errors
-    /// Those of `later`.
+    /// The errors of `later`.
     pub fn read<E>(
         sale: &Transaction,
         later: &impl Fn(&Transaction) -> Result<Vec<Transaction>, E>,
@@ -169,10 +170,10 @@ impl History {
         read(sale, &|one| read(one, &last))
     }
 
-    /// How much of it may follow in this way. `root` is the reservation behind an increment.
+    /// Returns how much a follow-up of this kind may have. `root` is the reservation of an increment.
     ///
     /// # Errors
-    /// Why nothing may.
+    /// The reason why the follow-up is not allowed.
     pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, CannotFollow> {
         match self.held {
             Held::Not => return Err(CannotFollow::HoldsNothing),
@@ -200,7 +201,7 @@ impl History {
         }
     }
 
-    /// What is certainly reserved and may not have been taken.
+    /// Returns the amount that is certainly reserved and certainly not taken yet.
     fn to_take(&self, follow: Kind) -> Result<Left, CannotFollow> {
         self.may_grow()?;
         if let (Kind::Capture, Some(most)) = (follow, self.most_captures)
@@ -211,7 +212,7 @@ impl History {
         Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(Kind::Capture)?)))
     }
 
-    /// A reservation that is neither undone, nor renewed, nor closed.
+    /// Checks that a reservation is not reversed, not reauthorised and not closed.
     fn may_grow(&self) -> Result<(), CannotFollow> {
         self.not_reversed()?;
         if self.possibly_renewed() {
@@ -249,7 +250,7 @@ impl History {
         Ok(self.up_to(self.certainly_reserved()))
     }
 
-    /// Reversed in whole, or a reversal is open.
+    /// Checks that it is not reversed in full and that no reversal is without an answer.
     fn not_reversed(&self) -> Result<(), CannotFollow> {
         if self.has_open_reversal() {
             return Err(CannotFollow::BeingReversed);

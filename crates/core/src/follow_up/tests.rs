@@ -1,4 +1,4 @@
-//! What may follow, cell by cell, and random histories against a bank's own sums.
+//! The table of follow-ups, cell by cell, and random histories checked against a bank's own sums.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn last(of: History) -> History {
     History { is_last: true, ..of }
 }
 
-/// What happened to a transaction of 100.00, by name.
+/// Returns the named histories of a transaction of 100.00.
 fn happened(of: Kind) -> Vec<(&'static str, History)> {
     let is = || stands(of, 10_000);
     let open = |kind, minor| one(kind, minor, Held::Perhaps);
@@ -74,7 +74,7 @@ fn happened(of: Kind) -> Vec<(&'static str, History)> {
     all
 }
 
-/// One cell: an amount in minor units, or the word of a refusal.
+/// Returns one cell of the table: an amount in minor units, or the word of a refusal.
 fn cell(of: &History, follow: Kind) -> String {
     match of.left(follow, None) {
         Ok(Left::UpTo(amount)) => amount.minor().to_string(),
@@ -102,7 +102,7 @@ fn what_came_to_nothing_closes_nothing_and_counts_for_nothing() {
         let elsewhere = History { amount: usd(3000), ..one(Kind::Refund, 3000, Held::Not) };
         assert_eq!(cell(&with(stands(Kind::Sale, 10_000), [elsewhere]), Kind::Refund), "10000");
     }
-    // One that stands, or may, does count.
+    // A transaction that is held, or may be held, counts.
     for held in [Held::Certainly, Held::Perhaps] {
         let taken = with(reservation(), [one(Kind::Capture, 3000, held)]);
         assert_eq!(cell(&taken, Kind::Capture), "CapturesMade");
@@ -260,18 +260,19 @@ fn a_refund_in_another_currency_is_for_a_person() {
 
 const FOLLOWS: [Kind; 5] = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
 
-/// A wish of a random history: what, how much of what is left in thousandths (more than 1000 is too much), what the
-/// journal hears, and what the bank truly did when the journal hears nothing.
+/// One request of a random history: the kind and its amount in thousandths of what is left (more than 1000 is too
+/// much). Then what the journal hears, and what the bank did when the journal hears nothing.
 type Wish = (u8, u64, u8, bool, usize);
 
-/// The bank's own sums over a history in which every open request ended as the bank decided.
+/// The bank's own sums over a history. Every open request ended there as the bank decided.
 #[derive(Clone, Default)]
 struct Bank {
-    /// Carried out, by the place of the transaction in the history.
+    /// The transactions that were carried out, by their position in the history.
     truly: Vec<bool>,
 }
 
-/// Lets a till make its wishes as far as `left` allows, and gives the history with the truth of each later transaction.
+/// Makes the till's requests as far as `left` allows. Returns the history, and what the bank truly did with each later
+/// transaction.
 fn live(of: Kind, wishes: &[Wish]) -> (History, Bank) {
     let mut history = stands(of, 10_000);
     let mut bank = Bank::default();
@@ -294,7 +295,7 @@ fn live(of: Kind, wishes: &[Wish]) -> (History, Bank) {
         };
         history.later.push(one(follow, minor, held));
         bank.truly.push(truly);
-        // Some open request gets its answer now: the truth.
+        // Some open requests receive their answer here: what the bank truly did.
         if !history.later.is_empty() {
             let number = answered % history.later.len();
             if history.later[number].held == Held::Perhaps && answered % 2 == 0 {
@@ -316,7 +317,7 @@ impl Bank {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Whatever became of what had no answer, a payment never gives back more than was paid.
+    /// A payment never gives back more than was paid, regardless of the outcome of unanswered requests.
     #[test]
     fn no_history_gives_back_more_than_was_paid(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
@@ -328,7 +329,7 @@ proptest! {
         }
     }
 
-    /// And of a reservation never more is taken, given back or reserved anew than the bank truly holds.
+    /// A reservation is never captured, given back or reauthorised for more than the bank truly holds.
     #[test]
     fn no_history_takes_more_than_is_reserved(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)

@@ -1,11 +1,11 @@
-//! The trainer: plays customer, card, reader and bank in a transaction of training, so that a cashier sees the real
-//! screens and no money moves.
+//! The trainer: plays customer, card, reader and bank in a transaction of training. The cashier sees the real pages,
+//! and no money moves.
 //!
-//! It is asked what the core would have its devices do ([`Action`]), and says what is heard then, and after how long
-//! ([`Scene`]). It has no reader and no gateway and opens nothing: it is pure, and may use neither room
+//! It receives each [`Action`] that the core requests of its devices. It returns the events that follow, each with its
+//! delay ([`Scene`]). It is pure: it has no reader and no gateway, opens nothing, and may use neither of those modules
 //! (`tests/rules/layers.rs`).
 //!
-//! What is to come out is the transaction's [`Lesson`]; with `by-amount` the last two digits of the amount choose it:
+//! The training result is the transaction's [`Lesson`]. With `by-amount` the last two digits of the amount choose it:
 //!
 //! | digits | outcome | | digits | outcome |
 //! |---|---|---|---|---|
@@ -15,7 +15,7 @@
 //! | `04` | unconfirmed | | `08` | reversed |
 //!
 //! Every other amount is approved. Without a card (captures, refunds, voids, …) only `declined`, `unconfirmed` and
-//! `not-sent` differ from `approved`; of a stored card `partial` too.
+//! `not-sent` differ from `approved`. With a stored card `partial` differs too.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,53 +28,54 @@ use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Lesson, PaymentId};
 
-/// What the ids of training begin with: 32 letters and digits, as a gateway's are, and none that a gateway gives.
+/// The first characters of every payment id of training. Such an id has 32 letters and digits, as a gateway's id has,
+/// but no gateway gives one that starts so.
 const ID: &str = "training";
 
-/// Long enough to read what the screen says, short enough to learn by.
+/// Delay of the card: long enough to read the page, and short enough for practice.
 const CARD: Duration = Duration::from_millis(1000);
-/// A bank's answer.
+/// Delay of the bank's answer.
 const BANK: Duration = Duration::from_millis(800);
-/// A chip's last word.
+/// Delay of the chip's final answer.
 const CHIP: Duration = Duration::from_millis(300);
-/// A look at what became of a payment: the screen "unconfirmed" is to be read.
+/// Delay of a look-up. It is long enough to read the page "unconfirmed".
 const LOOK: Duration = Duration::from_millis(2000);
-/// How long nobody presents a card.
+/// Delay until the time-out when no card is presented.
 const NOBODY: Duration = Duration::from_millis(3000);
-/// The tip that is typed at the reader when one is asked for, in percent.
+/// The tip that is typed at the reader on request, in percent.
 const TIP_PERCENT: u8 = 10;
 
-/// One thing that happens.
+/// One event of the training.
 #[derive(Clone, Debug)]
 pub enum Scene {
     /// The customer is asked to present the card.
     PresentCard,
     /// The customer types the PIN.
     PinEntry,
-    /// The customer takes the card.
+    /// The customer removes the card.
     RemoveCard,
-    /// The sale hears this.
+    /// The transaction receives this event.
     Heard(Event),
-    /// The place of the reader is free for the next sale.
+    /// The reader is free for the next transaction.
     Free,
 }
 
-/// A scene, and how long after the one before.
+/// An event and its delay after the previous one.
 pub type Timed = (Duration, Scene);
 
-/// The trainer; it remembers what was taken back, as a gateway does.
+/// The trainer. It remembers the reversed payments, as a gateway does.
 #[derive(Debug, Default)]
 pub struct Trainer {
     reversed: BTreeMap<String, ListedTransaction>,
 }
 
-/// Whether an id is one of training.
+/// Returns whether a payment id is one of training.
 #[must_use]
 pub fn is_of_training(id: &PaymentId) -> bool {
     id.as_str().starts_with(ID)
 }
 
-/// What is to come out of a transaction of training.
+/// Returns the training result of a transaction.
 #[must_use]
 pub fn lesson(order: &Order) -> Lesson {
     match order.training {
@@ -84,7 +85,7 @@ pub fn lesson(order: &Order) -> Lesson {
     }
 }
 
-/// The outcome that the last two digits of an amount choose.
+/// Returns the training result that the last two digits of an amount choose.
 #[must_use]
 pub fn by_amount(amount: Amount) -> Lesson {
     match amount.minor() % 100 {
@@ -101,7 +102,7 @@ pub fn by_amount(amount: Amount) -> Lesson {
 }
 
 impl Trainer {
-    /// What happens when the core wants this of a device; `None` when it is no device's business.
+    /// Returns the events that follow this action, or `None` when the action concerns no device.
     pub fn plays(&mut self, sale: &Transaction, action: &Action) -> Option<Vec<Timed>> {
         let soon = |event| vec![(BANK, Scene::Heard(event))];
         Some(match action {
@@ -136,7 +137,7 @@ impl Trainer {
         Event::ReversalAnswered { reference: reference.to_owned(), reversal }
     }
 
-    /// What a look shows: the bank had received it.
+    /// Returns what a look-up shows: the bank had received the request.
     fn listed(&self, sale: &Transaction) -> Inquiry {
         let order = sale.order();
         let own = ListedTransaction {
@@ -152,7 +153,7 @@ impl Trainer {
     }
 }
 
-/// What the customer does when a card is asked for.
+/// Returns what the customer does when asked for a card.
 fn customer(sale: &Transaction) -> Vec<Timed> {
     let order = sale.order();
     let lesson = lesson(order);
@@ -177,7 +178,7 @@ fn stopped(why: Reason, after: Duration) -> Vec<Timed> {
     vec![(after, Scene::Heard(Event::NoCard { why })), (Duration::ZERO, Scene::Free)]
 }
 
-/// A card that nobody can take for a real one.
+/// Returns the facts of a card that cannot be mistaken for a real one.
 fn card(order: &Order, lesson: Lesson) -> CardFacts {
     let cvm = match lesson {
         Lesson::Signature => Cvm::Signature,
@@ -198,7 +199,7 @@ fn card(order: &Order, lesson: Lesson) -> CardFacts {
     }
 }
 
-/// What the bank answers.
+/// Returns the bank's answer.
 fn bank(sale: &Transaction) -> Answer {
     let facts = HostFacts { id: Some(id(sale.order())), last4: Some("0000".to_owned()), ..HostFacts::default() };
     match lesson(sale.order()) {
@@ -218,7 +219,8 @@ fn bank(sale: &Transaction) -> Answer {
     }
 }
 
-/// How much the bank approves: all of it, or, of what may be approved in part, the half.
+/// Returns the approved amount: the full amount, or half of it when a partial approval is the training result and the
+/// kind allows it.
 fn approved(sale: &Transaction) -> Amount {
     let (order, whole) = (sale.order(), sale.amount());
     let kind = order.kind();
@@ -233,7 +235,7 @@ fn tip(amount: Amount) -> Option<Amount> {
     amount.percent(TIP_PERCENT)
 }
 
-/// The id of its payment: the same after every start.
+/// Returns the payment id. It is the same after every restart.
 fn id(order: &Order) -> PaymentId {
     PaymentId::new(format!("{ID}{:0>24}", order.number.get()))
 }

@@ -1,4 +1,4 @@
-//! What the trainer plays, without an agent.
+//! The trainer without an agent.
 
 use super::*;
 use pos_terms::money::Currency;
@@ -7,7 +7,7 @@ fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// As the head of this room and the manual have it.
+/// The digits agree with the table in the module head and in the manual.
 #[test]
 fn the_last_two_digits_choose_the_outcome() {
     let table = [
@@ -26,12 +26,12 @@ fn the_last_two_digits_choose_the_outcome() {
             assert_eq!(by_amount(eur(whole + digits)), listed.unwrap_or(Lesson::Approved), "{digits}");
         }
     }
-    // Without decimals they are the last two digits of the amount itself.
+    // A currency without decimals uses the last two digits of the amount itself.
     let yen = Amount::parse("1204", Currency::from_code("JPY").unwrap()).unwrap();
     assert_eq!(by_amount(yen), Lesson::Unconfirmed);
 }
 
-/// What may name a payment of training in a request is known by its id, and no gateway gives such a one.
+/// A payment of training in a request is recognised by its id, and no gateway gives such an id.
 #[test]
 fn the_ids_are_known_for_what_they_are() {
     let mut trainer = Trainer::default();

@@ -1,66 +1,67 @@
-//! What a sale has its devices do, and tells the till.
+//! The actions of a transaction: the commands to its devices, and the messages to the till.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
 
 use super::Cause;
 
-/// What to do, once the step is written.
+/// An action to carry out after the step is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Let the reader ask for a tip.
+    /// Makes the reader ask for a tip.
     AskTip,
-    /// Let the reader wait for a card.
+    /// Makes the reader wait for a card.
     Arm,
-    /// Let the reader stop waiting.
+    /// Makes the reader stop waiting.
     StopReader,
-    /// Send the request. It comes out of a sale again only after the gateway said that it did not process it
-    /// (800.120.100), or, for a capture, refund or reversal, after it was looked up and not found.
+    /// Sends the request. A transaction repeats this action only in two cases: the gateway said that it did not process
+    /// the request (800.120.100), or a look-up did not find a capture, refund or reversal.
     Ask,
-    /// Ask what became of a pending payment.
+    /// Asks about a pending payment.
     Poll {
-        /// Its id.
+        /// The payment id.
         payment: PaymentId,
     },
-    /// Give the card its answer.
+    /// Gives the card its answer.
     AnswerCard(Box<CardAnswer>),
-    /// Look up what the gateway knows under these references, the sale's own first, with all that is linked to it.
+    /// Looks up these references at the gateway, the transaction's own first, with all transactions linked to it.
     Query {
-        /// Our references at the gateway.
+        /// The gateway references.
         references: Vec<String>,
     },
-    /// Reverse a payment, or what is left of it.
+    /// Reverses a payment, or what is left of it.
     Reverse {
-        /// Its id.
+        /// The payment id.
         payment: PaymentId,
-        /// How much of it.
+        /// The amount to reverse.
         amount: Amount,
-        /// The reversal's own reference.
+        /// The reversal's own gateway reference.
         reference: String,
     },
-    /// A person must hear of it: what no gateway should do was done, or nothing goes on by itself.
+    /// Alarms a person: the gateway did something that it should not do, or nothing continues automatically.
     Alarm {
-        /// What.
+        /// The cause.
         why: Cause,
     },
-    /// Print the receipt.
+    /// Prints the receipt.
     Print(Paper),
-    /// Tell the till how the sale stands now.
+    /// Tells the till the current state of the transaction.
     Tell,
 }
 
-/// Which paper of a receipt.
+/// A paper of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {
-    /// Every copy that the terminal prints by itself.
+    /// Every copy that the terminal prints automatically.
     Copies,
-    /// The merchant's copy, for the cardholder to sign; printed whatever copies the terminal prints by itself.
+    /// The merchant's copy, for the cardholder to sign. It is printed regardless of the copies that the terminal prints
+    /// automatically.
     SignatureSlip,
-    /// What is left of the copies after the signature slip.
+    /// The remaining copies after the signature slip.
     AfterSignature,
 }
 
-/// The host's answer for the card.
+/// The gateway's answer for the card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardAnswer {
     /// Authorisation response code (8A).
@@ -71,7 +72,7 @@ pub struct CardAnswer {
     pub scripts: heapless::Vec<u8, 512>,
 }
 
-/// 8A "Z1": declined offline, unable to go online. Never Z3 or Y3: the card might approve by itself.
+/// 8A "Z1": declined offline, unable to go online. It is never Z3 or Y3, because the card might then approve offline.
 const ARC_DECLINE: [u8; 2] = *b"Z1";
 /// 8A "00": approved.
 pub(super) const ARC_APPROVE: [u8; 2] = *b"00";

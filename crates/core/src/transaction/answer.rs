@@ -1,5 +1,5 @@
-//! The vocabulary of the gateway's answers as the sale understands them. Meaning only: how they travel is the gateway
-//! module's business.
+//! The gateway's answers as the transaction understands them. This module defines their meaning only. The gateway
+//! module handles the protocol.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +10,41 @@ use pos_terms::transaction::PaymentId;
 
 use super::Cause;
 
-/// What became of one request for a payment (design: path of a sale, 6). Declined is an outcome, not an error.
+/// The result of one request for a payment (design: path of a sale, 6). A decline is an outcome, not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The host approved, in full or in part: [`Approval::amount`] tells.
+    /// Approved in full or in part; [`Approval::amount`] says which.
     Approved(Box<Approval>),
-    /// The host declined, or the gateway refused the request: the money has not moved.
+    /// The issuer declined, or the gateway refused the request. No money moved.
     Declined(Box<Refusal>),
-    /// Declined by its code, and not in the way in which failures come (HTTP 400): believed once a look shows it.
+    /// Declined by its code, but without the HTTP status of a decline (HTTP 400). It is trusted only when a look-up
+    /// confirms it.
     DeclinedInDoubt(Box<Refusal>),
-    /// Not decided yet; ask again with this id.
+    /// Not decided yet. The agent asks again with this id.
     Pending {
-        /// The payment to ask for.
+        /// The payment to ask about.
         id: PaymentId,
-        /// Where the customer must act meanwhile: https, at most 2048 characters of visible ASCII.
+        /// The address where the customer must act meanwhile: https, at most 2048 characters of visible ASCII.
         redirect: Option<String>,
     },
-    /// Too many requests; not processed (result code 800.120.100).
+    /// Too many requests. The request was not processed (result code 800.120.100).
     Throttled(Box<Refusal>),
-    /// The request cannot have been read, as the failure came before the TLS handshake was complete; or the gateway
-    /// says that it did not process it.
+    /// The request cannot have been read, because the failure came before the TLS handshake was complete. Or the
+    /// gateway says that it did not process it.
     NotSent {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
-    /// Nobody knows whether the money moved: time-out, cut line, garbage, 5xx, a code no rule knows.
+    /// It is unknown whether money moved: time-out, broken connection, unreadable answer, 5xx, or an unknown result
+    /// code.
     Unknown {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
-    /// An answer that cannot be to this request: of another kind of transaction, or with the id of another one. It
-    /// proves nothing about this request, and a person must hear of it.
+    /// The answer cannot belong to this request: it is of another kind of transaction, or has another id. It says
+    /// nothing about this request, and a person must be alarmed.
     NotOurs {
-        /// What is wrong with it.
+        /// The mismatch.
         why: Cause,
     },
 }
@@ -52,11 +54,11 @@ pub enum Answer {
 pub struct Approval {
     /// The gateway's payment id, 32 letters and digits.
     pub id: PaymentId,
-    /// The amount approved, when the gateway says one that can be read; absent fields prove nothing.
+    /// The approved amount, when the gateway names one that can be read. A missing field does not prove another amount.
     pub amount: ApprovedAmount,
-    /// What the issuer wants the chip to hear.
+    /// The issuer's data for the chip.
     pub for_chip: ForChip,
-    /// What the receipt and the journal keep.
+    /// The facts that the receipt and the journal keep.
     pub facts: HostFacts,
 }
 
@@ -65,42 +67,43 @@ pub struct Approval {
 pub enum ApprovedAmount {
     /// The gateway names none.
     NotSaid,
-    /// The gateway names this one.
+    /// The gateway names this amount.
     Said(Amount),
-    /// The gateway names one that cannot be read, or in an unknown currency.
+    /// The gateway names an amount that cannot be read, or one in an unknown currency.
     Unreadable,
 }
 
-/// A refusal.
+/// A decline or a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why.
+    /// The cause.
     pub why: Cause,
-    /// What the issuer wants the chip to hear.
+    /// The issuer's data for the chip.
     pub for_chip: ForChip,
-    /// What the receipt and the journal keep.
+    /// The facts that the receipt and the journal keep.
     pub facts: HostFacts,
 }
 
-/// `pos.iccDataResponse`, read (design: path of a sale, 7). Whatever cannot be read is left out and `malformed` says
-/// so.
+/// The parsed `pos.iccDataResponse` (design: path of a sale, 7). Parts that cannot be read are left out, and
+/// `malformed` is then true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForChip {
     /// Authorisation response code (8A).
     pub arc: Option<[u8; 2]>,
     /// Issuer authentication data (91).
     pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
-    /// Issuer scripts (71, 72), whole TLVs one after the other.
+    /// Issuer scripts (71, 72), as whole TLVs one after the other.
     pub scripts: heapless::Vec<u8, 512>,
-    /// The field was there and could not be read as a whole.
+    /// True if the field was present but could not be read completely.
     pub malformed: bool,
 }
 
-/// What the gateway told about a payment and card rules allow to keep. Texts are free of control bytes.
+/// The facts about a payment that the gateway sends and that card rules allow to keep. The texts contain no control
+/// bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HostFacts {
-    /// Payment id.
+    /// The payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<PaymentId>,
     /// `result.code`.
@@ -118,7 +121,7 @@ pub struct HostFacts {
     /// `card.last4Digits`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4: Option<String>,
-    /// `pos.statusText`: extra receipt text; line feeds are kept, every other control byte is removed.
+    /// `pos.statusText`: extra receipt text. Line feeds are kept, and every other control byte is removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
     /// `pos.clearing.authorizationAcquirerCode`.
@@ -142,41 +145,42 @@ pub struct HostFacts {
     /// `ndc`, the gateway's id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ndc: Option<String>,
-    /// Whatever else it said and may be kept, by flat names: `registrationId`, `descriptor`, `resultDetails.…`.
+    /// All other allowed fields of the answer, by flat names: `registrationId`, `descriptor`, `resultDetails.…`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<String, String>,
 }
 
-/// What a query by `merchantTransactionId` found.
+/// The result of a query by `merchantTransactionId`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inquiry {
-    /// The gateway answered; the list may be empty, which means "not there (yet)".
+    /// The gateway answered. The list may be empty, which means "not there (yet)".
     Payments(Vec<ListedTransaction>),
-    /// The gateway could not be asked: no connection, 401, 404, 5xx, garbage. It proves nothing.
+    /// The gateway could not be asked: no connection, 401, 404, 5xx, or an unreadable answer. This says nothing about
+    /// the payment.
     CannotAsk {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
 }
 
-/// One transaction of a query's list.
+/// One transaction in the list of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedTransaction {
-    /// Payment id.
+    /// The payment id.
     pub id: PaymentId,
     /// `paymentType`: DB, RV, …
     pub payment_type: String,
     /// Amount and currency.
     pub amount: ApprovedAmount,
-    /// What became of it.
+    /// The gateway's decision.
     pub state: ListedState,
-    /// Whose it is: its `merchantTransactionId`, when the gateway names it.
+    /// The `merchantTransactionId` of the transaction, when the gateway names it.
     pub reference: Option<String>,
-    /// The payment it refers to (`referencedId`), for a reversal.
+    /// The payment that a reversal refers to (`referencedId`).
     pub refers_to: Option<PaymentId>,
 }
 
-/// What became of a listed transaction.
+/// The state of a listed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListedState {
     /// Approved.
@@ -185,40 +189,40 @@ pub enum ListedState {
     Declined,
     /// Pending.
     Undecided,
-    /// A code no rule knows, or none: it may be charged, and waiting will not tell.
+    /// An unknown code, or none. It may be charged, and waiting does not clarify it.
     Unclear,
 }
 
-/// What became of a request to reverse a payment.
+/// The result of a request to reverse a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReversalAnswer {
-    /// The gateway reversed something: [`ApprovedAmount`] tells how much.
+    /// The gateway reversed an amount; [`ApprovedAmount`] says how much.
     Done {
-        /// Id of the reversal.
+        /// The id of the reversal.
         id: PaymentId,
-        /// How much was reversed, as the gateway says it.
+        /// The reversed amount, as the gateway names it.
         amount: ApprovedAmount,
     },
-    /// The gateway refused it.
+    /// The gateway refused the reversal.
     Refused {
-        /// Why, as it says.
+        /// The gateway's reason.
         why: Cause,
     },
     /// The request cannot have been read.
     NotSent {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
-    /// It was not sent, for something else may have given the payment back: look before it is.
+    /// It was not sent, because the payment may have been given back otherwise. A look-up must come first.
     HeldBack {
-        /// What happened.
+        /// The cause.
         why: Cause,
-        /// A look was made, and another one will not tell more.
+        /// True if a look-up was made and another one cannot clarify more.
         for_person: bool,
     },
-    /// Nobody knows; look it up before sending again.
+    /// The result is unknown. The agent looks up before it sends again.
     Unknown {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
 }

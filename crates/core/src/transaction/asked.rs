@@ -1,5 +1,5 @@
-//! A request without its answer: when a pending payment is asked for, and when a request that the gateway did not
-//! process is made again. Nothing is sent twice here that may have been carried out.
+//! A request without an answer: when the agent asks about a pending payment, and when it repeats a request that the
+//! gateway did not process. A request that may have been carried out is never sent again here.
 
 use std::time::Duration;
 
@@ -12,46 +12,46 @@ use super::seen::Moment;
 use super::state::{Cancel, State};
 use super::{Action, Cause, Deadlines, Event, HostFacts, Now, Outcome, Reason, Record, Step, Transaction};
 
-/// How often a pending payment is asked for: a person decides in a banking app, seconds matter little.
+/// The interval of queries about a pending payment. A person decides in a banking app, so seconds do not matter.
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
-/// The state: the request is on its way, or pending, or about to be made again.
+/// The state of a request that is on its way, pending, or about to be repeated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     pub(super) volatile: VolatileAsked,
 }
 
-/// What a power cut may forget.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileAsked {
-    /// A pending payment to ask for again: its id, when, and until when.
+    /// The query about a pending payment: its id, its next time, and its deadline.
     pub(super) poll: Option<Poll>,
-    /// The gateway had too many requests: when to ask again.
+    /// Set when the gateway had too many requests; it holds the time of the next attempt.
     pub(super) throttled: Option<Throttled>,
-    /// How far the looks had come that led to this request; they go on from there when it has no answer either.
+    /// The progress of the look-ups that led to this request. They continue from there when it has no answer either.
     pub(super) before: Resolution,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Poll {
     pub(super) payment: PaymentId,
-    /// Where the customer must act.
+    /// The address where the customer must act.
     redirect: Option<String>,
     at: Duration,
     until: Duration,
 }
 
-/// A request that the gateway certainly did not process, to be made again.
+/// A request that the gateway certainly did not process and that is to be repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Throttled {
     tries: u32,
-    /// `None` while it is on its way again.
+    /// The time; `None` while it is on its way again.
     at: Option<Duration>,
     until: Duration,
 }
 
 impl Asked {
-    /// Sent again, because looks did not show it.
+    /// Returns the state of a request that is sent again because look-ups did not show it.
     pub(super) fn again(finishing: &Finishing) -> Self {
         Self { volatile: VolatileAsked { before: finishing.volatile.clone(), ..VolatileAsked::default() } }
     }
@@ -73,7 +73,7 @@ impl Asked {
         before.seen_from(seen);
     }
 
-    /// Whether the gateway did not process it and it has not left again.
+    /// Returns whether the gateway did not process it and it has not been sent again.
     pub(super) fn waits_to_ask_again(&self) -> bool {
         self.volatile.throttled.as_ref().is_some_and(|throttled| throttled.at.is_some())
     }
@@ -89,12 +89,12 @@ impl Transaction {
             Event::DeadlinePassed => self.ask_again(now),
             Event::Restarted => self.unknown(Reason::RestartedBeforeAnswer, None),
             Event::CancelAsked { .. } if self.order.gives_rest => Step::none(),
-            // A request that the gateway did not process need not be made again.
+            // A request that the gateway did not process need not be repeated.
             Event::CancelAsked { by } if asked.waits_to_ask_again() => {
                 self.volatile.cancel = Some(Cancel { by });
                 self.cancelled()
             }
-            // It is on its way once more: without time for it again it is not sent another time.
+            // It is on its way again. If the gateway does not process it this time, it is not sent again.
             Event::CancelAsked { by } if asked.volatile.throttled.is_some() => {
                 self.volatile.cancel = Some(Cancel { by });
                 Step::none()
@@ -103,7 +103,7 @@ impl Transaction {
                 self.volatile.card_open = false;
                 self.end(Outcome::NotSent { why: Reason::CardGone.into() }, None)
             }
-            // The host may still approve: wait for its answer, but the card can no longer confirm.
+            // The gateway may still approve. The agent waits for its answer, but the card can no longer confirm.
             Event::ReaderLost | Event::CardSaid { .. } => {
                 self.volatile.card_open = false;
                 Step::none()
@@ -112,7 +112,7 @@ impl Transaction {
         }
     }
 
-    /// The pending payment that is being asked for.
+    /// Returns the query about the pending payment.
     pub(super) fn polled(&self) -> Option<&Poll> {
         match &self.state {
             State::Asked(asked) => asked.volatile.poll.as_ref(),
@@ -120,19 +120,20 @@ impl Transaction {
         }
     }
 
-    /// Where the customer must act before the gateway decides: this is neither approved nor declined.
+    /// Returns the address where the customer must act before the gateway decides. Until then it is neither approved
+    /// nor declined.
     #[must_use]
     pub fn customer_acts_at(&self) -> Option<&str> {
         self.polled()?.redirect.as_deref()
     }
 
-    /// Until when a pending payment is asked for.
+    /// Returns the deadline of the queries about a pending payment.
     #[must_use]
     pub fn pending_until(&self) -> Option<Duration> {
         self.polled().map(|poll| poll.until)
     }
 
-    /// Not decided: asked for again, as long as the cardholder's patience and the chip's last.
+    /// Handles an undecided payment. The agent asks again, for as long as the cardholder and the chip can wait.
     pub(super) fn pending(&mut self, id: PaymentId, redirect: Option<String>, now: Now, deadlines: Deadlines) -> Step {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         let first = volatile.poll.is_none();
@@ -147,7 +148,7 @@ impl Transaction {
         step.then([Action::Tell])
     }
 
-    /// A question for a pending payment that got no answer says nothing about the payment.
+    /// Schedules the next query after one without an answer, which says nothing about the payment.
     pub(super) fn poll_again(&mut self, now: Now) -> Step {
         let State::Asked(Asked { volatile: VolatileAsked { poll: Some(poll), .. } }) = &mut self.state else {
             return Step::none();
@@ -159,9 +160,9 @@ impl Transaction {
         Step::none()
     }
 
-    /// Too many requests, not processed: this alone permits to send it again (design: result codes), a little later, as
-    /// long as the cardholder's patience and the chip's last. The refund of a rest is sent again when nothing of it has
-    /// left the board, too.
+    /// Handles too many requests. Only this answer permits sending the request again (design: result codes), a little
+    /// later, for as long as the cardholder and the chip can wait. The refund of a rest is also repeated when nothing
+    /// of it left the terminal.
     pub(super) fn throttled(&mut self, why: Cause, facts: Option<HostFacts>, now: Now, deadlines: Deadlines) -> Step {
         if self.volatile.cancel.is_some() {
             return self.cancelled();
@@ -179,11 +180,11 @@ impl Transaction {
             throttled.at = Some(at);
             return Step::none();
         }
-        // What is owed to the customer is looked up, and tried for as long as it takes.
+        // A refund that is owed to the customer is looked up, and retried for as long as needed.
         if self.order.gives_rest { self.confirm(why) } else { self.end(Outcome::NotSent { why }, facts) }
     }
 
-    /// A deadline has passed.
+    /// Continues after a deadline has passed.
     pub(super) fn ask_again(&mut self, now: Now) -> Step {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         if let Some(throttled) = volatile.throttled.as_mut().filter(|it| it.at.is_some_and(|at| at <= now.monotonic)) {
@@ -193,7 +194,7 @@ impl Transaction {
         }
         match &mut volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {
-                // The answer sets the next time; until then nothing is due.
+                // The answer sets the next time. Until then nothing is due.
                 poll.at = Duration::MAX;
                 Step::act([Action::Poll { payment: poll.payment.clone() }])
             }

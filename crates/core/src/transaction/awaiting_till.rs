@@ -1,13 +1,14 @@
-//! The till's word: host, chip and cardholder are content, and the till that asked for it has yet to say whether it
-//! takes the sale (`"confirm":"till"`).
+//! The till's answer whether it takes the approved amount (`"confirm":"till"`). Gateway, chip and cardholder have
+//! already agreed.
 //!
-//! The money has moved already, so nothing is unknown here: not taken, the payment is reversed; taken, the sale ends as
-//! approved. Taken in part it ends as approved too, and the rest is refunded: the refund is begun in the same commit,
-//! so that no power cut can lose it or make two. A till that says nothing in time has said what its request left for
-//! that case. After a start the till has all its time again, for it may have been cut off as well.
+//! The money has moved, so nothing is unknown here. When the till does not take it, the payment is reversed. When the
+//! till takes it, the transaction ends as approved. When the till takes a part, it also ends as approved, and the rest
+//! is refunded. The refund begins in the same commit, so a power cut can neither lose it nor create two. When the till
+//! does not answer in time, its request says what happens. After a restart the till has the full time again, because it
+//! may have been cut off too.
 //!
-//! A signature comes before it: what nobody compared is not the till's to take. What this is not: who may answer
-//! (`till`), or how long it may take (`config`).
+//! The signature comes first: the till cannot take a payment whose signature is unchecked. This module does not decide
+//! who may answer (`till`), or how long that may take (`config`).
 
 use std::time::Duration;
 
@@ -19,20 +20,20 @@ use super::decide::{outcome_of, with_card};
 use super::state::{Entering, State};
 use super::{Action, Deadlines, Event, Now, Order, Paper, Payment, Reason, Record, Step, Transaction};
 
-/// The state.
+/// The state in which the till's answer is awaited.
 #[derive(Clone, Debug)]
 pub(super) struct AwaitingTill {
-    /// What was approved, and is reversed when the till does not take it.
+    /// The approved payment. It is reversed when the till does not take it.
     pub(super) payment: Payment,
-    /// The slip was signed: the merchant's copy is printed already.
+    /// True if the slip was signed. The merchant's copy is then printed already.
     pub(super) signed: bool,
     pub(super) volatile: VolatileAwaitingTill,
 }
 
-/// What a power cut may forget.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileAwaitingTill {
-    /// Until when the till must have said it.
+    /// The deadline for the till's answer.
     pub(super) until: Option<Duration>,
 }
 
@@ -42,27 +43,28 @@ impl AwaitingTill {
     }
 }
 
-/// Why a part cannot be taken.
+/// The reason why a part cannot be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartMisfit {
-    /// Nobody waits for the till's word.
+    /// The till's answer is not awaited.
     #[error("it does not wait for its till")]
     NotAwaited,
     /// A reservation has no rest that could be refunded.
     #[error("a pre-authorisation is taken as a whole or not at all; capture the part that is needed later")]
     NotOfReservation,
-    /// It is no part.
+    /// The amount is not a part of the approved amount.
     #[error("{part} is no part of {approved}; say all if nothing is to be given back")]
     NoPart {
-        /// What the till wants to take.
+        /// The amount that the till wants to take.
         part: Amount,
-        /// What was approved.
+        /// The approved amount.
         approved: Amount,
     },
 }
 
 impl Transaction {
-    /// Host, card and cardholder are content: the end, or first the till's word. `by` accepted the signature.
+    /// Continues after gateway, card and cardholder have agreed: ends the transaction, or first asks the till. `by`
+    /// accepted the signature.
     pub(super) fn agreed(
         &mut self,
         payment: Payment,
@@ -79,7 +81,7 @@ impl Transaction {
         self.stands(payment.amount, card, by)
     }
 
-    /// The end as approved, with its receipts.
+    /// Ends the transaction as approved, with its receipts.
     fn stands(&self, approved: Amount, card: Option<CardFacts>, by: Option<Who>) -> Step {
         let outcome = outcome_of(approved, self.amount);
         let signed = match &self.state {
@@ -90,7 +92,7 @@ impl Transaction {
         let paper = if signed { Paper::AfterSignature } else { Paper::Copies };
         let step =
             Step::write([Record::Ended { outcome, host: None, card, by, at_unix_ms: None }]).then([Action::Tell]);
-        // A card that has not had its last word prints all of it then.
+        // A card that has not given its final answer prints all copies afterwards.
         let waits = self.volatile.card_open && matches!(self.state, State::AtSignature(_) | State::AwaitingTill(_));
         if waits { step } else { step.then([Action::Print(paper)]) }
     }
@@ -130,10 +132,10 @@ impl Transaction {
         }
     }
 
-    /// What is given back when the till takes this part.
+    /// Returns the amount to refund when the till takes this part.
     ///
     /// # Errors
-    /// When it cannot take it.
+    /// When the till cannot take it.
     pub fn rest_of(&self, part: Amount) -> Result<Amount, PartMisfit> {
         let payment = self.awaited().ok_or(PartMisfit::NotAwaited)?;
         if self.order.kind() != Kind::Sale {
@@ -143,11 +145,11 @@ impl Transaction {
         approved.less(part).ok_or(PartMisfit::NoPart { part, approved })
     }
 
-    /// The till takes a part: the sale ends as approved, and a refund gives back the rest. The journal writes both
-    /// together. Of `names` the refund has its number, its references and its times.
+    /// Takes a part: the transaction ends as approved, and a refund gives back the rest. The journal writes both
+    /// together. The refund takes its number, its references and its times from `names`.
     ///
     /// # Errors
-    /// When it cannot take it.
+    /// When the till cannot take it.
     pub fn take_part(
         &mut self,
         part: Amount,
@@ -180,7 +182,7 @@ impl Transaction {
         Ok((ends, back, begins))
     }
 
-    /// The payment for which the till's word is waited for.
+    /// Returns the payment for which the till's answer is awaited.
     fn awaited(&self) -> Option<&Payment> {
         match &self.state {
             State::AwaitingTill(awaiting) if !self.is_held() => Some(&awaiting.payment),

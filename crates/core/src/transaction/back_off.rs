@@ -1,27 +1,28 @@
-//! How long is waited before something is tried again: twice as long each time, up to five minutes, and a little apart
-//! from other terminals, so that a gateway that comes back is not met by all of them in one moment.
+//! The wait before a retry. It doubles each time, up to five minutes. It varies between terminals, so they do not all
+//! contact a returning gateway at the same moment.
 //!
-//! No random numbers: the same sale waits the same after each start, and the references that tell terminals apart are
-//! random.
+//! It uses no random numbers. The same transaction waits equally long after each restart, and the random references
+//! make terminals differ.
 
 use std::time::Duration;
 
-/// Longest wait, before what sets terminals apart; a shop's network comes back within minutes.
+/// The longest wait, without the variation between terminals. A shop's network returns within minutes.
 pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
-/// After so many tries the wait is the longest.
+/// The number of attempts after which the wait is the longest.
 pub(super) const MOST_TRIES: u32 = 10;
 
-/// The wait after the `tries`th try that settled nothing: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of it on
-/// top.
+/// Returns the wait after the `tries`th attempt without a result: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of
+/// it on top.
 pub(super) fn wait(reference: &str, tries: u32) -> Duration {
     let wait = Duration::from_secs(1 << tries.saturating_sub(1).min(16)).min(LONGEST);
     wait + apart(reference, tries, wait / 4)
 }
 
-/// Between nothing and `most`: the same for the same sale and try, another for every other.
+/// Returns a duration between zero and `most`. It is the same for the same transaction and attempt, and differs for all
+/// others.
 pub(super) fn apart(reference: &str, tries: u32, most: Duration) -> Duration {
-    // FNV-1a; what counts is that the terminals' references, which end in 128 random bits, come out evenly.
+    // FNV-1a. The terminals' references end in 128 random bits, and this spreads them evenly.
     let bytes = reference.bytes().chain(tries.to_le_bytes());
     let hash = bytes.fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     most * (hash >> 16) / (1 << 16)

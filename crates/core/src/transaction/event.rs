@@ -1,4 +1,4 @@
-//! What can happen to a sale, when, and how long it may wait for it.
+//! The events of a transaction, their times, and the deadlines.
 
 use std::time::Duration;
 
@@ -8,122 +8,125 @@ use pos_terms::transaction::Who;
 
 use super::{Answer, Cause, Inquiry, ReversalAnswer};
 
-/// What can happen to a sale.
+/// An event of a transaction.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// It is recorded and needs no card: go on.
+    /// The transaction is recorded and needs no card, so it can continue.
     Proceed,
-    /// The cardholder typed a tip at the reader, or wants to give none.
+    /// The cardholder typed a tip at the reader, or chose to give none.
     TipTyped {
         /// The tip.
         tip: Option<Amount>,
     },
-    /// The reader read a card for this sale.
+    /// The reader read a card for this transaction.
     CardRead {
-        /// Its facts.
+        /// The facts of the card.
         facts: CardFacts,
-        /// What the chip wants.
+        /// The chip's first answer.
         first_answer: FirstAnswer,
     },
-    /// The reader gave up; no card was read and nothing needs to be sent.
+    /// The reader stopped without a card, and nothing needs to be sent.
     NoCard {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// The reader went away.
+    /// The connection to the reader was lost.
     ReaderLost,
-    /// The card had its say.
+    /// The card gave its final answer.
     CardSaid {
-        /// Whether it confirmed (TC, or a card without a say).
+        /// True if it confirmed (TC, or a card that does not confirm).
         confirmed: bool,
-        /// Its facts with the last cryptogram.
+        /// The facts of the card with the last cryptogram.
         facts: Option<Box<CardFacts>>,
     },
-    /// The request for the payment could not be made from the data (a value the interface does not take).
+    /// The request could not be made from the data, because the interface does not take a value.
     CannotAsk {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// The gateway answered the payment, or a question for a pending one.
+    /// The gateway answered the request, or a query about a pending payment.
     Answered(Answer),
     /// The gateway answered a query.
     Inquired(Inquiry),
     /// The gateway answered a reversal.
     ReversalAnswered {
-        /// The reversal's own reference.
+        /// The reversal's own gateway reference.
         reference: String,
-        /// What became of it.
+        /// The result.
         reversal: ReversalAnswer,
     },
-    /// Somebody at the counter compared the signature.
+    /// A person at the counter compared the signature.
     SignatureChecked {
-        /// Whether it is the card's.
+        /// True if it matches the card.
         accepted: bool,
-        /// Who; nobody where the terminal accepts it by itself.
+        /// The person; `None` when the terminal accepts it automatically.
         by: Option<Who>,
     },
-    /// The till said whether it takes what was approved. A part is taken by
-    /// [`Transaction::take_part`](super::Sale::take_part), for a refund begins with it.
+    /// The till answered whether it takes the approved amount. To take a part,
+    /// [`Transaction::take_part`](super::Transaction::take_part) is used, because that begins a refund.
     TillAnswered {
-        /// It takes all of it; otherwise the payment is reversed.
+        /// True if it takes the full amount; otherwise the payment is reversed.
         taken: bool,
-        /// Who.
+        /// The person or program.
         by: Option<Who>,
     },
-    /// This journal was found to be an old copy of itself.
+    /// This journal turned out to be an outdated copy.
     OldCopy {
-        /// How that shows.
+        /// The evidence.
         why: Cause,
     },
-    /// A person has decided what becomes of a sale that is held.
+    /// A person resolved a held transaction.
     Resolve {
-        /// What was paid stays; otherwise it is reversed.
+        /// True if the payment stays; otherwise it is reversed.
         keep: bool,
-        /// Who.
+        /// The person.
         by: Option<Who>,
     },
-    /// The till wants to cancel.
+    /// The till asks to cancel.
     CancelAsked {
-        /// Who; nobody when the terminal is being stopped.
+        /// The person or program; `None` when the terminal is being stopped.
         by: Option<Who>,
     },
-    /// A good moment to try an open reversal again: the network is back, or the next sale begins.
+    /// A good moment to retry an open reversal: the network is back, or the next transaction begins.
     RetryNow,
-    /// A deadline of [`Transaction::deadline`](super::Sale::deadline) has passed.
+    /// A deadline of [`Transaction::deadline`](super::Transaction::deadline) has passed.
     DeadlinePassed,
-    /// The program was started anew and found this sale open.
+    /// The program was restarted and found this transaction open.
     Restarted,
 }
 
-/// The moment something happens: a monotonic time for deadlines, the wall clock for what outlives the process.
+/// The time of an event: a monotonic time for deadlines, and the wall clock for data that outlives the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// Since some fixed moment of this process.
+    /// The time since a fixed moment of this process.
     pub monotonic: Duration,
-    /// Milliseconds since 1970, UTC; never used for order (design: invariant 8).
+    /// Milliseconds since 1970, UTC. It is never used for order (design: invariant 8).
     pub unix_ms: i64,
 }
 
 /// The deadlines of the core, each with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
-    /// How long a pending payment is asked for before its outcome is unknown (config: `answer-timeout-ms`).
+    /// The time for which the agent asks about a pending payment before its outcome is unknown (config:
+    /// `answer-timeout-ms`).
     pub pending: Duration,
-    /// How long an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale, 9).
+    /// The time in which an absent payment may still appear (config: `absence-final-after-h`; design: path of a sale,
+    /// 9).
     pub absence_final: Duration,
-    /// How long a reversal without an answer must have been absent before it is sent again: longer than a gateway may
-    /// take to carry out what it has read (config: `resend-after-s`).
+    /// The time for which a reversal without an answer must have been absent before it is sent again. It is longer than
+    /// a gateway may take to carry out a request (config: `resend-after-s`).
     pub resend: Duration,
-    /// The gateway refuses a reference that it has seen before. Then a capture or refund is sent again as soon as a
-    /// reversal; else only when its absence is final (config: `refuses-repeated-references`; design: invariant 11).
+    /// True if the gateway refuses a reference that it has already received. A capture or refund is then sent again as
+    /// soon as a reversal. Otherwise it is sent again only when its absence is final (config:
+    /// `refuses-repeated-references`; design: invariant 11).
     pub refuses_repeats: bool,
-    /// The gateway's query shows stored cards too. Else nothing proves that one was not stored (config:
-    /// `query-lists-registrations`).
+    /// True if the gateway's query lists stored cards too. Otherwise no look-up can prove that a card was not stored
+    /// (config: `query-lists-registrations`).
     pub lists_registrations: bool,
-    /// How long somebody at the counter may take to compare a signature; without an answer the payment is reversed, for
-    /// an approval whose signature nobody looked at is not the shop's to keep. `None`: the slip is signed and nobody is
-    /// asked (config: `confirm-signature`, `signature-timeout-s`).
+    /// The time that a person may take to compare a signature. Without an answer the payment is reversed, because the
+    /// shop may not keep an approval with an unchecked signature. With `None` the slip is signed, and no one is asked
+    /// (config: `confirm-signature`, `signature-timeout-s`).
     pub signature: Option<Duration>,
-    /// How long a till may take to say whether it takes what was approved (config: `till-confirm-s`).
+    /// The time that a till may take to answer whether it takes the approved amount (config: `till-confirm-s`).
     pub till: Duration,
 }

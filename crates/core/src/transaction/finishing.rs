@@ -1,20 +1,21 @@
-//! What follows a capture, refund, reversal, credit, or a stored card's request without an answer: look up, and carry
-//! it out if it was not, for as long as it takes (design: path of a sale, 9).
+//! The handling of a capture, refund, reversal, credit, or stored-card request without an answer: look up, and carry it
+//! out if it was not, for as long as needed (design: path of a sale, 9).
 //!
-//! Undoing it would be no safer than finishing it, so it is finished: found approved, it is done; found declined, it is
-//! declined. Not found, it is sent again under the same reference, written down before; and each is carried out **at
-//! most once** (design: invariant 11), so when that may be depends on what a request that arrives late could do twice:
+//! Reversing such a transaction would be no safer than finishing it, so it is finished. Found approved, it is done;
+//! found declined, it is declined. When it is not found, it is sent again under the same reference, and recorded first.
+//! Each is carried out **at most once** (design: invariant 11). The time of the next attempt therefore depends on the
+//! harm that a late request could do:
 //!
 //! | | sent again |
 //! |---|---|
-//! | reversal | after `resend-after-s`: what is reversed already is not reversed again |
+//! | reversal | after `resend-after-s`: reversing twice does no harm |
 //! | capture, refund | when its absence is final; after `resend-after-s` if the gateway refuses repeated references |
-//! | credit, a card to store | never: the card is gone. When its absence is final it was not carried out |
-//! | a card to forget | after `resend-after-s`: what is forgotten already is not forgotten again |
+//! | credit, a card to store | never, because the card is gone; when its absence is final it was not carried out |
+//! | a card to delete | after `resend-after-s`: deleting twice does no harm |
 //!
-//! From the first doubt on no answer to a request ends it but an approval: what is declined or not sent the second time
-//! may have been carried out the first. So a listed decline is the end only when every try is listed so, or none can
-//! come any more.
+//! Once the outcome is unknown, only an approval as the answer to a request ends it. A second attempt that is declined
+//! or not sent does not exclude that the first was carried out. A listed decline ends it only when every attempt is
+//! listed as declined, or when none can arrive any more.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
@@ -29,12 +30,12 @@ use super::{
     ListedTransaction, Now, Outcome, Paper, Payment, Reason, Record, Step, Transaction,
 };
 
-/// The state.
+/// The state in which a transaction is finished.
 #[derive(Clone, Debug)]
 pub(super) struct Finishing {
-    /// What the records say.
+    /// The recorded part.
     pub(super) recorded: Unconfirmed,
-    /// What a power cut may forget.
+    /// The part that a power cut may forget.
     pub(super) volatile: Resolution,
 }
 
@@ -43,18 +44,18 @@ impl Finishing {
         Self { recorded: Unconfirmed::new(why), volatile: Resolution::default() }
     }
 
-    /// The request that was sent once more has no answer either.
+    /// Returns to this state when the repeated request has no answer either.
     pub(super) fn again(why: Cause, asked: &Asked) -> Self {
         Self { recorded: Unconfirmed::new(why), volatile: asked.volatile.before.clone() }
     }
 }
 
 impl Transaction {
-    /// Begins to look: written first, then the till is told and the gateway asked.
+    /// Begins to look up. The record is written first. Then the till is told and the gateway is asked.
     pub(super) fn confirm(&mut self, why: impl Into<Cause>) -> Step {
         let query = self.query(None);
         let step = Step::write([Record::Confirming { why: why.into() }]);
-        // The card of a credit has not had its answer yet.
+        // The card of a credit has not been answered yet.
         let waits = self.volatile.card_open && matches!(self.state, State::Asked(_));
         step.then(waits.then(|| Action::AnswerCard(Box::new(CardAnswer::decline())))).then([Action::Tell, query])
     }
@@ -73,8 +74,8 @@ impl Transaction {
         step
     }
 
-    /// Answered with less than was asked for: what a look shows is what the till hears. The payment is named, so it is
-    /// never sent again.
+    /// Handles an answer with less than requested. The till hears the amount that a look-up shows. The payment id is
+    /// known, so the request is never sent again.
     pub(super) fn confirm_part(&mut self, part: &Payment) -> Step {
         let named = (!self.was_listed).then(|| Record::Pending { payment: part.id.clone() });
         let mut step = self.confirm(Reason::AnotherAmountApproved.with(part.amount));
@@ -82,8 +83,8 @@ impl Transaction {
         step
     }
 
-    /// No gateway should reverse a part of what it was asked for: the till hears the part, and can have the rest
-    /// reversed. Of the refund of a rest no till hears, so a person must.
+    /// Alarms a person when only a part was carried out. No gateway should reverse only a part of the request. The till
+    /// hears the part, and can have the rest reversed. No till hears of the refund of a rest, so a person must.
     pub(super) fn alarm_if_done_in_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind() {
             Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
@@ -95,7 +96,7 @@ impl Transaction {
     }
 }
 
-/// The rules at one moment. What is recorded can only be read here.
+/// The data for the rules at one moment. The recorded part is read-only here.
 struct CarryingOut<'a> {
     sale: &'a Transaction,
     recorded: &'a Unconfirmed,
@@ -115,7 +116,7 @@ impl CarryingOut<'_> {
                 self.resolution.cannot_ask(self.sale.our_reference(), self.now, why)
             }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
-            // The answer to an earlier request says what became of it, however late.
+            // An answer to an earlier request gives its result, however late.
             Event::Answered(Answer::Approved(approval)) if self.is_a_part(approval.amount) => {
                 self.resolution.leaves();
                 let named = (!self.sale.was_listed).then_some(Record::Pending { payment: approval.id });
@@ -128,7 +129,7 @@ impl CarryingOut<'_> {
         }
     }
 
-    /// An answer of less than was asked for does not tell how much is booked.
+    /// Returns whether an answer names less than requested. Such an answer does not show how much is booked.
     fn is_a_part(&self, amount: ApprovedAmount) -> bool {
         let said = look_up::said(amount, self.sale.amount);
         self.sale.order.kind().moves_money() && said.is_some_and(|said| said.minor() < self.sale.amount.minor())
@@ -143,7 +144,7 @@ impl CarryingOut<'_> {
         }
         let another = |one: &&ListedTransaction| one.payment_type != kind && one.state != ListedState::Declined;
         if let Some(strange) = found.iter().filter(another).find(is_ours) {
-            // It carries our reference, so it is not absent; what it did nobody can say.
+            // It has our reference, so it is not absent, but its effect is unknown.
             return self.needs_a_person(look_up::another_kind(strange));
         }
         let ours: Vec<_> = same_kind().filter(is_ours).collect();
@@ -152,10 +153,10 @@ impl CarryingOut<'_> {
         let unclear = in_state(ListedState::Unclear).next();
         let mut approved = in_state(ListedState::Approved);
         match (approved.next(), approved.next()) {
-            // One more may come of it, or has, and then a person must hear of it.
+            // A second one may be approved, or may be charged already. A person must then be alarmed.
             (Some(_), None) if undecided.or(unclear).is_some() => {}
             (Some(done), None) => return self.carried_out(&done.id, done.amount, None),
-            // What is forgotten already is not forgotten again.
+            // Deleting the stored card twice does no harm.
             (Some(done), Some(_)) if self.sale.order.kind() == Kind::ForgetCard => {
                 return self.carried_out(&done.id, done.amount, None);
             }
@@ -168,7 +169,7 @@ impl CarryingOut<'_> {
             self.resolution.absence.ends();
         }
         if let Some(one) = undecided {
-            // Written once: what the gateway has had is not absent later.
+            // Recorded once: a transaction that the gateway has received cannot be absent later.
             let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: one.id.clone() });
             let mut step = self.look_later(Reason::NotDecidedYet);
             step.records.extend(listed);
@@ -180,7 +181,7 @@ impl CarryingOut<'_> {
         self.absent(u32::try_from(ours.len()).unwrap_or(u32::MAX))
     }
 
-    /// Nothing is listed but so many declined tries: the end, or a wait, or the request again.
+    /// Handles a list with only this many declined attempts: the end, a wait, or the request again.
     fn absent(&mut self, declined: u32) -> Step {
         let Self { sale, now, deadlines, .. } = *self;
         self.resolution.absence.looked(now);
@@ -189,7 +190,7 @@ impl CarryingOut<'_> {
             let said = (self.recorded.why.reason == Reason::DeclineInDoubt).then(|| self.recorded.why.detail.clone());
             return self.declined(said.flatten());
         }
-        // What a person must look at is not sent again.
+        // A transaction that a person must handle is not sent again.
         if let Some(why) = &self.recorded.quarantined {
             return self.needs_a_person(why.clone());
         }
@@ -210,7 +211,7 @@ impl CarryingOut<'_> {
             _ => true,
         };
         if self.recorded.why.reason == Reason::DeclineInDoubt && a_look_shows_it {
-            // The gateway said no: it is not asked to do it again, and in the end its word stands.
+            // The gateway declined. The request is not repeated, and in the end the decline is valid.
             if !nothing_comes {
                 return self.look_later(Reason::NotListedYet);
             }
@@ -259,7 +260,7 @@ impl CarryingOut<'_> {
     fn confirmed(&self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let ended =
             Step::write([Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }]).then([Action::Tell]);
-        // A card that is still open prints with its last word.
+        // A card that is still open prints after its final answer.
         if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 

@@ -1,5 +1,5 @@
-//! What the gateway's answer to a request means for the sale: an approval is compared with what was asked for, a
-//! decline ends it, and what proves nothing is unknown.
+//! The meaning of the gateway's answer to a request. An approval is compared with the requested amount, and a decline
+//! ends the transaction. An answer that proves nothing leaves the outcome unknown.
 
 use pos_terms::transaction::PaymentId;
 
@@ -12,8 +12,8 @@ use super::{
 impl Transaction {
     pub(super) fn answered(&mut self, answer: Answer, now: Now, deadlines: Deadlines) -> Step {
         match answer {
-            // Not carried out this time, perhaps because an earlier request without an answer was: only a look can
-            // tell.
+            // The request was not carried out this time, perhaps because an earlier one without an answer was. Only a
+            // look-up can clarify it.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
             Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
@@ -46,8 +46,8 @@ impl Transaction {
         }
     }
 
-    /// Whether an answer names another payment than the pending one that was asked for. One that names none proves
-    /// nothing.
+    /// Returns whether an answer names another payment than the pending one. An answer without an id does not prove
+    /// that.
     fn is_another(&self, id: &PaymentId) -> bool {
         self.polled().is_some_and(|poll| poll.payment != *id)
     }
@@ -57,8 +57,8 @@ impl Transaction {
         self.unknown(why.clone(), None).alarm(why)
     }
 
-    /// Nobody knows whether the money moved: a payment is reversed, what was decided before is looked up and carried
-    /// out.
+    /// Handles an unknown outcome. A payment is reversed. A capture, refund, reversal or credit is looked up and
+    /// carried out.
     pub(super) fn unknown(&mut self, why: impl Into<Cause>, host: Option<HostFacts>) -> Step {
         if self.order.kind().is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
@@ -68,7 +68,7 @@ impl Transaction {
         let asked = self.amount;
         let approved = match amount {
             _ if !self.order.kind().moves_money() => asked,
-            // Absent fields prove nothing.
+            // A missing field does not prove another amount.
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(said) => {
@@ -99,7 +99,7 @@ impl Transaction {
         }
     }
 
-    /// The host approved just this: the card hears it, or has no say.
+    /// Handles an approval of exactly the requested amount. The card hears it, or the card does not have to confirm.
     pub(super) fn stands_approved(
         &mut self,
         payment: Payment,
@@ -116,7 +116,7 @@ impl Transaction {
             let step = self.charged(payment, None, now, deadlines);
             let mut step = self.alarm_if_done_in_part(step, approved).after(host_approved);
             if self.volatile.card_open {
-                // The paper waits for the card's last word.
+                // The receipt waits for the card's final answer.
                 step.actions.retain(|action| !matches!(action, Action::Print(_)));
                 let answer =
                     CardAnswer { arc: arc_of(&for_chip), issuer_authentication: None, scripts: heapless::Vec::new() };
@@ -135,12 +135,13 @@ impl Transaction {
         Step::write([host_approved]).then([Action::AnswerCard(Box::new(answer))])
     }
 
-    /// Whether a payment is of another amount than was asked for: its answer is looked up before it is believed.
+    /// Returns whether a payment has another amount than requested. Its answer is then looked up before it is trusted.
     pub(super) fn is_another_amount(&self, payment: &Payment) -> bool {
         payment.amount != self.amount
     }
 
-    /// Not what was asked for: a payment goes back; what cannot be undone is for a person.
+    /// Handles an approval that differs from the request. A payment is reversed. A person handles everything that
+    /// cannot be reversed.
     fn approved_wrongly(&mut self, why: Cause, payment: Option<Payment>, facts: HostFacts) -> Step {
         if self.order.kind().is_undone_when_unknown() {
             return self.reverse(why.clone(), payment, Some(facts)).alarm(why);
@@ -164,7 +165,8 @@ impl Transaction {
         Step::write([ended]).then(self.answer_card(answer)).then([Action::Tell]).then(alarm)
     }
 
-    /// Why a payment was declined, as this customer can act on it: who has inserted the card is not asked to insert it.
+    /// Returns the cause of a decline in a form that this customer can act on. A customer who has inserted the card is
+    /// not asked to insert it.
     fn as_told(&self, why: Cause) -> Cause {
         let was_tapped = self.card.as_ref().is_some_and(|card| card.entry.is_contactless());
         match why.reason {
@@ -173,19 +175,20 @@ impl Transaction {
         }
     }
 
-    /// Nothing was processed.
+    /// Ends a transaction whose request was not processed.
     pub(super) fn not_sent(&self, why: Cause) -> Step {
         let alarm = self.rest_stays(&why);
         self.end(Outcome::NotSent { why }, None).then(alarm)
     }
 
-    /// What a person must hear of when the rest of a sale is not given back.
+    /// Returns the alarm for a rest of a sale that is not refunded.
     pub(super) fn rest_stays(&self, why: &Cause) -> Option<Action> {
         self.order.gives_rest.then(|| Action::Alarm { why: Reason::RestNotGivenBack.with(why) })
     }
 }
 
-/// Authorisation response codes that approve: 00, and ISO 8583's 10 (partial), 11 (VIP), 08 (with identification).
+/// Returns whether an authorisation response code approves: 00, and ISO 8583's 10 (partial), 11 (VIP), 08 (with
+/// identification).
 fn approves(arc: [u8; 2]) -> bool {
     matches!(&arc, b"00" | b"08" | b"10" | b"11")
 }
@@ -198,7 +201,8 @@ fn says_approve(for_chip: &ForChip) -> bool {
     for_chip.arc.is_some_and(approves)
 }
 
-/// The host's own code when it sent one, else 00: a malformed answer leaves the result alone to decide.
+/// Returns the issuer's own code when it sent one, or else 00. With a malformed field, only the gateway's result
+/// decides.
 fn arc_of(for_chip: &ForChip) -> [u8; 2] {
     for_chip.arc.unwrap_or(ARC_APPROVE)
 }

@@ -1,12 +1,12 @@
-//! A sale that waits for a person, because its journal was found to be an old copy: the gateway holds transactions of
-//! this terminal that this journal does not know, so it cannot know what became of the sale since. What a till was told
-//! is approved there may not be reversed here (design: path of a sale, 8 to 10). It is the one
-//! exception (design: invariant 2; invariant 3).
+//! A transaction that waits for a person, because its journal is an outdated copy. The gateway holds transactions of
+//! this terminal that this journal does not contain. The journal therefore does not know what happened to the
+//! transaction later. A payment that a till was told is approved must not be reversed here (design: path of a sale, 8
+//! to 10). It is the one exception (design: invariant 2; invariant 3).
 //!
-//! Captures, refunds, reversals and credits are not held: they are only looked up, under references of their own, and
-//! what is found is what became of them in either copy. None of them is sent again by a copy: its till may have heard
-//! in the other one that it was not carried out, and have wished it anew. A card to forget goes on: what is forgotten
-//! already is not forgotten again.
+//! Captures, refunds, reversals and credits are not held. They are only looked up, under their own references, and the
+//! result is valid for both copies. The copy sends none of them again: its till may have heard from the other copy that
+//! it failed, and may have requested it again. The deletion of a stored card continues, because deleting it twice does
+//! no harm.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
@@ -18,22 +18,21 @@ use super::state::State;
 use super::{Action, Cause, Event, HostFacts, Paper, Reason, Record, Step, Transaction};
 
 impl Transaction {
-    /// Holds it, where something would be taken back by itself.
+    /// Holds the transaction when it would otherwise be reversed automatically.
     pub(super) fn hold(&mut self, why: Cause) -> Step {
         match self.state {
             State::AtChip(_) | State::AtSignature(_) | State::AwaitingTill(_) | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
-            // By this journal it was never sent; the gateway holds it.
+            // This journal says that it was never sent, but the gateway holds it.
             State::Waiting(_) if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
                 Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
             }
-            // A list that leaves it out later does not prove that it never was there: it is looked up, and never sent
-            // again.
+            // A later list without it does not prove that it never existed. It is looked up, and never sent again.
             State::Waiting(_) => {
                 let why = Cause::from(Reason::NotSentInCopy);
                 let mut step = self.confirm(why.clone()).alarm(why.clone());
@@ -49,11 +48,11 @@ impl Transaction {
         }
     }
 
-    /// Nothing goes on but what a person decides.
+    /// Handles an event of a held transaction. Only a person's decision has an effect.
     pub(super) fn handle_held(&mut self, event: Event) -> Step {
         match event {
             Event::Resolve { keep, by } => self.settled_by_person(keep).by(by),
-            // The card is out of the reader's way all the same.
+            // The card no longer keeps the reader busy, so this is noted.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 self.volatile.card_open = false;
                 Step::none()
@@ -68,7 +67,7 @@ impl Transaction {
             State::AtSignature(AtSignature { payment, .. }) | State::AwaitingTill(AwaitingTill { payment, .. }) => {
                 let payment = Some(payment.clone());
                 if keep {
-                    // It may have been taken back since: looked up before anybody is told that it stands.
+                    // It may have been reversed meanwhile. It is looked up before the till is told that it stays.
                     let at_till = matches!(self.state, State::AwaitingTill(_));
                     let why = if at_till { Reason::TillInCopy } else { Reason::SignatureInCopy }.into();
                     let looked = Record::Reversing { why, payment, host: None, by: None };
@@ -82,7 +81,7 @@ impl Transaction {
         step.after(settled)
     }
 
-    /// What was found stays, for a person has decided so.
+    /// Ends a transaction whose payment stays, as a person decided.
     pub(super) fn stays_charged(&self, id: &PaymentId, left: Amount) -> Step {
         let host = HostFacts { id: Some(id.clone()), ..self.host.clone() };
         let outcome = outcome_of(left, self.amount);

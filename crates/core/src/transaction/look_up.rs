@@ -1,13 +1,14 @@
-//! What a look-up shows of a payment that is to be reversed: how much of it is still charged. It decides nothing and
-//! sends nothing.
+//! The evaluation of a look-up of a payment that is to be reversed: how much of it is still charged. It decides nothing
+//! and sends nothing.
 //!
-//! Our own reference tells what became of our request; what is left of the payment is what was approved less **every**
-//! approved reversal and refund of it, whoever made it. The interface names `referencedId` in webhooks only, so nothing
-//! rests on it: a transaction belongs to the payment by our reference, or because the list was asked for with all that
-//! is linked to the one payment in it. Where a gateway does name it, it is heeded.
+//! Our own reference shows the outcome of our request. What is left of the payment is the approved amount less
+//! **every** approved reversal and refund of it, by any sender. The interface names `referencedId` in webhooks only, so
+//! the rules do not depend on it. A transaction belongs to the payment by our reference. It also belongs to it when the
+//! list has only one payment, because the query asks for all that is linked to it. When a gateway does name
+//! `referencedId`, it is used.
 //!
-//! Amounts, currencies and codes are judged as strictly as those of a direct answer: what cannot be read is nobody's to
-//! guess.
+//! Amounts, currencies and codes are checked as strictly as those of a direct answer. A value that cannot be read is
+//! never guessed.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -16,36 +17,36 @@ use super::record::Payment;
 use super::reversals::{ConfirmedReversal, RecordedReversal, ReversalRequest, less};
 use super::{ApprovedAmount, Cause, ListedState, ListedTransaction, Reason};
 
-/// Why a list does not tell how much is left.
+/// The reason why a list does not show how much is left.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inconclusive {
-    /// A later look will.
+    /// A later look-up will show it.
     LookAgain(Cause),
-    /// No look will: a person must see to it.
+    /// No look-up will show it. A person must handle it.
     ForPerson(Cause),
 }
 
-/// What became of our own reversal.
+/// The result of our own reversal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OwnReversal {
     /// Listed as approved.
     CarriedOut {
-        /// Id of the reversal.
+        /// The id of the reversal.
         id: PaymentId,
-        /// How much.
+        /// The reversed amount.
         amount: Amount,
     },
     /// Listed as declined.
     Declined {
-        /// So often.
+        /// The number of listed declines.
         times: u32,
     },
     /// Not listed.
     NotListed,
 }
 
-/// The payments of a list. Linked captures and refunds are somebody else's doing: to reverse a refund would charge the
-/// customer.
+/// Returns the payments of a list. Linked captures and refunds were made by other senders, and reversing a refund would
+/// charge the customer.
 pub(super) fn payments(found: &[ListedTransaction]) -> impl Iterator<Item = &ListedTransaction> {
     found.iter().filter(|one| is_payment(one))
 }
@@ -54,8 +55,8 @@ fn is_payment(one: &ListedTransaction) -> bool {
     matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
 }
 
-/// What carries the payment's own reference and is neither a payment nor what gives one back: listed so, it is not
-/// absent, and nobody can say what it did.
+/// Returns a transaction with the payment's own reference that is neither a payment nor a reversal or refund. As it is
+/// listed, it is not absent, but its effect is unknown.
 pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) -> Option<&'a ListedTransaction> {
     found.iter().find(|one| {
         one.reference.as_deref() == Some(reference)
@@ -65,15 +66,16 @@ pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) 
     })
 }
 
-/// What may be charged is reversed like what is: the gateway knows better, and a refusal is shown to a person.
+/// Returns whether a listed transaction may be charged. It is reversed like one that certainly is. The gateway decides,
+/// and a refusal is shown to a person.
 pub(super) fn may_be_charged(one: &ListedTransaction) -> bool {
     matches!(one.state, ListedState::Approved | ListedState::Unclear)
 }
 
-/// What became of the reversal that was asked for.
+/// Returns the result of the requested reversal.
 pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Result<OwnReversal, Inconclusive> {
     let named = |one: &&ListedTransaction| one.reference.as_ref() == Some(&request.reference);
-    // Earlier programs sent their reversals under the sale's own reference.
+    // Earlier versions sent their reversals under the transaction's own reference.
     let another =
         |one: &&ListedTransaction| one.payment_type != "RV" && !is_payment(one) && one.state != ListedState::Declined;
     if let Some(strange) = found.iter().filter(named).find(another) {
@@ -106,8 +108,8 @@ pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Res
     Ok(if times > 0 { OwnReversal::Declined { times } } else { OwnReversal::NotListed })
 }
 
-/// What is left of a payment; `None` when all of it was given back. Of a reversal that an answer confirmed the list
-/// knows better how much it was, when it shows it.
+/// Returns what is left of a payment, or `None` when all of it was given back. For a confirmed reversal, an amount in
+/// the list takes precedence over the answer's amount.
 pub(super) fn left(
     is: &RecordedReversal,
     payment: &Payment,
@@ -128,8 +130,8 @@ pub(super) fn left(
             continue;
         }
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
-            // The interface lists kinds without their meanings: nobody can say what this one did with the money. A
-            // capture took it: not by this terminal, which captures nothing that it takes back, so somebody wants it.
+            // The interface lists kinds without their meanings, so the effect of this one is unknown. It may be a
+            // capture. This terminal captures nothing that it reverses, so the capture was made elsewhere on purpose.
             return Err(Inconclusive::ForPerson(another_kind(one)));
         }
         let done = is.confirmed.iter().find(|done| is_listed(done, one));
@@ -153,7 +155,7 @@ pub(super) fn left(
     Ok(less(payment.amount, back))
 }
 
-/// What a list shows of a confirmed reversal, other than declined.
+/// Returns the entries of a list for a confirmed reversal, except declined ones.
 fn listed_as<'a>(
     done: &'a ConfirmedReversal,
     found: &'a [ListedTransaction],
@@ -166,7 +168,7 @@ fn is_listed(done: &ConfirmedReversal, one: &ListedTransaction) -> bool {
     !is_payment(one) && (ours || done.id == one.id)
 }
 
-/// A reversal of which the list says another amount than the answer did.
+/// Returns the cause when the list names another amount of a reversal than the answer did.
 pub(super) fn told_otherwise(is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Cause> {
     is.confirmed.iter().find_map(|done| {
         let said = |one: &ListedTransaction| match one.amount {
@@ -180,7 +182,7 @@ pub(super) fn told_otherwise(is: &RecordedReversal, found: &[ListedTransaction])
     })
 }
 
-/// Whether a reversal or refund is one of this payment.
+/// Returns whether a reversal or refund belongs to this payment.
 fn belongs(
     is: &RecordedReversal,
     one: &ListedTransaction,
@@ -202,8 +204,8 @@ fn belongs(
     Err(Inconclusive::ForPerson(Reason::WhoseIsNotSaid.with(&one.id)))
 }
 
-/// What an approved transaction is for: an absent amount is the one that was asked for; `None` in another currency, or
-/// unreadable.
+/// Returns the amount of an approved transaction. When none is named, it is the requested amount. `None` when it is in
+/// another currency or cannot be read.
 pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
     match amount {
         ApprovedAmount::NotSaid => Some(asked),
@@ -212,12 +214,12 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
     }
 }
 
-/// The gateway did something else than it was asked for.
+/// Returns the cause for a gateway that carried out another amount than requested.
 pub(super) fn another_amount(id: &PaymentId) -> Cause {
     Reason::AnotherAmountDone.with(id)
 }
 
-/// The gateway lists something as another kind than it was asked for.
+/// Returns the cause for a gateway that lists another kind than requested.
 pub(super) fn another_kind(one: &ListedTransaction) -> Cause {
     Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }

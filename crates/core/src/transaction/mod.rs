@@ -1,28 +1,29 @@
-//! THE CORE: what a sale is and what may happen next. Pure: no clock, no I/O, no async.
+//! THE CORE: the transaction and its transitions. Pure: no clock, no I/O, no async.
 //!
-//! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
-//! [`Transaction::handle`] looks at the sale and an event and gives a [`Step`]: records to write and actions to carry out. The
-//! actions come out of a step only through [`crate::book`], which writes first. Only `Transaction::apply` moves the sale from
-//! state to state, so that replaying the journal after a power cut is the live path.
+//! **Every transition gives the records to write and the actions to carry out. The actions cannot be had before the
+//! records are written.** [`Transaction::handle`] takes an event and gives a [`Step`] with the records and the actions.
+//! The actions come out of a step only through [`crate::book`], which writes first. Only `Transaction::apply` moves the
+//! transaction from state to state. Replaying the journal after a power cut therefore runs the same code as live
+//! operation.
 //!
 //! | state | entered by the record | the till hears | after a power cut |
 //! |---|---|---|---|
 //! | Waiting | `Started` | waiting for the card | cancelled: nothing was sent |
 //! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
 //! | AtChip | `HostApproved`, on the disk before the chip hears it; a part is looked up first | in progress | `Reversing` the known payment |
-//! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | goes on waiting for it |
-//! | AwaitingTill | `TillAsked`: approved, and the till is to confirm that it takes it | say whether you take it | goes on waiting for it |
-//! | Reversing | `Reversing` | unconfirmed, reversing | goes on, looking up before it sends anything again |
-//! | Confirming | `Finishing`: a capture, refund, reversal or credit without an answer | unconfirmed | goes on, looking up before it sends anything again |
+//! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | continues to wait for it |
+//! | AwaitingTill | `TillAsked`: approved, and the till is to confirm that it takes it | say whether you take it | continues to wait for it |
+//! | Reversing | `Reversing` | unconfirmed, reversing | continues, and looks up before it sends anything again |
+//! | Finishing | `Confirming`: a capture, refund, reversal or credit without an answer | unconfirmed | continues, and looks up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! In each state but the first and the last a sale can be held (`Held`): then nothing goes on until a person has
-//! decided.
+//! In each state except the first and the last a transaction can be held (`Held`). Nothing then continues until a
+//! person has decided.
 //!
-//! What needs no card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed card
-//! never enter AtChip: the host's approval is final and `HostApproved` and `Ended` (or `SignatureAsked`, or
-//! `TillAsked`) are written together. Times are arguments; what a power cut may forget (timers, what is in flight) is
-//! the `volatile` part of its state.
+//! A transaction without a card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed
+//! card never enter AtChip: the gateway's approval is final. `HostApproved` and `Ended` (or `SignatureAsked`, or
+//! `TillAsked`) are then written together. Times are arguments. The `volatile` part of a state is what a power cut may
+//! forget: timers, and requests in flight.
 
 mod action;
 mod answer;
@@ -68,51 +69,53 @@ use pos_terms::money::Amount;
 use pos_terms::transaction::Taken;
 use state::{State, Volatile, VolatileWaiting, Waiting};
 
-/// One sale, from the till's wish to the end of every doubt about its money.
+/// One transaction, from the till's request until nothing about its money is unknown.
 #[derive(Clone, Debug)]
 pub struct Transaction {
     order: Order,
-    /// What is charged: the order's amount and its tip, and a tip once it was typed.
+    /// The amount to charge: the order's amount and its tip, and a typed tip once it is known.
     amount: Amount,
     tip: Option<Amount>,
     state: State,
-    /// A request of this transaction once had no answer: no later answer can say that nothing happened.
+    /// True if a request of this transaction once had no answer. No later answer can then prove that nothing happened.
     doubted: bool,
-    /// The gateway declined it in a way that had to be looked up.
+    /// True if the gateway declined it in a way that needed a look-up.
     decline_was_doubted: bool,
-    /// The gateway has had it, as it answered or as a look showed, and it is not decided what it did: it is not "never
-    /// received".
+    /// True if the gateway has received it, by its answer or by a look-up, and has not decided it. Such a transaction
+    /// is not "never received".
     was_listed: bool,
-    /// How often the request was sent, and may have been read: once, and again each time its absence was believed.
+    /// The number of times that the request was sent and may have been read: once, and again each time the agent
+    /// concluded that it was absent.
     tries: u32,
-    /// When the request was last sent, milliseconds since 1970, UTC; at the latest, when the clock was set back since.
+    /// The latest possible time of the last request, in milliseconds since 1970, UTC. It is corrected when the clock
+    /// was set back later.
     asked_unix_ms: i64,
-    /// When it began, at the latest.
+    /// The latest possible time of the beginning.
     begun_unix_ms: i64,
-    /// Why a person must decide before anything goes on.
+    /// The reason why a person must decide before anything continues.
     held: Option<Cause>,
-    /// A person has decided.
+    /// True if a person has decided.
     decided: bool,
-    /// What a person said of the signature: whether it is the card's.
+    /// The decision of a person about the signature: whether it matches the card.
     signature: Option<bool>,
-    /// What the till said, when it was asked whether it takes the sale.
+    /// The till's answer, when it was asked whether it takes the approved amount.
     till_said: Option<Taken>,
-    /// Facts of the card, as far as they are known: they fill the receipt.
+    /// The known facts of the card, for the receipt.
     card: Option<CardFacts>,
-    /// Facts of the host, as far as they are known.
+    /// The known facts from the gateway.
     host: HostFacts,
-    /// When it ended, milliseconds since 1970, UTC.
+    /// The time of the end, in milliseconds since 1970, UTC.
     ended_unix_ms: Option<i64>,
-    /// Steps that wrote something, for the journal's order.
+    /// The number of steps that wrote records, for the journal's order.
     steps: u32,
     volatile: Volatile,
 }
 
 impl Transaction {
-    /// A new sale: the first record, then the reader is armed, or first asks for a tip.
+    /// Begins a transaction: the first record, and then the reader waits for a card or first asks for a tip.
     pub fn begin(order: Order) -> (Self, Step) {
         if !order.kind().needs_card() {
-            // Not asked in the same breath: a till that hears that it could not be recorded must not find it carried
+            // The request is not in the same step. A till that hears "could not be recorded" must not find it carried
             // out later.
             let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);
             return (Self::waiting(order), step);
@@ -124,7 +127,7 @@ impl Transaction {
         (sale, step)
     }
 
-    /// Replays a sale from what its steps wrote. `None` when that does not begin with `Started`.
+    /// Replays a transaction from the records of its steps. Returns `None` when they do not begin with `Started`.
     #[must_use]
     pub fn replay(steps: &[Vec<Record>]) -> Option<Self> {
         let Record::Started { order } = steps.first()?.first()? else {
@@ -137,7 +140,7 @@ impl Transaction {
         Some(sale)
     }
 
-    /// Goes on replaying, from where the clock was set back.
+    /// Continues to replay, from the point where the clock was set back.
     #[must_use]
     pub fn replay_on(mut self, steps: &[Vec<Record>]) -> Self {
         for records in steps {
@@ -146,16 +149,17 @@ impl Transaction {
         self
     }
 
-    /// The clock was set back to this time (milliseconds since 1970, UTC): all that was done until now had been done by
-    /// then, whatever a clock that was ahead has written. From then on it counts as that old, and no older: a payment
-    /// that is absent is neither believed to be so too early, nor waited for until the wrong time has come.
+    /// Handles a clock that was set back to this time (milliseconds since 1970, UTC). Everything up to now was done
+    /// before this time, even if the earlier, wrong clock wrote a later one. From then on it counts as exactly that
+    /// old. The agent therefore neither concludes too early that a payment is absent, nor waits until the wrong time
+    /// has come.
     pub fn clock_was_set_back(&mut self, unix_ms: i64) {
         self.begun_unix_ms = self.begun_unix_ms.min(unix_ms);
         self.asked_unix_ms = self.asked_unix_ms.min(unix_ms);
     }
 
     fn waiting(order: Order) -> Self {
-        // A sum that is too large was refused before it was ordered.
+        // A sum that is too large was refused before the order was made.
         let total = order.tip.and_then(|tip| order.amount.plus(tip).ok()).unwrap_or(order.amount);
         Self {
             amount: total,
@@ -180,50 +184,51 @@ impl Transaction {
         }
     }
 
-    /// The terms.
+    /// Returns the order.
     #[must_use]
     pub fn order(&self) -> &Order {
         &self.order
     }
 
-    /// What is charged: the order's amount and the tip.
+    /// Returns the amount to charge: the order's amount and the tip.
     #[must_use]
     pub fn amount(&self) -> Amount {
         self.amount
     }
 
-    /// The tip: of the order, or typed at the reader.
+    /// Returns the tip of the order, or the tip typed at the reader.
     #[must_use]
     pub fn tip(&self) -> Option<Amount> {
         self.tip
     }
 
-    /// What of an amount that was approved is a tip: it pays for the sale first, so that of a part only what is above
-    /// the sale's own amount is one.
+    /// Returns the tip in an approved amount. The approved amount pays the order's amount first. In a partial approval
+    /// only the part above that amount is a tip.
     #[must_use]
     pub fn tip_in(&self, approved: Amount) -> Option<Amount> {
         self.tip.and_then(|_| approved.less(self.order.amount))
     }
 
-    /// How many steps were written so far: the place of the next one in the journal.
+    /// Returns the number of written steps. It is also the position of the next step in the journal.
     #[must_use]
     pub fn steps_written(&self) -> u32 {
         self.steps
     }
 
-    /// The card, as far as it is known.
+    /// Returns the known facts of the card.
     #[must_use]
     pub fn card(&self) -> Option<&CardFacts> {
         self.card.as_ref()
     }
 
-    /// What the host said, as far as it did.
+    /// Returns the known facts from the gateway.
     #[must_use]
     pub fn host(&self) -> &HostFacts {
         &self.host
     }
 
-    /// When it ended, milliseconds since 1970, UTC; `None` as long as it has not, or if an earlier program ended it.
+    /// Returns the time of the end, in milliseconds since 1970, UTC. It is `None` before the end, or when an earlier
+    /// version ended it.
     #[must_use]
     pub fn ended_unix_ms(&self) -> Option<i64> {
         self.ended_unix_ms

@@ -1,10 +1,10 @@
-//! A part was approved, and the till takes one: whether the gateway booked just that is looked up before anybody is
-//! told that it is approved.
+//! A partial approval that the till takes. A look-up checks that the gateway booked exactly this amount, before the
+//! approval is reported.
 //!
 //! An answer of 9.00 while 10.00 is booked would charge more than the till and the receipt say (design: invariant 4).
-//! So the answer is written, and the card waits as long as for a pending payment. A look that shows just this payment
-//! with just this amount lets it go on as any approval. One that shows anything else, or none in that time, takes the
-//! whole of it back: nobody chose to pay that amount. What goes back, and when, is `reversing`'s business.
+//! The answer is therefore recorded, and the card waits as long as for a pending payment. When a look-up shows exactly
+//! this payment with this amount, it continues like any approval. When it shows anything else, or nothing in that time,
+//! the full amount is reversed, because no one chose to pay it. `reversing` decides what is reversed, and when.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use super::{
     Reason, Record, Step, Transaction,
 };
 
-/// A gateway that does not list it yet is asked so often, while the card waits.
+/// The interval of look-ups while the gateway does not list it yet and the card waits.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// What a power cut may forget.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatilePart {
-    /// What the card hears when the part is found.
+    /// The data for the card when the partial approval is found.
     for_chip: Box<ForChip>,
-    /// When to look again; `None` while a look is under way.
+    /// The time of the next look-up; `None` while one is on its way.
     due: Option<Duration>,
-    /// Until when a look must have shown it.
+    /// The deadline by which a look-up must have shown it.
     until: Duration,
 }
 
@@ -42,19 +42,19 @@ impl VolatilePart {
     }
 }
 
-/// What a look shows of a part.
+/// The result of a look-up of a partial approval.
 #[derive(Debug, PartialEq, Eq)]
 enum Shown {
     /// This payment with this amount, and nothing else.
     JustThis,
-    /// Nothing, or nothing decided.
+    /// Nothing, or an undecided transaction.
     NotYet,
     /// Something else.
     SomethingElse,
 }
 
 impl Transaction {
-    /// Written first, then looked up.
+    /// Records the partial approval and looks it up.
     pub(super) fn part_approved(
         &mut self,
         part: Payment,
@@ -94,7 +94,7 @@ impl Transaction {
                 chip.volatile.due = None;
                 Step::act([self.query(None)])
             }
-            // A chip that is gone cannot confirm; a tap or a swipe needs not.
+            // A chip that is gone cannot confirm. A tap or a swipe need not confirm.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 let confirms = self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
                 let lost = self.order.kind().card_has_a_say() && confirms;
@@ -106,7 +106,7 @@ impl Transaction {
         }
     }
 
-    /// In a moment, as long as the card waits; then it goes back.
+    /// Schedules the next look-up as long as the card can wait. Afterwards the payment is reversed.
     fn look_again(&mut self, part: Payment, now: Now) -> Step {
         let State::AtChip(chip) = &mut self.state else { return Step::none() };
         let at = now.monotonic + LOOK_EVERY;

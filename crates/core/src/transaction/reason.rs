@@ -1,8 +1,8 @@
-//! Why something happened to a sale, as data: one word of a closed list, and what was said about it from outside.
+//! The cause of an event of a transaction, as data: one word of a closed list, and a detail from outside.
 //!
-//! Programs branch on the word, the journal keeps it, and `words` makes sentences of it for cashier, customer and
-//! technician. What this is not: a sentence. A detail is foreign text (the gateway's description, the system's error)
-//! or a fact (an id, an amount); no text of ours is in it.
+//! Programs branch on the word, and the journal keeps it. `words` makes sentences of it for cashier, customer and
+//! technician. It is not a sentence itself. A detail is external text (the gateway's description, the system's error)
+//! or a fact (an id, an amount). It contains no text of the agent.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// One of a closed list. A word is never given another meaning; words may be added.
+        /// The reason: one word of a closed list. A word never changes its meaning; words may be added.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Reason {
             $($(#[$doc])* $name,)*
         }
 
         impl Reason {
-            /// Every reason, in the order of this page.
+            /// All reasons, in the order of this list.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// As programs and the journal write it.
+            /// Returns the word that programs and the journal use.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
@@ -32,17 +32,17 @@ macro_rules! reasons {
 reasons! {
     // ---- The card, its holder and the shop; nothing is charged
 
-    /// The bank, or the gateway for it, declined; the gateway's description.
+    /// The issuer, or the gateway on its behalf, declined. Detail: the gateway's description.
     BankDeclined = "bank-declined",
-    /// The bank takes no tap for it: the card must be inserted, and the PIN entered; the gateway's description.
+    /// The issuer refuses a tap: insert the card and enter the PIN. Detail: the gateway's description.
     InsertAndPin = "insert-and-pin",
-    /// The bank declined, and says that another try with this card will not be approved; the gateway's description.
+    /// The issuer declined, and will not approve another attempt with this card. Detail: the gateway's description.
     DoNotTryAgain = "do-not-try-again",
-    /// The chip declined by itself; nothing was sent.
+    /// The chip declined offline; nothing was sent.
     CardDeclined = "card-declined",
-    /// The cancel key of the reader, or the card was taken away.
+    /// The customer pressed the cancel key of the reader, or removed the card.
     CustomerCancelled = "customer-cancelled",
-    /// The till, or the cashier, cancelled.
+    /// The till or the cashier cancelled.
     TillCancelled = "till-cancelled",
     /// The terminal is being stopped.
     TerminalStopped = "terminal-stopped",
@@ -50,196 +50,197 @@ reasons! {
     CardTimeout = "card-timeout",
     /// The cardholder was asked for a tip, and typed none in time.
     TipTimeout = "tip-timeout",
-    /// The card could not be read by any way that it allows; the reader's words.
+    /// The card could not be read in any way that it allows. Detail: the reader's words.
     CardUnreadable = "card-unreadable",
-    /// The card was gone before the gateway had time for the sale.
+    /// The card was removed before the gateway could process the request.
     CardGone = "card-gone",
-    /// The card of the payment before was not taken out of the reader in time.
+    /// The card of the previous payment was not removed from the reader in time.
     CardLeftIn = "card-left-in",
-    /// Amount and tip together cannot be charged; why.
+    /// Amount and tip together cannot be charged. Detail: the explanation.
     TipNotPossible = "tip-not-possible",
 
-    // ---- The terminal; nothing has left it
+    // ---- The terminal; nothing left it
 
-    /// The reader went away in the middle; its trouble.
+    /// The connection to the reader was lost during the transaction. Detail: the error.
     ReaderLost = "reader-lost",
-    /// The reader is not ready; its trouble.
+    /// The reader is not ready. Detail: the error.
     ReaderNotReady = "reader-not-ready",
-    /// The reader's port cannot be opened; the port and the system's words.
+    /// The reader's port cannot be opened. Detail: the port and the system's error.
     ReaderAbsent = "reader-absent",
-    /// What answers at the reader's port is none, or another kind; the port and what was wrong.
+    /// The device at the reader's port is not a reader, or is another kind. Detail: the port and the error.
     ReaderOtherDevice = "reader-other-device",
-    /// The reader is not one of `[reader] serials`; its serial number.
+    /// The reader is not listed in `[reader] serials`. Detail: its serial number.
     ReaderNotListed = "reader-not-listed",
-    /// The reader is being restarted after a fault; which.
+    /// The reader is being restarted after a fault. Detail: the fault.
     ReaderRestarting = "reader-restarting",
-    /// The reader sends without end; its port.
+    /// The reader sends data without end. Detail: its port.
     ReaderFlooding = "reader-flooding",
-    /// The reader has no key left to encrypt with.
+    /// The reader has no encryption key left.
     ReaderNoKeys = "reader-no-keys",
-    /// The reader sends card data in clear; its serial number.
+    /// The reader sends card data in clear text. Detail: its serial number.
     ReaderClearData = "reader-clear-data",
-    /// The reader stopped encrypting, or uses a key twice; its serial number.
+    /// The reader stopped encrypting, or used a key twice. Detail: its serial number.
     ReaderNotEncrypting = "reader-not-encrypting",
-    /// The reader signed another amount or currency than was asked for.
+    /// The reader signed another amount or currency than requested.
     ReaderAmountDiffers = "reader-amount-differs",
-    /// The reader says that a PIN was entered, and gave none.
+    /// The reader reports that a PIN was entered, but sent none.
     ReaderPinMissing = "reader-pin-missing",
-    /// Card numbers may not, or cannot, be typed on this reader.
+    /// Card numbers must not, or cannot, be typed on this reader.
     TypingNotPossible = "typing-not-possible",
     /// The terminal was restarted before anything was sent.
     TerminalRestarted = "terminal-restarted",
-    /// Neither the board's clock nor the reader's can be right.
+    /// Both the terminal's clock and the reader's clock are wrong.
     ClockUntrusted = "clock-untrusted",
-    /// The request cannot be made, or the gateway refuses it as invalid: a value that it does not take; which.
+    /// The request cannot be made, or the gateway refuses a value of it as invalid. Detail: the value.
     RequestNotPossible = "request-not-possible",
 
-    // ---- The way to the gateway; it has not processed the request
+    // ---- The way to the gateway; the gateway did not process the request
 
-    /// No connection to the gateway; the system's words.
+    /// No connection to the gateway. Detail: the system's error.
     GatewayUnreachable = "gateway-unreachable",
-    /// The gateway's certificate is not one to be trusted; what is wrong with it.
+    /// The gateway's certificate is not trusted. Detail: the error.
     GatewayUntrustedCertificate = "gateway-untrusted-certificate",
     /// The gateway's certificate has expired.
     GatewayCertificateExpired = "gateway-certificate-expired",
-    /// The gateway takes no certificate of ours, or wants one that there is not.
+    /// The gateway refuses our certificate, or requires one that is not installed.
     GatewayOwnCertificateRefused = "gateway-own-certificate-refused",
-    /// The gateway refuses our certificate, which has expired.
+    /// The gateway refuses our certificate, because it has expired.
     GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
     /// The gateway refuses the access token.
     GatewayRefusesToken = "gateway-refuses-token",
-    /// The gateway has nothing at the address that was asked.
+    /// The gateway has nothing at the requested address.
     GatewayWrongAddress = "gateway-wrong-address",
-    /// The gateway has too many requests and did not process this one; its description.
+    /// The gateway has too many requests and did not process this one. Detail: its description.
     GatewayThrottles = "gateway-throttles",
-    /// The gateway does not know it, after all the time in which it could still have come.
+    /// The gateway does not know it, and the time in which it could still arrive has passed.
     NeverReceived = "never-received",
 
-    // ---- What began a doubt about the money
+    // ---- Why the outcome became unknown
 
-    /// The request was sent, and no answer came; what happened to the line.
+    /// The request was sent, and no answer came. Detail: the error of the connection.
     GatewayNoAnswer = "gateway-no-answer",
-    /// The gateway failed; its HTTP status.
+    /// The gateway failed. Detail: its HTTP status.
     GatewayOutOfOrder = "gateway-out-of-order",
-    /// The gateway's answer cannot be read, or contradicts itself; in which way.
+    /// The gateway's answer cannot be read, or contradicts itself. Detail: how.
     AnswerUnclear = "answer-unclear",
-    /// The gateway's result code is on no list; the code.
+    /// The gateway's result code is on no list. Detail: the code.
     CodeUnknown = "code-unknown",
-    /// The gateway declined in a way that failures do not come in; its description.
+    /// The gateway declined in an unusual way, so the decline must be confirmed. Detail: its description.
     DeclineInDoubt = "decline-in-doubt",
-    /// The gateway answered about another payment, reference or kind of transaction; which.
+    /// The gateway answered about another payment, reference or kind of transaction. Detail: which.
     AnotherPaymentAnswered = "another-payment-answered",
     /// The gateway did not decide in time.
     NotDecidedInTime = "not-decided-in-time",
-    /// The gateway approved another amount or currency; which.
+    /// The gateway approved another amount or currency. Detail: which.
     AnotherAmountApproved = "another-amount-approved",
     /// The gateway approved an amount that cannot be read.
     AmountUnreadable = "amount-unreadable",
     /// The gateway's result and its answer to the chip contradict each other.
     ChipContradicted = "chip-contradicted",
-    /// A part was approved, and the till takes no part; how much.
+    /// A part was approved, and the till takes no part. Detail: the amount.
     PartialNotTaken = "partial-not-taken",
-    /// The chip refused after the bank had approved.
+    /// The chip refused after the issuer had approved.
     CardRefused = "card-refused",
-    /// The card or the reader was gone before the chip confirmed the approval.
+    /// The card was removed, or the reader was lost, before the chip confirmed the approval.
     CardLost = "card-lost",
-    /// The terminal was restarted before the gateway's answer was kept.
+    /// The terminal was restarted before it recorded the gateway's answer.
     RestartedBeforeAnswer = "restarted-before-answer",
     /// The terminal was restarted before the chip confirmed the approval.
     RestartedBeforeCard = "restarted-before-card",
     /// The signature was refused at the counter.
     SignatureRefused = "signature-refused",
-    /// Nobody compared the signature in time.
+    /// The signature was not compared in time.
     SignatureNotChecked = "signature-not-checked",
-    /// The till said that it does not take what was approved.
+    /// The till answered that it does not take the approved amount.
     NotTaken = "not-taken",
-    /// The till did not say in time whether it takes what was approved.
+    /// The till did not answer in time whether it takes the approved amount.
     TillSilent = "till-silent",
-    /// A person decided, in the place of a journal that is an old copy, that it is taken back.
+    /// A person decided to reverse it, because the journal is an outdated copy.
     TakenBackByPerson = "taken-back-by-person",
-    /// It had not been sent when an old copy of the journal was made.
+    /// It had not been sent when the outdated copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
-    /// It was not confirmed when an old copy of the journal was made: it is looked up, and never sent again.
+    /// It was not confirmed when the outdated copy of the journal was made. It is looked up, and never sent again.
     OpenInCopy = "open-in-copy",
-    /// Its signature was being compared when an old copy of the journal was made.
+    /// Its signature was being compared when the outdated copy of the journal was made.
     SignatureInCopy = "signature-in-copy",
-    /// The till's word was waited for when an old copy of the journal was made.
+    /// The agent was waiting for the till's answer when the outdated copy of the journal was made.
     TillInCopy = "till-in-copy",
 
-    // ---- Why a doubt is not settled yet
+    // ---- Why an unknown outcome is not resolved yet
 
-    /// The gateway cannot be asked what became of it; why.
+    /// The gateway cannot be asked about the outcome. Detail: the error.
     GatewayCannotBeAsked = "gateway-cannot-be-asked",
-    /// The till has not said yet whether it takes what was approved.
+    /// The till has not answered yet whether it takes the approved amount.
     TillNotHeard = "till-not-heard",
     /// The gateway has not decided yet.
     NotDecidedYet = "not-decided-yet",
-    /// The gateway does not know it (yet).
+    /// The gateway does not know it, or does not know it yet.
     NotListedYet = "not-listed-yet",
-    /// The gateway does not know the reversal (yet).
+    /// The gateway does not know the reversal, or does not know it yet.
     ReversalNotListed = "reversal-not-listed",
-    /// A reversal that was sent before may still be carried out.
+    /// An earlier reversal may still be carried out.
     ReversalOnItsWay = "reversal-on-its-way",
-    /// A reversal could not be sent, or has no answer; why.
+    /// A reversal could not be sent, or has no answer. Detail: the error.
     ReversalNotAnswered = "reversal-not-answered",
-    /// A reversal is held back until it is known whether something else gave the payment back; why.
+    /// A reversal is held back until it is known whether the payment was given back otherwise. Detail: the cause.
     ReversalHeldBack = "reversal-held-back",
-    /// One try was declined, and an earlier one may still be carried out.
+    /// One attempt was declined, and an earlier one may still be carried out.
     EarlierTryOpen = "earlier-try-open",
-    /// An answer came that belongs to another request.
+    /// An answer arrived that belongs to another request.
     StrayAnswer = "stray-answer",
 
-    // ---- Why a person must look
+    // ---- Why a person must decide
 
-    /// The gateway refuses the reversal; the payment's id and its words.
+    /// The gateway refuses the reversal. Detail: the payment id and the gateway's words.
     ReversalRefused = "reversal-refused",
-    /// The gateway reversed, or carried out, another amount than was asked for; the ids.
+    /// The gateway reversed, or carried out, another amount than requested. Detail: the ids.
     AnotherAmountDone = "another-amount-done",
-    /// The gateway reversed a part of what it was asked for; how much.
+    /// The gateway reversed only a part of the requested amount. Detail: the amount.
     ReversedInPart = "reversed-in-part",
-    /// The gateway lists it as another kind of transaction; the id and the kind.
+    /// The gateway lists it as another kind of transaction. Detail: the id and the kind.
     AnotherKindListed = "another-kind-listed",
-    /// The gateway's lists and answers contradict each other; in what.
+    /// The gateway's lists and answers contradict each other. Detail: where.
     ListContradicts = "list-contradicts",
-    /// The gateway approved it and does not list it any more; the id.
+    /// The gateway approved it and no longer lists it. Detail: the id.
     NotListedAnyMore = "not-listed-any-more",
-    /// The gateway does not say whose, or of which payment, a transaction is; the id.
+    /// The gateway does not say to which reference or payment a transaction belongs. Detail: the id.
     WhoseIsNotSaid = "whose-is-not-said",
-    /// The refund of what a till did not take was declined, or could not be made; why.
+    /// The refund of the part that a till did not take was declined, or could not be made. Detail: the cause.
     RestNotGivenBack = "rest-not-given-back",
-    /// The bank gave back less than the till did not take; how much.
+    /// The gateway refunded less than the part that the till did not take. Detail: the amount.
     RestGivenBackInPart = "rest-given-back-in-part",
-    /// The gateway carried it out twice; the ids.
+    /// The gateway carried it out twice. Detail: the ids.
     DoneTwice = "done-twice",
-    /// The gateway holds a second payment besides the one that is kept; the id.
+    /// The gateway holds a second payment in addition to the one that is kept. Detail: the id.
     SecondPayment = "second-payment",
-    /// The journal is an old copy, and does not know what became of it; what to do.
+    /// The journal is an outdated copy and does not know the outcome. Detail: what to do.
     OldCopy = "old-copy",
-    /// The payment may have been given back by its id already; what to look for.
+    /// The payment may already have been given back by its payment id. Detail: what to look for.
     GivenBackById = "given-back-by-id",
-    /// It was begun under settings that the terminal does not have any more; which.
+    /// It began under settings that the terminal no longer has. Detail: which.
     NotSettledHere = "not-settled-here",
 
-    // ---- Records of earlier programs
+    // ---- Records of earlier versions
 
-    /// An earlier program wrote a sentence; it is the detail.
+    /// A record of an earlier version with a whole sentence. Detail: the sentence.
     Recorded = "recorded",
 }
 
 impl Reason {
-    /// The reason of a word.
+    /// Returns the reason of a word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|reason| reason.as_str() == word)
     }
 
-    /// With what was said about it from outside.
+    /// Adds a detail from outside.
     #[must_use]
     pub fn with(self, detail: impl fmt::Display) -> Cause {
         Cause { reason: self, detail: Some(detail.to_string()).filter(|detail| !detail.is_empty()) }
     }
 
-    /// The card, the till or a person at the counter wanted it so: nobody has anything to mend.
+    /// Returns whether the card, the till or a person at the counter caused it on purpose. There is then no fault to
+    /// repair.
     #[must_use]
     pub fn is_somebodys_wish(self) -> bool {
         matches!(
@@ -255,8 +256,8 @@ impl Reason {
         )
     }
 
-    /// A fault of the terminal or of its way to the gateway, which a technician can mend. Neither the customer nor the
-    /// bank caused it, so it is never told as "declined" or "cancelled".
+    /// Returns whether it is a fault of the terminal or of its way to the gateway, which a technician can repair.
+    /// Neither the customer nor the issuer caused it, so it is never reported as "declined" or "cancelled".
     #[must_use]
     pub fn is_terminals_fault(self) -> bool {
         matches!(
@@ -296,12 +297,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A reason, and what was said about it.
+/// A reason with its detail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The reason.
     pub reason: Reason,
-    /// Foreign text or a fact, as the reason's own page says.
+    /// External text or a fact, as the reason's description says.
     pub detail: Option<String>,
 }
 
@@ -311,8 +312,8 @@ impl From<Reason> for Cause {
     }
 }
 
-/// As the journal and the log write it: the word, and behind a colon the detail. Earlier programs, which expect any
-/// text there, can read it.
+/// Writes the form of the journal and the log: the word, and after a colon the detail. Earlier versions accept any text
+/// there and can read it.
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.reason) {
@@ -323,7 +324,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// What [`Cause`]'s `Display` wrote, and any sentence of an earlier program.
+/// Reads what [`Cause`]'s `Display` wrote, and any sentence of an earlier version.
 impl From<&str> for Cause {
     fn from(text: &str) -> Self {
         let (word, detail) = match text.split_once(": ") {

@@ -1,4 +1,4 @@
-//! What stands on a receipt, as data. The printer module lays it out; nothing here knows paper.
+//! The contents of a receipt, as data. The printer module lays it out; this module knows nothing about paper.
 
 use pos_terms::card::CardFacts;
 use pos_terms::money::Amount;
@@ -6,41 +6,42 @@ use pos_terms::transaction::{Kind, Reference, SaleNumber};
 
 use super::{Cause, HostFacts};
 
-/// One receipt. What stands on which copy is the printer's business.
+/// One receipt. The printer module decides which copy shows which contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// What kind of transaction.
+    /// The kind of transaction.
     pub kind: Kind,
-    /// Terminal id.
+    /// The terminal id.
     pub terminal_id: String,
-    /// Local date and time of the sale, `2026-11-20 12:34:56`.
+    /// The local date and time of the transaction, `2026-11-20 12:34:56`.
     pub local_time: String,
-    /// Sequence number of the sale in the journal.
+    /// The sequence number of the transaction in the journal.
     pub number: SaleNumber,
-    /// It is training: no card was read and no money moves.
+    /// True if it is training: no card was read and no money moves.
     pub training: bool,
     /// The till's reference.
     pub reference: Reference,
-    /// What was asked for, the tip included.
+    /// The requested amount, including the tip.
     pub amount: Amount,
-    /// The tip in it; of a part that was approved, what is above the sale's own amount.
+    /// The tip in it. In a partial approval, it is what is above the order's amount.
     pub tip: Option<Amount>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: ReceiptOutcome,
-    /// The card, when one was read.
+    /// The card, if one was read.
     pub card: Option<CardFacts>,
-    /// What the host said, when it was asked.
+    /// The facts from the gateway, if it was asked.
     pub host: HostFacts,
-    /// The operator who asked for it, by the agent's knowledge or the till's word.
+    /// The operator who asked for it, as the agent knows it or as the till named it.
     pub operator: Option<String>,
     /// The supervisor who confirmed it.
     pub supervisor: Option<String>,
-    /// The transaction that this one refers to, as far as the journal knows it; filled in by whoever has the journal.
+    /// The transaction that this one refers to, as far as the journal knows it. The caller with access to the journal
+    /// fills it in.
     pub original: Option<Original>,
 }
 
 impl Receipt {
-    /// What was charged, or would have been.
+    /// Returns the amount that was charged, or would have been.
     #[must_use]
     pub fn charged(&self) -> Amount {
         match self.outcome {
@@ -50,23 +51,24 @@ impl Receipt {
     }
 }
 
-/// An earlier transaction, on the receipt of a refund, a void or another one that refers to it.
+/// An earlier transaction, on the receipt of a transaction that refers to it, such as a refund or a void.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// Its number.
     pub number: SaleNumber,
-    /// Its reference, when that is this till's.
+    /// Its reference, when the transaction belongs to this till.
     pub reference: Option<Reference>,
     /// Its local date and time.
     pub local_time: String,
-    /// Brand of its card.
+    /// The brand of its card.
     pub brand: Option<String>,
     /// The last four digits of its card.
     pub last4: Option<String>,
 }
 
 impl Original {
-    /// What a later receipt says of an earlier one. A refund of a capture names the card of the pre-authorisation.
+    /// Returns what a later receipt shows of an earlier one. A refund of a capture names the card of the
+    /// pre-authorisation.
     #[must_use]
     pub fn of(earlier: Receipt) -> Self {
         let Receipt { number, reference, local_time, card, host, original, .. } = earlier;
@@ -82,21 +84,21 @@ impl Original {
     }
 }
 
-/// The outcome as the receipt says it.
+/// The outcome in the form that the receipt shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceiptOutcome {
     /// Approved in full.
     Approved,
-    /// Approved in part: this much.
+    /// Approved in part: this amount.
     PartiallyApproved(Amount),
-    /// Not charged, and why.
+    /// Not charged, with the cause.
     Declined(Cause),
-    /// Charged and taken back, or reversed before it was charged, and why.
+    /// Charged and then reversed, or reversed before it was charged, with the cause.
     Reversed(Cause),
-    /// Nobody knows yet: it is being undone, or finished, as its kind says.
+    /// Not known yet. It is being reversed or finished, depending on its kind.
     Unconfirmed(Cause),
-    /// Cancelled before anything was sent, and why.
+    /// Cancelled before anything was sent, with the cause.
     Cancelled(Cause),
-    /// No payment exists: nothing was sent or processed, and why.
+    /// No payment exists: nothing was sent or processed. With the cause.
     NotSent(Cause),
 }

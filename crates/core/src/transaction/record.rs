@@ -1,5 +1,5 @@
-//! What the journal keeps of a sale. Nothing here is forbidden to keep: no track, no PIN block, no KSN, no expiry date
-//! (design: invariant 7). Records are only ever added to, and old ones must stay readable.
+//! The journal's records of a transaction. They contain no data that is forbidden to keep: no track, no PIN block, no
+//! KSN, no expiry date (design: invariant 7). Records are only added, and old ones must stay readable.
 
 use std::collections::BTreeMap;
 
@@ -13,75 +13,75 @@ use pos_terms::transaction::{
 
 use super::{Cause, HostFacts, ReceiptOutcome};
 
-/// The terms of a transaction; they never change. The word sale stands for every kind.
+/// The terms of a transaction of any kind. They never change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
-    /// What kind of transaction, and what it is about.
+    /// The kind of transaction, and what it refers to.
     #[serde(rename = "kind", default, skip_serializing_if = "Operation::is_sale")]
     pub operation: Operation,
-    /// Parameters of the till for the gateway, checked; names and values as they are sent.
+    /// The till's parameters for the gateway, checked, with names and values as they are sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
     pub number: SaleNumber,
-    /// The till. Together with `reference` the key of the sale.
+    /// The till. Together with `reference` it is the key of the transaction.
     pub till: String,
     /// The till's own reference.
     pub reference: Reference,
-    /// Who asked for it.
+    /// The person or program that asked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
-    /// What to charge, before a tip.
+    /// The amount to charge, before a tip.
     pub amount: Amount,
-    /// The cardholder is asked for a tip at the reader, before the card.
+    /// True if the cardholder is asked for a tip at the reader, before the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_tip: bool,
-    /// The tip that the till named with the amount; it is charged on top of it.
+    /// The tip that the till named with the amount. It is charged on top of the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Amount>,
-    /// The card number is typed on the reader instead of presenting the card.
+    /// True if the card number is typed on the reader instead of presenting the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
-    /// The chip alone is read: the till wants it so, or the issuer asked for it at the try before.
+    /// True if only the chip is read: the till requested it, or the issuer asked for it at the previous attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chip_alone: bool,
-    /// The till can take an approval of less than the amount, and have the rest paid another way.
+    /// True if the till takes an approval of less than the amount, with the rest paid another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
-    /// The till confirms that it takes what was approved, before anybody is told that it is; and what becomes of it
-    /// when the till says nothing in time.
+    /// Set when the till confirms that it takes the approved amount, before the approval is reported. The value says
+    /// what happens when the till does not answer in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till_confirms: Option<OnSilence>,
-    /// It gives back the rest of a sale of which its till took a part. Nobody waits for it at a till, so it goes on by
-    /// itself until the gateway has decided.
+    /// True if this refunds the rest of a sale of which its till took a part. No till waits for it, so it continues
+    /// automatically until the gateway has decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_rest: bool,
-    /// The till prints the receipts: the terminal prints none by itself but the slip that is signed.
+    /// True if the till prints the receipts. The terminal then prints only the slip to sign.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub till_prints: bool,
-    /// The till's own, which come back with the sale.
+    /// The till's own data, returned with the transaction.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
-    /// It is training, and so is to come out: no card is read for it, and nothing of it leaves the board.
+    /// The training result, for a transaction of training. No card is read for it, and nothing of it leaves the
+    /// terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Lesson>,
-    /// Acquirer-assigned terminal id.
+    /// The terminal id assigned by the acquirer.
     pub terminal_id: String,
-    /// The mark of the account at the gateway that is asked. Earlier programs did not write it; nothing is asked for
-    /// training.
+    /// The mark of the gateway account that is used. Earlier versions did not write it, and training has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// Our reference at the gateway: terminal id, number and 128 random bits (design: Decisions).
+    /// The gateway reference: terminal id, number and 128 random bits (design: Decisions).
     pub merchant_transaction_id: String,
-    /// When it began, milliseconds since 1970, UTC. For people; order is by `number`.
+    /// The time of the beginning, in milliseconds since 1970, UTC. It is for people; `number` gives the order.
     pub started_unix_ms: i64,
-    /// The same for the receipt, local: `2026-11-20 12:34:56`.
+    /// The local time of the beginning, for the receipt: `2026-11-20 12:34:56`.
     pub local_time: String,
 }
 
 impl Order {
-    /// What kind of transaction.
+    /// Returns the kind of transaction.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.operation.kind()
@@ -92,157 +92,157 @@ impl Order {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Record {
-    /// The sale began.
+    /// The transaction began.
     Started {
-        /// Its terms.
+        /// The order.
         order: Order,
     },
-    /// The cardholder was asked for a tip: what is charged is now this.
+    /// The cardholder was asked for a tip, and the amount to charge is final.
     TipTyped {
-        /// The tip; none was given when it is absent.
+        /// The tip; absent when none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tip: Option<Amount>,
-        /// Amount and tip together.
+        /// The sum of amount and tip.
         total: Amount,
     },
-    /// The request is about to be sent: from here the money may have moved. Written anew before it is sent again, which
-    /// only a gateway that did not process it allows.
+    /// The request is about to be sent, so money may move from here on. The record is written again before a request is
+    /// sent again. A request is sent again only when the gateway did not process it, or when look-ups did not find it.
     Asked {
-        /// The card, when one was read.
+        /// The card, if one was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// When, milliseconds since 1970, UTC, if it is sent again after it had no answer: its absence counts from
-        /// here.
+        /// The time, in milliseconds since 1970, UTC, when it is sent again after a request without an answer. Its
+        /// absence counts from here.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_unix_ms: Option<i64>,
     },
-    /// The gateway named the payment, and it is not known yet what it decided, or how much it did: until the end
-    /// nothing may follow it.
+    /// The gateway named the payment, but its decision or the amount is not known yet. Nothing may follow it before the
+    /// end.
     Pending {
-        /// Payment id.
+        /// The payment id.
         payment: PaymentId,
     },
-    /// The host approved; the chip is about to hear it. Of a part it is written twice: as it is answered, and once a
-    /// look has shown that just this is booked.
+    /// The gateway approved, and the chip is about to hear it. For a partial approval it is written twice: with the
+    /// answer, and when a look-up has shown that exactly this amount is booked.
     HostApproved {
-        /// Payment id.
+        /// The payment id.
         payment: PaymentId,
-        /// How much.
+        /// The approved amount.
         approved: Amount,
-        /// What the host said.
+        /// The facts from the gateway.
         host: HostFacts,
     },
-    /// Approved, and the cardholder signs: somebody at the counter must compare the signature.
+    /// The gateway approved, and the cardholder signs. A person at the counter must compare the signature.
     SignatureAsked {
-        /// The payment, which is reversed when the signature is refused.
+        /// The payment. It is reversed when the signature is refused.
         payment: Payment,
-        /// The card's last word, when this record brings it.
+        /// The card's final facts, when this record brings them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
     },
-    /// Approved, and the till is asked whether it takes it. Nobody is told that it is approved before the till has said
-    /// so.
+    /// The gateway approved, and the till is asked whether it takes the amount. The approval is not reported before the
+    /// till has answered.
     TillAsked {
-        /// The payment, which is reversed when the till does not take it.
+        /// The payment. It is reversed when the till does not take it.
         payment: Payment,
-        /// The card's last word, when this record brings it.
+        /// The card's final facts, when this record brings them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// Who accepted the signature, when the cardholder signed.
+        /// The person who accepted the signature, when the cardholder signed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// The till has said whether it takes it. Without this record before the end it said nothing in time.
+    /// The till answered whether it takes the amount. Without this record before the end, it did not answer in time.
     TillSaid {
-        /// What it takes.
+        /// The amount that the till takes.
         taken: Taken,
-        /// Who said it.
+        /// The person or program that answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// The outcome is not known, or the card did not confirm: nothing may stay charged.
+    /// The outcome is unknown, or the card did not confirm. Nothing may stay charged.
     Reversing {
-        /// What happened.
+        /// The cause.
         why: Cause,
         /// The payment, when its id and amount are known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payment: Option<Payment>,
-        /// What the host said, if it did.
+        /// The facts from the gateway, if it answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
-        /// Who caused it, when a person did: by refusing the signature, or by not taking it.
+        /// The person who caused it, by refusing the signature or by not taking the amount.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// Nobody knows what became of a capture, refund or reversal: it is looked up, and carried out if it was not.
+    /// The outcome of a capture, refund or reversal is unknown. It is looked up, and carried out if it was not.
     Confirming {
-        /// What happened.
+        /// The cause.
         why: Cause,
     },
-    /// A reversal is about to be sent. Written anew before it is sent again, under the same reference.
+    /// A reversal is about to be sent. The record is written again before it is sent again, under the same reference.
     ReversalAsked {
-        /// The payment to reverse, and how much of it.
+        /// The payment to reverse, and the amount to reverse of it.
         payment: Payment,
-        /// The reversal's own reference at the gateway. Earlier programs gave it none: they sent the sale's.
+        /// The reversal's own gateway reference. Earlier versions gave it none and sent the transaction's reference.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
     },
     /// The gateway confirmed a reversal.
     ReversalDone {
-        /// The payment that was reversed.
+        /// The reversed payment.
         payment: PaymentId,
-        /// Id of the reversal.
+        /// The payment id of the reversal.
         reversal: PaymentId,
-        /// How much was reversed; all that was asked for when it is absent.
+        /// The reversed amount; when it is absent, all that was asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
-    /// This journal was found to be an old copy: what became of the sale since, it does not know. Nothing goes on until
-    /// a person has decided.
+    /// This journal turned out to be an outdated copy, so it does not know what happened to the transaction later.
+    /// Nothing continues until a person has decided.
     Held {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
     /// A person has decided.
     Settled {
-        /// What was paid stays; otherwise it is reversed.
+        /// True if the payment stays; otherwise it is reversed.
         keep: bool,
-        /// Who.
+        /// The person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// Retrying cannot mend it; it is shown, and retried daily.
+    /// Retrying cannot solve it. It is shown to a person, and retried daily.
     Quarantined {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// The card's last word after a final outcome, for the receipt.
+    /// The card's final facts after a final outcome, for the receipt.
     CardFinal {
-        /// Its facts.
+        /// The facts of the card.
         card: CardFacts,
     },
-    /// The end.
+    /// The transaction ended.
     Ended {
-        /// How.
+        /// The outcome.
         outcome: Outcome,
-        /// What the host said, when this record brings it.
+        /// The facts from the gateway, when this record brings them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
-        /// The card's last word, when this record brings it.
+        /// The card's final facts, when this record brings them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// Who caused it, when a person did: by a cancel, by accepting the signature, or by taking it.
+        /// The person who caused it, by cancelling, by accepting the signature, or by taking the amount.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
-        /// When, milliseconds since 1970, UTC; earlier programs left it to the journal's row. For people; order is by
-        /// the journal.
+        /// The time, in milliseconds since 1970, UTC. Earlier versions kept it only in the journal's row. It is for
+        /// people; the journal gives the order.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_unix_ms: Option<i64>,
     },
 }
 
 impl Record {
-    /// Its kind, as the journal writes it.
+    /// Returns the name of its kind, as the journal writes it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -271,47 +271,47 @@ impl Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
-    /// Its id.
+    /// The payment id.
     pub id: PaymentId,
-    /// Its amount.
+    /// The amount.
     pub amount: Amount,
 }
 
-/// How a sale ended.
+/// The outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Outcome {
     /// Charged in full.
     Approved,
-    /// Charged in part; never silently taken as full (design: invariant 4).
+    /// Charged in part. It is never silently taken as full (design: invariant 4).
     PartiallyApproved {
-        /// This much.
+        /// The charged amount.
         amount: Amount,
     },
-    /// Not charged: the bank or the card declined.
+    /// Not charged: the issuer or the card declined.
     Declined {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// Not charged: the customer or the till gave up before anything was sent.
+    /// Not charged: the customer or the till cancelled before anything was sent.
     Cancelled {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
+    /// Not charged, and no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent {
-        /// Why.
+        /// The cause.
         why: Cause,
     },
-    /// Not charged: what was or may have been charged was taken back, or never came.
+    /// Not charged: the charge was reversed, or it turned out that none was made.
     Reversed {
-        /// What had happened.
+        /// The cause of the reversal.
         why: Cause,
     },
 }
 
 impl Outcome {
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn word(&self) -> OutcomeWord {
         match self {
@@ -324,7 +324,7 @@ impl Outcome {
         }
     }
 
-    /// Why nothing is charged; `None` when something is.
+    /// Returns the cause why nothing is charged, or `None` when something is.
     #[must_use]
     pub fn why(&self) -> Option<&Cause> {
         match self {

@@ -1,9 +1,13 @@
-//! The pursuit of what nobody knows yet: looked up, and reversed or sent again, until the gateway has said what became
-//! of it (design: path of a sale, 9).
+//! The resolution of an unknown outcome. The agent looks up, and reverses or sends again, until the gateway has given
+//! the outcome (design: path of a sale, 9).
 //!
-//! How long is waited between two looks, when an absence is believed, when somebody gets a receipt that says "not
-//! confirmed", and when a person must look: the same for what is undone (`reversing`) and for what is carried out
-//! (`finishing`). What is done with what a look shows is theirs.
+//! This module holds the rules that `reversing` and `finishing` share:
+//! - the wait between two look-ups;
+//! - when an absence is trusted;
+//! - when the cashier gets a receipt that says "not confirmed";
+//! - when a person must decide.
+//!
+//! Those two modules decide what follows from the result of a look-up.
 
 use std::time::Duration;
 
@@ -13,21 +17,22 @@ use super::back_off;
 use super::seen::Moment;
 use super::{Action, Cause, Deadlines, Event, Now, Paper, Reason, Record, Standing, Step};
 
-/// What is quarantined is retried daily: what a person mended at the gateway is then noticed.
+/// The wait between retries in quarantine. A daily retry notices what a person corrected at the gateway.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// Looks that must not show a request before it is sent again: one may be on its way while the first look is answered.
+/// The number of look-ups that must not show a request before it is sent again. The request may be on its way while the
+/// first one is answered.
 const LOOKS_BEFORE_SENDING: u32 = 2;
 
-/// How long an absence must have been watched by one process before it can be final.
+/// The time for which one process must have observed an absence before it can be final.
 pub(super) const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 
-/// What the records say of it.
+/// The recorded part.
 #[derive(Clone, Debug)]
 pub(super) struct Unconfirmed {
-    /// What happened.
+    /// The cause.
     pub(super) why: Cause,
-    /// Retrying cannot mend it.
+    /// The cause that retrying cannot solve.
     pub(super) quarantined: Option<Cause>,
 }
 
@@ -36,7 +41,7 @@ impl Unconfirmed {
         Self { why, quarantined: None }
     }
 
-    /// How it stands; `trouble` is why the last try did not settle it.
+    /// Returns the standing; `trouble` is why the last attempt did not resolve it.
     pub(super) fn standing<'a>(&'a self, trouble: Option<&'a Cause>) -> Standing<'a> {
         Standing::Unconfirmed { why: &self.why, trouble, quarantined: self.quarantined.as_ref() }
     }
@@ -48,18 +53,18 @@ impl Unconfirmed {
     }
 }
 
-/// What a power cut may forget of it.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolution {
-    /// When to go on; `None` while a question or a request is on its way.
+    /// The time of the next attempt; `None` while a query or a request is on its way.
     due: Option<Duration>,
-    /// What settled nothing, in a row: each makes the next wait longer.
+    /// Consecutive attempts without a result. Each makes the next wait longer.
     tries: u32,
-    /// How long looks have not shown the request.
+    /// The time for which look-ups have not shown the request.
     pub(super) absence: Absence,
-    /// The receipt "not confirmed" was printed.
+    /// True if the receipt "not confirmed" was printed.
     printed: bool,
-    /// Why the last try did not settle it.
+    /// The reason why the last attempt did not resolve it.
     trouble: Option<Cause>,
 }
 
@@ -72,7 +77,7 @@ impl Resolution {
         self.trouble.as_ref()
     }
 
-    /// See [`super::Sale::seen_from`]: how often it was tried counts until the wait grows no longer.
+    /// See [`super::Transaction::seen_from`]. The number of attempts counts only until the wait has its full length.
     pub(super) fn seen_from(&mut self, seen: Moment) {
         if let Some(due) = &mut self.due {
             seen.until(due);
@@ -84,7 +89,8 @@ impl Resolution {
         self.absence.seen_from(seen);
     }
 
-    /// Whether to look now: at a start, in time, or in a good moment, which what waits for a person has none of.
+    /// Returns whether to look up now: after a restart, when it is due, or at a good moment. A transaction that waits
+    /// for a person is not retried at a good moment.
     pub(super) fn goes_on_at(&self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
         match event {
             Event::Restarted => true,
@@ -94,12 +100,13 @@ impl Resolution {
         }
     }
 
-    /// A question or a request leaves: nothing is due until it is answered.
+    /// Notes that a query or a request leaves. Nothing is due until it is answered.
     pub(super) fn leaves(&mut self) {
         self.due = None;
     }
 
-    /// Goes on later, less and less often. The cashier gets a receipt that says "not confirmed" the first time.
+    /// Schedules the next attempt, with longer and longer waits. The first time, the cashier gets a receipt that says
+    /// "not confirmed".
     pub(super) fn wait(&mut self, reference: &str, now: Now, trouble: impl Into<Cause>) -> Step {
         self.trouble = Some(trouble.into());
         self.tries = self.tries.saturating_add(1);
@@ -107,14 +114,15 @@ impl Resolution {
         Step::act(self.receipt())
     }
 
-    /// The question itself is not answered. It may never be, so somebody must hear of it; once for each reason.
+    /// Handles a query that was not answered. As it may never be answered, a person is alarmed, once for each cause.
     pub(super) fn cannot_ask(&mut self, reference: &str, now: Now, why: Cause) -> Step {
         let new = self.trouble.as_ref() != Some(&why);
         let step = self.wait(reference, now, why.clone());
         if new { step.alarm(why) } else { step }
     }
 
-    /// Retrying cannot mend it: written and told once for each reason, and looked at again daily.
+    /// Quarantines what retrying cannot solve. It is recorded and reported once for each cause, and looked up again
+    /// daily.
     pub(super) fn quarantine(&mut self, recorded: &Unconfirmed, now: Now, why: Cause) -> Step {
         self.due = Some(now.monotonic + QUARANTINE_WAIT);
         if recorded.quarantined.as_ref() == Some(&why) {
@@ -123,36 +131,36 @@ impl Resolution {
         Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why)
     }
 
-    /// The receipt "not confirmed", unless it was printed.
+    /// Returns the receipt "not confirmed", unless it was printed.
     pub(super) fn receipt(&mut self) -> Option<Action> {
         let first = !std::mem::replace(&mut self.printed, true);
         first.then_some(Action::Print(Paper::Copies))
     }
 }
 
-/// How long looks have not shown something, as far as this process has watched. Absent is what no look has shown for
-/// all of the time.
+/// The time for which look-ups have not shown a request, as far as this process has observed it. A request is absent
+/// when no look-up has shown it during the whole time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Absence {
-    /// Looks in a row.
+    /// Consecutive look-ups.
     looks: u32,
-    /// When the first of them was answered.
+    /// The time when the first of them was answered.
     since: Option<Duration>,
 }
 
 impl Absence {
-    /// A look showed it, or it leaves anew.
+    /// Resets the absence, because a look-up showed the request or it is sent again.
     pub(super) fn ends(&mut self) {
         *self = Self::default();
     }
 
-    /// One more look did not show it.
+    /// Counts one more look-up that did not show the request.
     pub(super) fn looked(&mut self, now: Now) {
         self.looks += 1;
         self.since.get_or_insert(now.monotonic);
     }
 
-    /// See [`super::Sale::seen_from`].
+    /// See [`super::Transaction::seen_from`].
     pub(super) fn seen_from(&mut self, seen: Moment) {
         self.looks = self.looks.min(LOOKS_BEFORE_SENDING);
         if let Some(since) = &mut self.since {
@@ -160,21 +168,21 @@ impl Absence {
         }
     }
 
-    /// How long; from now on, if no look was answered before.
+    /// Returns the duration of the absence. It begins here if no look-up was answered earlier.
     pub(super) fn lasts(&mut self, now: Now) -> Duration {
         now.monotonic.saturating_sub(*self.since.get_or_insert(now.monotonic))
     }
 
-    /// Long enough for a request that may be sent again without harm. A gateway that is slow may still carry out what
-    /// it has read.
+    /// Returns whether the absence is long enough to send again a request that may be repeated safely. A slow gateway
+    /// may still carry out what it has read.
     pub(super) fn is_quiet(&mut self, now: Now, deadlines: Deadlines) -> bool {
         self.looks >= LOOKS_BEFORE_SENDING && self.lasts(now) >= deadlines.resend
     }
 
-    /// What was sent at that time of the wall clock and is not there now will not come any more: it is old enough by
-    /// that clock, and, since that clock may have jumped, it was not there for a good while of this process either.
-    /// What this process itself has watched for all of the time needs no wall clock: a sale may have begun under one
-    /// that was a year ahead.
+    /// Returns whether the absence is final: a request sent at that wall-clock time cannot arrive any more. It must be
+    /// old enough by the wall clock. As that clock may have jumped, this process must also have observed the absence
+    /// for `WATCHED_ABSENCE`. When this process has observed the whole time itself, the wall clock is not needed. The
+    /// transaction may have begun under a clock that was a year ahead.
     pub(super) fn is_final(&mut self, sent_unix_ms: i64, now: Now, deadlines: Deadlines) -> bool {
         let age_ms = now.unix_ms.saturating_sub(sent_unix_ms);
         let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
@@ -183,7 +191,7 @@ impl Absence {
     }
 }
 
-/// No gateway should reverse a part of what it was asked for.
+/// Alarms a person when the gateway reversed only a part of the requested amount. No gateway should do that.
 pub(super) fn alarm_of_a_part(step: Step, done: Amount, asked: Amount) -> Step {
     if done == asked { step } else { step.alarm(Reason::ReversedInPart.with(done)) }
 }

@@ -1,4 +1,4 @@
-//! What the records say about a reversal: what happened, what was asked for, and what was confirmed.
+//! The recorded facts of a reversal: the cause, the requests, and the confirmations.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -6,65 +6,66 @@ use pos_terms::transaction::PaymentId;
 use super::resolution::Unconfirmed;
 use super::{Action, Cause, Payment, Record};
 
-/// What is recorded of a payment that is to go back.
+/// The recorded facts of a payment that is to be reversed.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedReversal {
     pub(super) unconfirmed: Unconfirmed,
-    /// The payment when the gateway named it; else it must be looked up.
+    /// The payment when the gateway named it; otherwise it must be looked up.
     pub(super) known: Option<Payment>,
-    /// The gateway answered another amount than was asked for: how much is booked a look alone tells.
+    /// True if the gateway answered another amount than requested. Only a look-up then shows how much is booked.
     pub(super) in_doubt: bool,
-    /// A reversal that was sent (or was about to be) and is not confirmed.
+    /// A reversal that was sent, or was about to be, and is not confirmed.
     pub(super) open: Option<ReversalRequest>,
-    /// What was sent before it, of other payments, and has no answer either.
+    /// Earlier reversals of other payments without an answer.
     pub(super) unanswered: Vec<ReversalRequest>,
-    /// What was confirmed.
+    /// The confirmed reversals.
     pub(super) confirmed: Vec<ConfirmedReversal>,
-    /// Every payment of which a reversal was asked for, with the amount of the first request.
+    /// Every payment whose reversal was requested, with the amount of the first request.
     pub(super) asked: Vec<Payment>,
-    /// How many references were given to reversals.
+    /// The number of references given to reversals.
     references: u32,
-    /// A person has decided that what is found stays.
+    /// True if a person decided that the found payment stays.
     pub(super) keep: bool,
 }
 
-/// A reversal under one reference.
+/// A reversal request under one reference.
 #[derive(Clone, Debug)]
 pub(super) struct ReversalRequest {
-    /// The payment, and how much of it.
+    /// The payment, and the amount to reverse of it.
     pub(super) payment: Payment,
-    /// Its own reference at the gateway.
+    /// The reversal's own gateway reference.
     pub(super) reference: String,
-    /// How often it was sent.
+    /// The number of times that it was sent.
     pub(super) tries: u32,
 }
 
 /// A reversal that the gateway confirmed.
 #[derive(Clone, Debug)]
 pub(super) struct ConfirmedReversal {
-    /// The payment.
+    /// The reversed payment.
     pub(super) payment: PaymentId,
-    /// Id of the reversal.
+    /// The id of the reversal.
     pub(super) id: PaymentId,
-    /// Its own reference.
+    /// The reversal's own gateway reference.
     pub(super) reference: String,
-    /// How much.
+    /// The reversed amount.
     pub(super) amount: Amount,
 }
 
 impl ReversalRequest {
-    /// It was written down before, and leaves without a second record: it was not tried once more.
+    /// Returns the action that sends it. It is already recorded and does not count as another attempt, so no second
+    /// record is written.
     pub(super) fn leaves(&self) -> Action {
         let Payment { id, amount } = self.payment.clone();
         Action::Reverse { payment: id, amount, reference: self.reference.clone() }
     }
 
-    /// Whether it is for all that is left.
+    /// Returns whether it covers all that is left.
     pub(super) fn is_whole(&self, rest: &Payment) -> bool {
         self.payment.id == rest.id && self.payment.amount == rest.amount
     }
 
-    /// Whether it is for no more than is left.
+    /// Returns whether it covers no more than is left.
     pub(super) fn is_within(&self, rest: &Payment) -> bool {
         self.payment.id == rest.id
             && self.payment.amount.currency() == rest.amount.currency()
@@ -87,7 +88,7 @@ impl RecordedReversal {
         }
     }
 
-    /// `of_sale` is the sale's own reference, under which earlier programs sent its reversals.
+    /// Applies a record. `of_sale` is the transaction's own reference, under which earlier versions sent its reversals.
     pub(super) fn apply(&mut self, record: &Record, of_sale: &str) {
         match record {
             Record::ReversalAsked { payment, reference } => {
@@ -102,7 +103,7 @@ impl RecordedReversal {
                         let reference = reference.to_owned();
                         let asked = ReversalRequest { payment: payment.clone(), reference, tries: 1 };
                         let before = self.open.replace(asked);
-                        // Of the same payment only what cannot come any more is followed by another request.
+                        // For the same payment, another request follows only when the earlier one can no longer arrive.
                         self.unanswered.extend(before.filter(|one| one.payment.id != payment.id));
                         self.unanswered.retain(|one| one.payment.id != payment.id);
                     }
@@ -119,12 +120,14 @@ impl RecordedReversal {
         }
     }
 
-    /// Each reversal has a reference of its own (interface: `merchantTransactionId`), made of the sale's.
+    /// Returns the next reversal reference. Each reversal has its own reference (interface: `merchantTransactionId`),
+    /// derived from the transaction's.
     pub(super) fn next_reference(&self, of_sale: &str) -> String {
         reversal_reference(of_sale, self.references + 1)
     }
 
-    /// What is left of the payment that the answer named, by what was confirmed alone; `None` when that is nothing.
+    /// Returns what is left of the payment that the answer named, counting only confirmed reversals. `None` when
+    /// nothing is left.
     pub(super) fn known_rest(&self) -> Option<Payment> {
         let known = self.known.as_ref()?;
         let back = self.confirmed.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
@@ -137,7 +140,7 @@ pub(super) fn reversal_reference(of_sale: &str, nth: u32) -> String {
     format!("{of_sale}-r{nth}")
 }
 
-/// What is left of an amount; `None` when that is nothing.
+/// Returns what is left of an amount, or `None` when nothing is left.
 pub(super) fn less(amount: Amount, minor: u64) -> Option<Amount> {
     let left = amount.minor().checked_sub(minor)?;
     Amount::from_minor(left, amount.currency()).ok()

@@ -1,10 +1,11 @@
-//! What follows an unknown outcome: look up, reverse, look again, for as long as it takes (design: path of a sale, 9).
+//! The handling of an unknown outcome: look up, reverse, and look up again, for as long as needed (design: path of a
+//! sale, 9).
 //!
-//! Nothing here ever sends a payment. Each reversal has a reference of its own, is written down before it is sent, and
-//! keeps its reference when it is sent again; one whose fate is unknown is looked up before. How much is left to
-//! reverse is reckoned from what the look shows (`still_charged`), so that a reversal of a part is that part, and the
-//! rest goes back under its own reference. "Not there" is believed only from an answered query, and only after a
-//! settable time.
+//! This module never sends a payment. Each reversal has its own reference, is recorded before it is sent, and keeps its
+//! reference when it is sent again. A reversal with an unknown result is looked up first. The amount to reverse is
+//! computed from the look-up (`still_charged`). A partial reversal therefore counts as that part, and the rest is
+//! reversed under a new reference. "Not there" is trusted only after an answered query, and only after a configurable
+//! time.
 
 use std::time::Duration;
 
@@ -21,43 +22,45 @@ use super::{
     Reason, Record, ReversalAnswer, Step, Transaction,
 };
 
-/// So long what a look showed is good enough for a request that could not be sent; afterwards somebody may have given
-/// it back.
+/// The time for which the result of a look-up is valid for a request that could not be sent. Later, the payment may
+/// have been given back otherwise.
 pub const FRESH: Duration = Duration::from_secs(10);
 
-/// The state.
+/// The state in which a payment is reversed.
 #[derive(Clone, Debug)]
 pub(super) struct Reversing {
-    /// What the records say.
+    /// The recorded part.
     pub(super) recorded: RecordedReversal,
     pub(super) volatile: VolatileReversing,
 }
 
-/// What a power cut may forget.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileReversing {
-    /// When to look, and how long looks have not shown the open reversal.
+    /// The time of the next look-up, and how long look-ups have not shown the open reversal.
     pub(super) resolution: Resolution,
-    /// The reversal certainly did not reach the gateway, this time or before: it may be sent again without looking.
+    /// True if the reversal certainly never reached the gateway. It may then be sent again without a look-up.
     pub(super) certainly_unsent: bool,
-    /// Not without a look all the same.
+    /// True if a look-up must come first anyway.
     pub(super) look_first: bool,
-    /// When the amount of the request was reckoned; without a look when it first could not be sent.
+    /// The time when the amount of the request was computed. Without a look-up it is the time when the request first
+    /// could not be sent.
     pub(super) reckoned: Option<Duration>,
-    /// What the payment that is to go back was approved with, as the list or the answer said by which the rest was
-    /// reckoned.
+    /// The approved amount of the payment to reverse, from the list or answer that gave the rest.
     pub(super) whole: Option<Amount>,
-    /// What looks showed as charged: none of it is over because a list leaves it out.
+    /// The payments that look-ups showed as charged. A list without one of them does not end it.
     pub(super) seen: Vec<Payment>,
-    /// A look has shown it, before it began to go back: how much goes back another look tells, and not the answer.
+    /// True if a look-up showed the payment before the reversal began. The amount to reverse then comes from another
+    /// look-up, not from the answer.
     pub(super) was_shown: bool,
-    /// Since when looks have not shown the payment that the gateway answered with another amount.
+    /// The time since which look-ups have not shown the payment that the gateway answered with another amount.
     pub(super) unshown: Option<Duration>,
-    /// The gateway refused the last reversal; if a look shows it still charged, retrying cannot mend it.
+    /// The cause of the gateway's refusal of the last reversal. If a look-up shows the payment as still charged,
+    /// retrying cannot solve it.
     pub(super) refused: Option<Cause>,
-    /// How long the gateway has not known any such payment.
+    /// The time for which the gateway has not known any such payment.
     pub(super) payment_absence: Absence,
-    /// An approved payment that no look has listed for so long, whatever else they listed.
+    /// An approved payment, and how long no look-up has listed it, while others may be listed.
     pub(super) not_listed: Option<(PaymentId, Absence)>,
 }
 
@@ -85,14 +88,15 @@ impl Reversing {
 }
 
 impl Transaction {
-    /// Begins to reverse: written first, then the card is declined, the till told, and the gateway asked.
+    /// Begins to reverse. The record is written first. Then the card is declined, the till is told, and the gateway is
+    /// asked.
     pub(super) fn reverse(&mut self, why: impl Into<Cause>, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         let whole = payment.as_ref().map(|payment| payment.amount);
         let begun = VolatileReversing { certainly_unsent: true, whole, ..VolatileReversing::default() };
         self.volatile.entering = Some(Entering::Reversing(begun));
         let reversing = Record::Reversing { why: why.into(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
-        // Only a card that has not had its answer yet: at the chip it had one.
+        // Only a card without an answer is declined; at the chip it already has one.
         if self.card_waits() {
             step = step.then([Action::AnswerCard(Box::new(CardAnswer::decline()))]);
         }
@@ -126,7 +130,7 @@ impl Transaction {
         step
     }
 
-    /// A person has decided what becomes of it: it is looked up anew. What never left has not left since.
+    /// Looks up again after a person has decided. A reversal that was never sent still counts as never sent.
     pub(super) fn reverse_anew(&mut self) -> Step {
         let State::Reversing(Reversing { recorded, volatile }) = &mut self.state else { return Step::none() };
         let certainly_unsent = volatile.certainly_unsent;
@@ -135,7 +139,8 @@ impl Transaction {
         Step::act([self.query(own.as_deref())])
     }
 
-    /// What the payment that is being reversed was approved with; `None` when that is not known since the last start.
+    /// Returns the approved amount of the payment that is being reversed, or `None` when it is not known since the last
+    /// restart.
     #[must_use]
     pub fn whole_to_reverse(&self) -> Option<Amount> {
         match &self.state {
@@ -144,12 +149,12 @@ impl Transaction {
         }
     }
 
-    /// Our reference at the gateway.
+    /// Returns the gateway reference of the transaction.
     pub(super) fn our_reference(&self) -> &str {
         &self.order.merchant_transaction_id
     }
 
-    /// The question what became of it, and of requests of its own.
+    /// Returns the query about the transaction and its own reversal requests.
     pub(super) fn query(&self, own: Option<&str>) -> Action {
         let own = own.filter(|own| *own != self.our_reference());
         let unanswered = match &self.state {
@@ -162,7 +167,7 @@ impl Transaction {
     }
 }
 
-/// The rules at one moment. What is recorded can only be read here.
+/// The data for the rules at one moment. The recorded part is read-only here.
 pub(super) struct Undoing<'a> {
     pub(super) sale: &'a Transaction,
     pub(super) recorded: &'a RecordedReversal,
@@ -187,9 +192,9 @@ impl Undoing<'_> {
         }
     }
 
-    /// Sends the reversal when it surely has not been sent; otherwise, and so too where the records end, looks first:
-    /// nothing is known of a request that the power may have cut. What is left of a payment is asked for by a look
-    /// alone: the one before may have shown something that is not decided, or that a person must see to.
+    /// Sends the reversal when it certainly was not sent before. Otherwise it looks up first, also after replay,
+    /// because a power cut may have interrupted a request. The rest of a payment is requested only after a look-up. The
+    /// earlier look-up may have shown a transaction that is undecided, or that a person must handle.
     fn try_again(&mut self) -> Step {
         if let Some(answered) = self.answered_and_unshown() {
             self.volatile.resolution.leaves();
@@ -207,8 +212,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// What the gateway answered with another amount, when looks have not shown it for so long that this much goes back
-    /// all the same; never more than was asked for. The rest waits for a look that shows it.
+    /// Returns the payment that the gateway answered with another amount, when look-ups have not shown it for `resend`.
+    /// This amount is then reversed, limited to the requested amount. The rest waits for a look-up that shows it.
     fn answered_and_unshown(&self) -> Option<Payment> {
         let is = self.recorded;
         let lasts = |since: Duration| self.now.monotonic.saturating_sub(since) >= self.deadlines.resend;
@@ -222,7 +227,8 @@ impl Undoing<'_> {
     }
 
     fn reversal_answered(&mut self, reference: &str, reversal: ReversalAnswer) -> Step {
-        // The answer to an earlier request (before a restart, of another match) says nothing about this one: look.
+        // The answer belongs to an earlier request (before a restart, or for another match) and says nothing about this
+        // one. The agent looks up.
         let Some(asked) = self.recorded.open.as_ref().filter(|asked| asked.reference == reference) else {
             return self.wait(Reason::StrayAnswer);
         };
@@ -261,18 +267,19 @@ impl Undoing<'_> {
         }
     }
 
-    /// The gateway confirmed a reversal: the end, the rest of a payment that is known, or another look. One also where
-    /// the answer did not say how much it was.
+    /// Handles a confirmed reversal: the end, the rest of a known payment, or another look-up. A look-up also follows
+    /// when the answer names no amount.
     fn reversed(&mut self, asked: &ReversalRequest, id: PaymentId, amount: Amount, is_said: bool) -> Step {
         let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
         let mut after = self.recorded.clone();
         after.apply(&record, self.sale.our_reference());
         let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
         let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
-        // A look had shown that somebody else gave a part back: only another one tells what is left.
+        // A look-up had shown that a part was given back otherwise. Only another look-up shows what is left.
         let was_all = self.recorded.known_rest().is_some_and(|rest| rest.amount == asked.payment.amount);
         done.and(match after.known_rest() {
-            // Found by a look, or perhaps more than was answered: look again, every approved match must go.
+            // The payment was found by a look-up, or more than answered may be booked. Look up again, because every
+            // approved match must be reversed.
             _ if !named || !is_said || after.in_doubt || !was_all => Step::act([self.sale.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
@@ -305,7 +312,7 @@ impl Undoing<'_> {
     pub(super) fn end(&self, outcome: Outcome) -> Step {
         let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }])
             .then([Action::Tell]);
-        // A card that is still open prints with its last word.
+        // A card that is still open prints after its final answer.
         if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 }

@@ -1,8 +1,8 @@
-//! A sale as it is seen from one moment. Two sales that are the same in this form go on in the same way, whatever the
-//! clocks say: times are told relative to now, and what has grown beyond the last thing that it decides is told as
-//! that.
+//! A transaction as it is seen from one moment. Two transactions that are equal in this form continue in the same way,
+//! regardless of the clocks. Times are relative to the moment. A time beyond the last threshold that it affects is
+//! replaced by that threshold.
 //!
-//! The explorer recognises by it a state that it has seen. The core decides nothing by it.
+//! The explorer uses this form to recognise a state that it has visited. The core bases no decision on it.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use super::resolution::WATCHED_ABSENCE;
 use super::state::State;
 use super::{Deadlines, Now, Transaction};
 
-/// So long a time counts to the millisecond: longer than every wait between two requests that must be apart.
+/// Times up to this many seconds count to the millisecond. It is longer than every wait between two requests that must
+/// be apart.
 const EXACT_S: u64 = 64;
 
 /// The moment.
@@ -21,20 +22,20 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// How long it is until then; nothing when it is due. What is never due stays so.
+    /// Replaces a time by the duration until then, which is zero when it is due. A time that is never due stays so.
     pub(super) fn until(self, at: &mut Duration) {
         if *at != Duration::MAX {
             *at = at.saturating_sub(self.now.monotonic);
         }
     }
 
-    /// How long ago that was, as far as it decides anything: to the millisecond within a minute, then by powers of two,
-    /// and by the thresholds of an absence.
+    /// Replaces a time by its age, as far as the age decides anything. It is exact to the millisecond within a minute,
+    /// then rounded to powers of two and to the thresholds of an absence.
     pub(super) fn since(self, at: &mut Duration) {
         *at = self.coarse(self.now.monotonic.saturating_sub(*at));
     }
 
-    /// How long ago that was by the wall clock, in milliseconds.
+    /// Returns the age by the wall clock, in milliseconds.
     fn age_ms(self, unix_ms: i64) -> i64 {
         let age = u64::try_from(self.now.unix_ms.saturating_sub(unix_ms)).unwrap_or(0);
         i64::try_from(self.coarse(Duration::from_millis(age)).as_millis()).unwrap_or(i64::MAX)
@@ -53,7 +54,7 @@ impl Moment {
 }
 
 impl Transaction {
-    /// The sale as it is seen from this moment.
+    /// Returns the transaction as it is seen from this moment.
     #[must_use]
     pub fn seen_from(&self, now: Now, deadlines: Deadlines) -> Self {
         let seen = Moment { now, deadlines };

@@ -1,9 +1,10 @@
-//! The signature: the host approved, the cardholder signs the slip, and somebody at the counter compares it with the
+//! The signature. The gateway approved, the cardholder signs the slip, and a person at the counter compares it with the
 //! card.
 //!
-//! The money has moved already, so nothing is unknown here: refused, or not looked at in time, the payment is reversed;
-//! accepted, the sale ends as approved, or waits for the till's own word (`awaiting_till`). A power cut asks again.
-//! What this is not: how the slip looks (`printer`), or who may answer (`till`).
+//! The money has moved, so nothing is unknown here. When the signature is refused, or not checked in time, the payment
+//! is reversed. When it is accepted, the transaction ends as approved, or waits for the till's answer
+//! (`awaiting_till`). After a power cut the person is asked again. This module does not decide the layout of the slip
+//! (`printer`), or who may answer (`till`).
 
 use std::time::Duration;
 
@@ -13,18 +14,18 @@ use super::decide::with_card;
 use super::state::{Entering, State};
 use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Step, Transaction};
 
-/// The state.
+/// The state in which the signature is compared.
 #[derive(Clone, Debug)]
 pub(super) struct AtSignature {
-    /// What was approved, and is reversed when the signature is refused.
+    /// The approved payment. It is reversed when the signature is refused.
     pub(super) payment: Payment,
     pub(super) volatile: VolatileSignature,
 }
 
-/// What a power cut may forget.
+/// The part that a power cut may forget.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileSignature {
-    /// Until when the signature must have been checked.
+    /// The deadline for the check of the signature.
     pub(super) until: Option<Duration>,
 }
 
@@ -35,7 +36,7 @@ impl AtSignature {
 }
 
 impl Transaction {
-    /// Host and card are content: first the signature, where there is one.
+    /// Continues after gateway and card have agreed. The signature comes first, if one is required.
     pub(super) fn charged(
         &mut self,
         payment: Payment,
@@ -43,7 +44,7 @@ impl Transaction {
         now: Now,
         deadlines: Deadlines,
     ) -> Step {
-        // A credit has nothing to sign for: the cardholder gets money.
+        // A credit needs no signature, because the cardholder receives money.
         let signs = self.order.kind().card_has_a_say() && card.as_ref().or(self.card.as_ref()).is_some_and(signs);
         match deadlines.signature.filter(|_| signs) {
             Some(patience) => {
@@ -67,12 +68,12 @@ impl Transaction {
             Event::DeadlinePassed if volatile.until.is_some_and(|until| until <= now.monotonic) => {
                 self.reverse(Reason::SignatureNotChecked, Some(payment), None)
             }
-            // The slip may have been lost with the power.
+            // The slip may have been lost in the power cut.
             Event::Restarted => {
                 volatile.until = deadlines.signature.map(|patience| now.monotonic + patience);
                 match deadlines.signature {
                     Some(_) => Step::act([Action::Tell, Action::Print(Paper::SignatureSlip)]),
-                    // The shop no longer asks for it: the slip is signed, as with every other sale.
+                    // The shop no longer checks signatures. The slip is signed, as with every other transaction.
                     None => self.handle_signature(Event::SignatureChecked { accepted: true, by: None }, now, deadlines),
                 }
             }

@@ -1,4 +1,4 @@
-//! How a sale stands: what may be asked of it without changing it.
+//! The standing of a transaction: everything that can be read from it without a change.
 
 use std::time::Duration;
 
@@ -10,35 +10,35 @@ use super::state::State;
 use super::{Cause, Outcome, Reason, Receipt, ReceiptOutcome, Transaction};
 use pos_terms::transaction::Who;
 
-/// How a sale stands, for the till and for people.
+/// The standing of a transaction, for the till and for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing<'a> {
     /// Waiting for a card.
     Waiting,
-    /// Asked, or the chip has its say.
+    /// The request was sent, or the chip must confirm.
     InProgress,
-    /// Approved; the cardholder's signature is to be compared.
+    /// Approved; the cardholder's signature must be compared.
     AtSignature,
-    /// Approved; the till is to say whether it takes it.
+    /// Approved; the till must answer whether it takes the amount.
     AwaitingTill {
-        /// What was approved.
+        /// The approved amount.
         approved: Amount,
     },
-    /// The gateway may hold an approval; why it is not known.
+    /// The gateway may hold an approval.
     Unconfirmed {
-        /// What happened.
+        /// The cause.
         why: &'a Cause,
-        /// Why the last try to settle it did not.
+        /// The reason why the last attempt did not resolve it.
         trouble: Option<&'a Cause>,
-        /// Retrying cannot mend it; a person must look.
+        /// The cause that retrying cannot solve; a person must decide.
         quarantined: Option<&'a Cause>,
     },
-    /// Ended.
+    /// The transaction has this outcome.
     Ended(&'a Outcome),
 }
 
 impl Transaction {
-    /// How it stands.
+    /// Returns the standing.
     #[must_use]
     pub fn standing(&self) -> Standing<'_> {
         if let (Some(held), false) = (&self.held, matches!(self.state, State::Ended(_))) {
@@ -61,43 +61,43 @@ impl Transaction {
         }
     }
 
-    /// Whether nothing can happen to it any more.
+    /// Returns whether the transaction can no longer change.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.state, State::Ended(_)) && !self.volatile.card_open
     }
 
-    /// Whether a person has decided what becomes of it.
+    /// Returns whether a person has resolved it.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.decided
     }
 
-    /// What somebody at the counter has said of the signature; `None` when nobody has, or nobody was asked.
+    /// Returns the decision of a person about the signature, or `None` when there was none, or no one was asked.
     #[must_use]
     pub fn signature_was(&self) -> Option<bool> {
         self.signature
     }
 
-    /// What the till has said of it, when it was asked whether it takes it; `None` when it has not, or was not asked.
+    /// Returns the till's answer whether it takes the amount, or `None` when there was none, or the till was not asked.
     #[must_use]
     pub fn till_said(&self) -> Option<Taken> {
         self.till_said
     }
 
-    /// Whether its request was, or was about to be, sent.
+    /// Returns whether its request was sent, or was about to be sent.
     #[must_use]
     pub fn was_asked(&self) -> bool {
         self.tries > 0
     }
 
-    /// Whether it waits for a person to decide what becomes of it ([`Event::Resolve`](super::Event::Resolve)).
+    /// Returns whether it waits for a person to resolve it ([`Event::Resolve`](super::Event::Resolve)).
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.is_some() && !matches!(self.state, State::Ended(_))
     }
 
-    /// Whether a card was read and has not been answered yet.
+    /// Returns whether a card was read and has not been answered yet.
     #[must_use]
     pub fn card_waits(&self) -> bool {
         let has_no_answer = match &self.state {
@@ -108,8 +108,8 @@ impl Transaction {
         self.volatile.card_open && has_no_answer
     }
 
-    /// Whether a cancel may still come in time: nothing has left, or what left was certainly not processed. One that is
-    /// on its way once more is not sent another time then.
+    /// Returns whether a cancel may still be in time: nothing was sent, or the request was certainly not processed. A
+    /// request that is on its way again is then not repeated.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         match &self.state {
@@ -120,13 +120,13 @@ impl Transaction {
         }
     }
 
-    /// Whether the request may have to be sent again: it was asked for, and has no answer.
+    /// Returns whether the request may have to be sent again: it was sent, and has no answer.
     #[must_use]
     pub fn may_ask_again(&self) -> bool {
         matches!(self.state, State::Asked(_))
     }
 
-    /// When [`Event::DeadlinePassed`](super::Event::DeadlinePassed) is due, as
+    /// Returns when [`Event::DeadlinePassed`](super::Event::DeadlinePassed) is due, as
     /// [`Now::monotonic`](super::Now::monotonic).
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
@@ -142,13 +142,13 @@ impl Transaction {
         }
     }
 
-    /// Whether the gateway declined it in an unusual way, and a look showed that it had declined.
+    /// Returns whether the gateway declined it in an unusual way, and a look-up confirmed the decline.
     #[must_use]
     pub fn was_a_doubted_decline(&self) -> bool {
         self.decline_was_doubted && matches!(self.state, State::Ended(Outcome::Declined { .. }))
     }
 
-    /// The receipt as things stand.
+    /// Returns the receipt in the current state.
     #[must_use]
     pub fn receipt(&self) -> Receipt {
         let outcome = match &self.state {
@@ -156,7 +156,7 @@ impl Transaction {
                 ReceiptOutcome::Unconfirmed(Reason::NotDecidedYet.into())
             }
             State::AwaitingTill(_) => ReceiptOutcome::Unconfirmed(Reason::TillNotHeard.into()),
-            // The slip that is signed says what the host said.
+            // The slip to sign shows the gateway's answer.
             State::AtSignature(signature) => outcome_of(signature.payment.amount, self.amount).on_receipt(),
             State::Reversing(reversing) => ReceiptOutcome::Unconfirmed(reversing.recorded.unconfirmed.why.clone()),
             State::Finishing(finishing) => ReceiptOutcome::Unconfirmed(finishing.recorded.why.clone()),

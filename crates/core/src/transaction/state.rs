@@ -1,7 +1,7 @@
-//! The states of a sale: a struct for each, so that a field exists only in the state in which it means something.
+//! The states of a transaction. Each state is a struct, so a field exists only in the state in which it has a meaning.
 //!
-//! What the records say is changed by `Transaction::apply` alone, live and in replay alike. What a power cut may forget is
-//! called `volatile`: `apply` begins it anew with its state, or takes it along, and never changes it.
+//! Only `Transaction::apply` changes what the records say, both live and in replay. A field named `volatile` holds what
+//! a power cut may forget. `apply` creates it with its state, or carries it along, and never changes it.
 
 use pos_terms::card::CardFacts;
 use pos_terms::transaction::Who;
@@ -14,7 +14,7 @@ use super::reversing::{Reversing, VolatileReversing};
 use super::signature::{AtSignature, VolatileSignature};
 use super::{HostFacts, Outcome, Payment, Reason, Record, Transaction};
 
-/// Where a sale stands.
+/// The state of a transaction.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "a sale has one, in its own place")]
 pub(super) enum State {
@@ -28,7 +28,7 @@ pub(super) enum State {
     Ended(Outcome),
 }
 
-/// For a card, or, without one, for the request to be made.
+/// Waits for a card, or, without one, for the request to be made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     pub(super) volatile: VolatileWaiting,
@@ -40,37 +40,38 @@ pub(super) struct VolatileWaiting {
     pub(super) typing: bool,
 }
 
-/// The host approved, and the chip has its say; or it approved a part, which is looked up first.
+/// The gateway approved, and the chip must still confirm. Or the gateway approved a part, which is looked up first.
 #[derive(Clone, Debug)]
 pub(super) struct AtChip {
-    /// What was approved.
+    /// The approved payment.
     pub(super) payment: Payment,
-    /// It is a part of what was asked for, and no look has shown yet that just this is booked.
+    /// True if it is a part of the requested amount, and no look-up has shown yet that exactly this is booked.
     pub(super) in_doubt: bool,
     pub(super) volatile: VolatilePart,
 }
 
-/// What a power cut may forget and more than one state needs. Only this and the states' own `volatile` change outside
-/// of `Transaction::apply`.
+/// Data that a power cut may forget and that more than one state needs. Only this and the states' own `volatile` change
+/// outside of `Transaction::apply`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Volatile {
-    /// The card waits for its answer, or was given it and has not confirmed, whatever became of the sale since: the
-    /// receipt waits for the last cryptogram.
+    /// True if the card waits for its answer, or has it and has not confirmed, in any later state. The receipt waits
+    /// for the last cryptogram.
     pub(super) card_open: bool,
-    /// Somebody wants to cancel: the reader was told to stop, or a request that was not processed is not made again.
+    /// A request to cancel: the reader was told to stop, or a request that was not processed is not made again.
     pub(super) cancel: Option<Cancel>,
-    /// The volatile part of the state that the step at hand enters.
+    /// The volatile part of the state that the current step enters.
     pub(super) entering: Option<Entering>,
 }
 
-/// A wish to cancel.
+/// A request to cancel.
 #[derive(Clone, Debug)]
 pub(super) struct Cancel {
-    /// Who; nobody when the terminal is being stopped.
+    /// The person or program; `None` when the terminal is being stopped.
     pub(super) by: Option<Who>,
 }
 
-/// What a state begins with when a step enters it; without it, after a power cut, it begins with nothing.
+/// The initial volatile data of a state that a step enters. After a power cut there is none, and the state begins
+/// empty.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "it moves into the sale's state at once")]
 pub(super) enum Entering {
@@ -95,10 +96,10 @@ impl Transaction {
         }
     }
 
-    /// Moves the sale: the only place that changes its state, live and in replay alike.
+    /// Moves the transaction. Only this function changes its state, live and in replay.
     fn apply(&mut self, record: &Record) {
         match record {
-            // The first record made the sale.
+            // The first record created the transaction.
             Record::Started { .. } => {}
             Record::TipTyped { tip, total } => {
                 self.tip = *tip;
@@ -106,7 +107,7 @@ impl Transaction {
             }
             Record::Asked { card, again_unix_ms } => {
                 self.learn(card.as_ref(), None);
-                // One that the gateway did not process (throttled) is the same try.
+                // A request that the gateway did not process (throttled) is not a new attempt.
                 if self.tries == 0 || matches!(self.state, State::Finishing(_)) {
                     self.tries += 1;
                 }
@@ -120,7 +121,7 @@ impl Transaction {
             Record::HostApproved { payment, approved, host } => {
                 self.host = host.clone();
                 let payment = Payment { id: payment.clone(), amount: *approved };
-                // Written once more when a look has shown it.
+                // The record is written a second time when a look-up has shown the payment.
                 let was_looked_up = matches!(self.state, State::AtChip(_));
                 let in_doubt = !was_looked_up && self.is_another_amount(&payment);
                 self.state = State::AtChip(AtChip { payment, in_doubt, volatile: VolatilePart::default() });
@@ -165,7 +166,7 @@ impl Transaction {
                     _ => {}
                 }
             }
-            // It is known by this id.
+            // The gateway has it under this id.
             Record::Pending { .. } => self.was_listed = true,
             Record::Held { why } => self.held = Some(why.clone()),
             Record::Settled { keep, by: _ } => {
@@ -187,7 +188,7 @@ impl Transaction {
         }
     }
 
-    /// Keeps what a record brings of card and host.
+    /// Keeps the facts of card and gateway that a record brings.
     fn learn(&mut self, card: Option<&CardFacts>, host: Option<&HostFacts>) {
         if let Some(card) = card {
             self.card = Some(card.clone());

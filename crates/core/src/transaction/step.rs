@@ -1,10 +1,11 @@
-//! **Every transition says what to write, then what to do; the doing cannot be had without the writing.**
+//! **A step holds the records to write and the actions that follow. The actions cannot be had before the records are
+//! written.**
 
 use pos_terms::transaction::Who;
 
 use super::{Action, Cause, Now, Record, Transaction};
 
-/// What to write and then to do.
+/// The records to write, and the actions to carry out afterwards.
 #[must_use = "a step that is dropped loses what it should have written and done"]
 #[derive(Debug)]
 pub struct Step {
@@ -13,13 +14,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// What must be written, in order; may be nothing.
+    /// Returns the records to write, in order; may be empty.
     #[must_use]
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Moves the sale and gives out the actions. [`crate::book`] calls it once the records are on the disk.
+    /// Moves the transaction and gives out the actions. [`crate::book`] calls it once the records are on the disk.
     #[must_use]
     pub(crate) fn give_out(self, sale: &mut Transaction) -> Vec<Action> {
         sale.apply_step(&self.records);
@@ -43,19 +44,19 @@ impl Step {
         self
     }
 
-    /// Writes first what comes before.
+    /// Puts a record before the others.
     pub(super) fn after(mut self, record: Record) -> Self {
         self.records.insert(0, record);
         self
     }
 
-    /// One step of both: what the first writes and does comes first.
+    /// Joins two steps. The records and actions of the first come first.
     pub(super) fn and(mut self, next: Self) -> Self {
         self.records.extend(next.records);
         self.then(next.actions)
     }
 
-    /// A person caused it.
+    /// Adds the person or program that caused it.
     pub(super) fn by(mut self, who: Option<Who>) -> Self {
         for record in &mut self.records {
             if let Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } = record {
@@ -65,7 +66,7 @@ impl Step {
         self
     }
 
-    /// An end says when it was.
+    /// Adds the time to a record of the end.
     pub(super) fn at(mut self, now: Now) -> Self {
         for record in &mut self.records {
             if let Record::Ended { at_unix_ms, .. } = record {
@@ -75,7 +76,7 @@ impl Step {
         self
     }
 
-    /// A person must hear of it too.
+    /// Adds an alarm for a person.
     pub(super) fn alarm(self, why: impl Into<Cause>) -> Self {
         self.then([Action::Alarm { why: why.into() }])
     }

@@ -1,5 +1,5 @@
-//! What follows from a look at a payment that is to go back: what is still charged is asked back, and only what is
-//! certainly over ends the sale.
+//! The evaluation of a look-up of a payment that is to be reversed. The amount that is still charged is reversed. The
+//! transaction ends only when it is certain that nothing is left.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -10,7 +10,7 @@ use super::reversals::RecordedReversal;
 use super::reversing::Undoing;
 use super::{ApprovedAmount, Cause, ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step};
 
-/// No gateway books one request so often.
+/// A limit that no gateway reaches for one request.
 const MOST_SEEN: usize = 64;
 
 impl Undoing<'_> {
@@ -29,10 +29,10 @@ impl Undoing<'_> {
             volatile.unshown.get_or_insert(self.now.monotonic);
         }
         volatile.not_listed.take_if(|(id, _)| payments(found).any(|one| one.id == *id));
-        // Unless all of this list allows that something leaves, the next thing that does is reckoned from another one.
+        // Unless this whole list allows a request, the next request needs the amount from another look-up.
         volatile.look_first = true;
         volatile.reckoned = Some(self.now.monotonic);
-        // Our reference tells what became of our request.
+        // The reversal's own reference shows the outcome of our request.
         let own = match self.recorded.open.as_ref().map(|open| look_up::own(open, found)).transpose() {
             Ok(own) => own,
             Err(inconclusive) => {
@@ -55,15 +55,15 @@ impl Undoing<'_> {
         first.and(step)
     }
 
-    /// Asks for what is left of a payment under our reference; without one it is the end, or a wait. `is` is what will
-    /// be recorded once this look is written.
+    /// Requests the reversal of what is left of a payment under our reference. Without such a payment it ends or waits.
+    /// `is` is the recorded state once this look-up is written.
     fn charged_or_not(
         &mut self,
         is: &RecordedReversal,
         own: Option<&OwnReversal>,
         found: &[ListedTransaction],
     ) -> Step {
-        // A request without an answer comes first: its payment is still being looked after.
+        // A request without an answer comes first, because its payment is still being resolved.
         let open = is.open.as_ref().filter(|_| !self.volatile.certainly_unsent);
         let is_open = |one: &ListedTransaction| open.is_some_and(|open| open.payment.id == one.id);
         let mut charged: Vec<_> = payments(found).filter(|one| may_be_charged(one)).collect();
@@ -77,7 +77,7 @@ impl Undoing<'_> {
             let payment = Payment { id: one.id.clone(), amount };
             match look_up::left(is, &payment, found) {
                 Ok(None) => {}
-                // That it stays a till hears only of what is certainly paid.
+                // A till is told that a payment stays only when it is certainly paid.
                 Ok(Some(_)) if is.keep && one.state == ListedState::Unclear => {
                     return self.quarantine(Reason::CodeUnknown.with(&one.id));
                 }
@@ -86,10 +86,10 @@ impl Undoing<'_> {
                     self.volatile.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id.clone(), amount: left });
                     return match &is.known {
-                        // Another one than the answer named: it goes back like every match, and somebody must hear of
-                        // it.
+                        // A payment that the answer did not name. It is reversed as every match is, and a person is
+                        // alarmed.
                         Some(known) if known.id != one.id => step.alarm(Reason::SecondPayment.with(&one.id)),
-                        // It answered one amount and booked another.
+                        // The gateway answered one amount and booked another.
                         Some(known) if known.amount != payment.amount && !step.records.is_empty() => {
                             step.alarm(Reason::AnotherAmountDone.with(&one.id))
                         }
@@ -99,17 +99,17 @@ impl Undoing<'_> {
                 Err(inconclusive) => return self.inconclusive(inconclusive),
             }
         }
-        // Another one under our reference may still be approved, whatever went back of the others.
+        // Another payment under our reference may still be approved, even if the others were reversed.
         if let Some(one) = payments(found).find(|one| one.state == ListedState::Undecided) {
             return self.undecided(&one.id);
         }
         self.charged_and_not_shown(is, found).unwrap_or_else(|| self.nothing_is_charged(is, found))
     }
 
-    /// The end, or, as long as the payment may still come, a wait.
+    /// Ends the transaction, or waits as long as the payment may still appear.
     fn nothing_is_charged(&mut self, is: &RecordedReversal, found: &[ListedTransaction]) -> Step {
         let is_listed = |known: &Payment| payments(found).any(|one| one.id == known.id);
-        // What was answered went back, and no list has told yet whether more was booked.
+        // The answered amount was reversed, and no list has shown yet whether more was booked.
         if is.in_doubt && !is.known.as_ref().is_some_and(is_listed) && !self.absence_is_final() {
             return self.wait(Reason::NotListedYet);
         }
@@ -142,8 +142,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// What a person keeps is one payment: whether there is another one must be known, and that one is for a person
-    /// too.
+    /// Keeps the payment that a person decided to keep. It must be known whether there is another one, and a person
+    /// decides about that one too.
     fn keep_the_only_one(
         &mut self,
         is: &RecordedReversal,
@@ -163,7 +163,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// The gateway has it, and has not decided: written once, for what it has had is not absent later.
+    /// Waits for a payment that the gateway has not decided. This is recorded once, because a payment that the gateway
+    /// has received cannot be absent later.
     fn undecided(&mut self, id: &PaymentId) -> Step {
         let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: id.clone() });
         let mut step = self.wait(Reason::NotDecidedYet);
@@ -171,8 +172,8 @@ impl Undoing<'_> {
         step
     }
 
-    /// What the gateway approved, or listed as approved, and now does not show as charged, though not all of it went
-    /// back: a list without it proves nothing, however old it is.
+    /// Handles a payment that the gateway approved, or listed as approved, and no longer shows as charged, although it
+    /// was not fully reversed. A list without it proves nothing, however old the payment is.
     fn charged_and_not_shown(&mut self, is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Step> {
         let mut seen: Vec<Payment> = Vec::new();
         for payment in is.known.iter().chain(&self.volatile.seen).chain(&is.asked) {
@@ -203,11 +204,11 @@ impl Undoing<'_> {
         None
     }
 
-    /// What is left goes back: under a new reference, or, when a request for it has no answer, under that one again and
-    /// only when the gateway has not known it for long enough.
+    /// Reverses what is left under a new reference. If a request for it has no answer, it is sent again under that
+    /// reference, once the gateway has not known it for long enough.
     fn ask_for_the_rest(&mut self, is: &RecordedReversal, own: Option<&OwnReversal>, rest: Payment) -> Step {
         if let Some(why) = self.volatile.refused.take() {
-            // Whoever asks the gateway's operator needs the payment's id.
+            // The payment id is needed to ask the gateway's operator.
             let said = why.detail.unwrap_or_else(|| why.reason.to_string());
             return self.quarantine(Reason::ReversalRefused.with(format_args!("{}, {said}", rest.id)));
         }
@@ -237,14 +238,14 @@ impl Undoing<'_> {
         }
         let absence = &mut volatile.resolution.absence;
         absence.looked(now);
-        // Of what was answered with less than is booked, just that much was asked for.
+        // When more is booked than was answered, exactly the answered amount was requested.
         let is_the_same = if is.in_doubt { open.is_within(&rest) } else { open.is_whole(&rest) };
         if absence.is_quiet(now, deadlines) && is_the_same && own == Some(&OwnReversal::NotListed) {
             absence.ends();
             return self.ask_anew(open.payment.clone(), open.reference.clone());
         }
         if absence.lasts(now) >= deadlines.absence_final {
-            // Whatever was sent under the open reference does not come any more.
+            // A request under the open reference can no longer arrive.
             volatile.certainly_unsent = true;
             return self.ask_anew(rest, next);
         }
@@ -258,12 +259,12 @@ impl Undoing<'_> {
         }
     }
 
-    /// A payment that is not there now will not come any more.
+    /// Returns whether a payment that is absent can no longer appear.
     fn absence_is_final(&mut self) -> bool {
         self.volatile.payment_absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
     }
 
-    /// The same of one payment, when others are listed.
+    /// Returns the same for one payment, when others are listed.
     fn is_not_listed_for_good(&mut self, id: &PaymentId) -> bool {
         let before = self.volatile.not_listed.take().filter(|(before, _)| before == id);
         let absence = before.map_or_else(Absence::default, |(_, absence)| absence);
@@ -271,8 +272,8 @@ impl Undoing<'_> {
         absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
     }
 
-    /// What there is of a listed payment. Where the list names no amount, it is what the answer named; an answer of
-    /// more, or in another currency, counts when the list says the same.
+    /// Returns the amount of a listed payment. When the list names none, it is the answered amount. A higher answered
+    /// amount, or one in another currency, counts when the list names the same.
     fn booked(&self, one: &ListedTransaction, known: Option<&Payment>) -> Option<Amount> {
         match (one.amount, known) {
             (ApprovedAmount::NotSaid | ApprovedAmount::Unreadable, Some(known)) => Some(known.amount),
@@ -281,8 +282,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// The amount to reverse, when a found payment is ours: amount and currency must match too. A partial approval is
-    /// ours as well.
+    /// Returns the amount to reverse, when a listed payment is ours by currency and by an amount no higher than
+    /// requested. A partial approval is ours too.
     fn amount_of(&self, payment: &ListedTransaction) -> Option<Amount> {
         let asked = self.sale.amount;
         look_up::said(payment.amount, asked).filter(|said| said.minor() <= asked.minor())

@@ -1,4 +1,4 @@
-//! The rules of the core as traces: an event, what is written, what is done.
+//! The rules of the core as traces: an event, the written records, and the actions.
 
 use std::time::Duration;
 
@@ -86,7 +86,8 @@ fn unknown() -> Event {
     Event::Answered(Answer::Unknown { why: "no answer in time".into() })
 }
 
-/// A sale and all it wrote; each step is committed and its records replayed, which must give the same sale.
+/// A transaction and all its records. Each step is committed and its records are replayed, which must give the same
+/// transaction.
 struct Trace {
     sale: Transaction,
     written: Vec<Vec<Record>>,
@@ -133,7 +134,7 @@ impl Trace {
         self.commit(step)
     }
 
-    /// The power fails: what was not written is forgotten.
+    /// Cuts the power: everything that was not written is forgotten.
     fn cut(&mut self) -> Vec<Action> {
         self.sale = Transaction::replay(&self.written).expect("begins with Started");
         self.on(Event::Restarted)
@@ -164,7 +165,7 @@ fn reverse_known() -> Action {
     reverse("8ac7a4a1000000000000000000000001", 1234, 1)
 }
 
-/// The reference of a reversal.
+/// Returns the reference of a reversal.
 fn own(nth: u32) -> String {
     format!("{}-r{nth}", order().merchant_transaction_id)
 }
@@ -173,17 +174,17 @@ fn reverse(payment: &str, minor: u64, nth: u32) -> Action {
     Action::Reverse { payment: PaymentId::new(payment), amount: eur(minor), reference: own(nth) }
 }
 
-/// The look at the sale alone.
+/// Returns the look-up of the transaction only.
 fn query() -> Action {
     Action::Query { references: vec![order().merchant_transaction_id] }
 }
 
-/// The look at the sale and at the reversal that has no answer.
+/// Returns the look-up of the transaction and of the reversal without an answer.
 fn query_with(nth: u32) -> Action {
     Action::Query { references: vec![order().merchant_transaction_id, own(nth)] }
 }
 
-/// The answer to the reversal of the payment that the gateway approved.
+/// Returns the answer to the reversal of the approved payment.
 fn reversal_answered(reversal: ReversalAnswer) -> Event {
     Event::ReversalAnswered { reference: own(1), reversal }
 }
@@ -259,7 +260,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     let check = |accepted| Event::SignatureChecked { accepted, by: None };
     let slip = Action::Print(Paper::SignatureSlip);
 
-    // The chip confirms first; only then is there something to sign.
+    // The chip confirms first. Only then is there a slip to sign.
     let mut chip = asked(EntryMode::Icc);
     assert_eq!(chip.on(check(true)), [], "not before the card has confirmed");
     let tc = Event::CardSaid { confirmed: true, facts: Some(Box::new(signed(EntryMode::Icc))) };
@@ -277,7 +278,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     assert_eq!(swipe.on(check(false)), [Action::Tell, reverse_known()]);
     assert!(swipe.is_unconfirmed(), "never declined while the gateway may hold an approval");
 
-    // Nobody looks at it.
+    // The signature is not checked.
     let mut forgotten = asked(EntryMode::Magstripe);
     let _ = forgotten.on(Event::CardSaid { confirmed: true, facts: None });
     assert_eq!(forgotten.on_at(Event::DeadlinePassed, 180), []);
@@ -350,7 +351,7 @@ fn unknown_is_looked_up_and_reversed_never_sent_again() {
     let list = vec![found("DB", "p1", ListedState::Approved, None)];
     let reverse = reverse("p1", 1234, 1);
     assert_eq!(sale.on(Event::Inquired(Inquiry::Payments(list.clone()))), [reverse]);
-    // Another look after the reversal: every approved match must be gone.
+    // Another look-up follows the reversal, because every approved match must be reversed.
     let done = Event::ReversalAnswered {
         reference: own(1),
         reversal: ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid },
@@ -404,7 +405,7 @@ fn a_clock_that_jumps_ahead_does_not_make_an_absence_final() {
 fn a_sale_that_began_under_a_clock_gone_wrong_does_not_stay_open_for_ever() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    // A year ahead when it began, and right again since.
+    // The clock was a year ahead at the beginning, and is right afterwards.
     let right = |s: u64| Now { unix_ms: STARTED_MS - 365 * 24 * 3600 * 1000, ..at(s) };
     let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
     for s in [5, 7200, 24 * 3600] {
@@ -423,10 +424,10 @@ fn a_sale_from_before_the_clock_was_set_back_counts_as_no_older_and_no_younger()
     let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    // It began under a clock that was a year ahead; a minute later that one is set back.
+    // It began under a clock that was a year ahead. A minute later that clock is set back.
     let right = |s: u64| Now { unix_ms: STARTED_MS - YEAR_MS + 60_000 + i64::try_from(s * 1000).unwrap(), ..at(s) };
     sale.sale.clock_was_set_back(right(0).unix_ms);
-    // A terminal that is switched off each night: no process watches for a day.
+    // A terminal that is switched off each night: no process runs for a whole day.
     let mut ended = None;
     for morning in [0, 14 * 3600, 24 * 3600 - 10 * 3600, 24 * 3600 + 4 * 3600] {
         let step = sale.sale.handle(Event::Restarted, right(morning), DEADLINES);
@@ -482,7 +483,7 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
     let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), 100);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
 
-    // One that surely was not sent is sent again without a look.
+    // A reversal that certainly was not sent is sent again without a look-up.
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
@@ -499,7 +500,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on(refused), [query_with(1)]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", ListedState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
-    // The person who hears of it is told which payment.
+    // The alarmed person gets the payment id.
     let why = Reason::ReversalRefused.with("8ac7a4a1000000000000000000000001, not allowed");
     assert_eq!(actions, [Action::Tell, Action::Alarm { why }, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -537,7 +538,7 @@ fn tries_come_less_and_less_often_and_never_stop() {
                 }
             };
             waits.push(due - now.monotonic);
-            // A moment before nothing happens; then it looks, before it sends anything.
+            // A moment earlier nothing happens. Then it looks up before it sends anything.
             now.monotonic = due - Duration::from_millis(1);
             let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
             assert_eq!(sale.commit(step), []);
@@ -643,7 +644,7 @@ fn more_than_asked_another_currency_or_something_unreadable_is_unknown_and_an_al
         let actions = sale.on(answered_amount(amount));
         assert!(sale.is_unconfirmed() && alarms(&actions) == 1, "{amount:?}: {actions:?}");
     }
-    // What is absent proves nothing.
+    // A missing field proves nothing.
     let mut silent = Trace::asked(EntryMode::NfcIcc);
     let _ = silent.on(answered_amount(ApprovedAmount::NotSaid));
     assert_eq!(silent.outcome(), Some(&Outcome::Approved));
@@ -686,7 +687,7 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     let _ = nameless.on_at(Event::Answered(declined(None)), 3);
     assert!(matches!(nameless.outcome(), Some(Outcome::Declined { .. })), "an absent id proves nothing");
 
-    // A look that shows another one under our reference: it goes back too, and somebody hears of it.
+    // A look-up shows another payment under our reference. It is reversed too, and a person is alarmed.
     let mut reversing = reversal_unknown();
     let list = vec![found("DB", &other(), ListedState::Approved, None)];
     let actions = reversing.on(listed(list));
@@ -701,7 +702,7 @@ fn cancel_wins_before_the_request_left_and_loses_after() {
     assert_eq!(sale.on(Event::NoCard { why: "cancelled at the till".into() }), [Action::Tell]);
     assert!(matches!(sale.outcome(), Some(Outcome::Cancelled { .. })));
 
-    // The card was read in the same moment: it is declined, and nothing is sent.
+    // The card was read at the same moment. It is declined, and nothing is sent.
     let mut sale = Trace::begin();
     let _ = sale.on(Event::CancelAsked { by: None });
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
@@ -720,7 +721,7 @@ fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
     assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);
-    // A question that got no answer is not the payment's answer.
+    // A query without an answer is not the payment's answer.
     let not_sent = Event::Answered(Answer::NotSent { why: "no network".into() });
     assert_eq!(sale.on_at(not_sent, 3), []);
     assert!(sale.outcome().is_none());
@@ -742,7 +743,7 @@ fn the_card_gone_while_the_host_was_asked_cannot_confirm() {
 
 #[test]
 fn no_schedule_of_events_asks_twice() {
-    // Every pair of events after the first Ask, with a power cut between: no second Ask comes out.
+    // Every pair of events after the first Ask, with a power cut between them: no second Ask follows.
     let events = || {
         vec![
             approved(),
@@ -787,7 +788,7 @@ fn records_hold_nothing_that_card_rules_forbid() {
 
 #[test]
 fn payments_in_records_keep_their_form() {
-    // Journals of earlier versions must stay readable: this line is never edited.
+    // Journals of earlier versions must stay readable, so this line is never edited.
     let line = r#"{"kind":"reversal-asked","payment":{"id":"p1","amount":{"minor":1234,"currency":"EUR"}}}"#;
     let record =
         Record::ReversalAsked { payment: Payment { id: PaymentId::new("p1"), amount: eur(1234) }, reference: None };
@@ -797,7 +798,7 @@ fn payments_in_records_keep_their_form() {
 
 const KNOWN: &str = "8ac7a4a1000000000000000000000001";
 
-/// Approved, refused by the chip, and nobody knows what became of the reversal.
+/// Returns a transaction that was approved and refused by the chip, and whose reversal has an unknown result.
 fn reversal_unknown() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
@@ -816,7 +817,7 @@ fn what_the_gateway_approved_is_never_absent() {
         assert!(sale.is_unconfirmed() && sale.outcome().is_none());
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), DAY + 1);
         assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "{:?}", sale.sale);
-        // ListedTransaction at last, with its reversal.
+        // The list shows the payment's reversal at last.
         let reversal = found("RV", "r1", ListedState::Approved, Some(KNOWN));
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(vec![reversal])), 2 * DAY);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -836,7 +837,7 @@ fn somebody_elses_refund_is_not_reversed() {
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
 }
 
-/// A transaction without a card, asked for.
+/// Returns a transaction without a card whose request was sent.
 fn without_card(transaction: Operation) -> Trace {
     without_card_by(Order { operation: transaction, ..order() })
 }
@@ -872,7 +873,7 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
     assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
     assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::Asked { card: Some(_), .. }]));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [], "it is on its way");
-    // The power fails while it is on its way: nobody knows.
+    // The power fails while it is on its way, so the outcome is unknown.
     assert_eq!(sale.cut(), [Action::Tell, query()]);
 
     let mut impatient = Trace::asked(EntryMode::Icc);
@@ -906,7 +907,7 @@ fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_ano
     let mut throttled = on_its_way_again();
     let _ = throttled.on_at(busy(), 5);
     assert!(matches!(throttled.outcome(), Some(Outcome::Cancelled { .. })), "{:?}", throttled.outcome());
-    // What was carried out stays, and what nobody knows is reversed, as without a cancel.
+    // A carried-out payment stays, and an unknown one is reversed, as without a cancel.
     let mut carried_out = on_its_way_again();
     let _ = carried_out.on_at(approved(), 5);
     assert!(carried_out.outcome().is_none());
@@ -929,7 +930,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let mut refund = without_card(kind());
     assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
-    // The earlier payment alone is listed: the refund is not there. Not once, but twice, and then it is sent again.
+    // Only the earlier payment is listed: the refund is not there. After two such look-ups it is sent again.
     let earlier = || {
         listed(vec![ListedTransaction {
             reference: Some("other".to_owned()),
@@ -948,7 +949,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
         (Some(&Outcome::Approved), Some("rf1"))
     );
 
-    // Somebody else's refund of the same payment is not ours.
+    // Another sender's refund of the same payment is not ours.
     let mut other = without_card(kind());
     let _ = other.on(unknown());
     let theirs =
@@ -956,7 +957,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert_eq!(other.on(listed(vec![theirs])), [Action::Print(Paper::Copies)]);
     assert!(other.is_unconfirmed());
 
-    // Twice, by an answer that was too late: a person must look.
+    // It was carried out twice because of a late answer: a person must decide.
     let mut twice = without_card(kind());
     let _ = twice.on(unknown());
     let both = vec![found("RF", "rf1", ListedState::Approved, None), found("RF", "rf2", ListedState::Approved, None)];
@@ -964,7 +965,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
     assert!(matches!(twice.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
 
-    // Declined is an outcome; a question that was not answered proves nothing.
+    // A decline is an outcome. A query without an answer proves nothing.
     let mut declined = without_card(kind());
     let _ = declined.on(unknown());
     let cannot = declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".into() }));
@@ -1028,7 +1029,7 @@ fn what_was_in_doubt_once_is_not_ended_by_an_answer_that_says_nothing_of_the_fir
     for answer in [
         Answer::NotSent { why: "no connection".into() },
         Answer::Throttled(Box::new(refusal())),
-        // "More than is left" may well be because the first one was carried out.
+        // The gateway may answer "more than is left" because the first request was carried out.
         Answer::Declined(Box::new(refusal())),
     ] {
         let mut refund = sent_again();

@@ -1,30 +1,30 @@
-//! What may be shown, printed and kept of a card, and how it is read from what a chip said (EMV Book 3).
+//! The facts of a card that may be shown, printed and kept, and how they are read from a chip's answer (EMV Book 3).
 
 use serde::{Deserialize, Serialize};
 
 use super::{EntryMode, MaskedPan};
 use crate::emv::{TlvError, tag, tlv};
 
-/// How the cardholder was verified, for the receipt (EMV Book 4, A4: CVM results 9F34).
+/// The method that verified the cardholder, for the receipt (EMV Book 4, A4: CVM results 9F34).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cvm {
-    /// PIN checked by the chip.
+    /// The chip checked the PIN.
     OfflinePin,
-    /// PIN sent to the issuer.
+    /// The issuer checked the PIN.
     OnlinePin,
     /// The cardholder signs the merchant's copy.
     Signature,
-    /// PIN checked by the chip, and a signature.
+    /// The chip checked the PIN, and the cardholder signs.
     OfflinePinAndSignature,
-    /// On the customer's own device.
+    /// The customer's own device verified the cardholder.
     ConsumerDevice,
-    /// None was asked for.
+    /// No method was required.
     None,
 }
 
 impl Cvm {
-    /// Its word for tills.
+    /// Returns the word for tills.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,8 +37,9 @@ impl Cvm {
         }
     }
 
-    /// A contactless card checks no PIN by itself: 01 and 04 there say that the cardholder's own device has verified
-    /// him, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34 010002).
+    /// Corrects the method for the entry mode. A contactless card does not check a PIN. There, 01 and 04 mean that the
+    /// cardholder's own device verified the cardholder, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34
+    /// 010002).
     fn as_read_by(self, entry: EntryMode) -> Self {
         match (self, entry) {
             (Self::OfflinePin, entry) if entry.is_contactless() => Self::ConsumerDevice,
@@ -46,15 +47,14 @@ impl Cvm {
         }
     }
 
-    /// Reads tag 9F34; `None` when it says "not performed" (3F), that the method failed, or something this program does
-    /// not know.
+    /// Reads tag 9F34. Returns `None` for "not performed" (3F), a failed method, or an unknown value.
     #[must_use]
     pub fn from_results(value: &[u8]) -> Option<Self> {
-        // The third byte is the result, 01 is "failed" (EMV Book 4, A4): a receipt must not say "verified" then.
+        // The third byte is the result, and 01 is "failed" (EMV Book 4, A4). The receipt must then not say "verified".
         if value.get(2) == Some(&0x01) {
             return None;
         }
-        // Bits 1-6 are the method, bit 7 only says what happens when it fails (EMV Book 3, C3).
+        // Bits 1-6 are the method. Bit 7 only says what happens when it fails (EMV Book 3, C3).
         match value.first()? & 0x3F {
             0x01 | 0x04 => Some(Self::OfflinePin),
             0x02 => Some(Self::OnlinePin),
@@ -66,7 +66,7 @@ impl Cvm {
     }
 }
 
-/// What a chip said with its cryptogram (EMV Book 3, 6.5.5.4: CID bits 8-7).
+/// The decision that a chip sends with its cryptogram (EMV Book 3, 6.5.5.4: CID bits 8-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CryptogramKind {
@@ -74,12 +74,12 @@ pub enum CryptogramKind {
     Aac,
     /// Approved.
     Tc,
-    /// Asks the issuer.
+    /// The chip asks the issuer.
     Arqc,
 }
 
 impl CryptogramKind {
-    /// As EMV writes it.
+    /// Returns EMV's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -93,28 +93,28 @@ impl CryptogramKind {
 /// An application cryptogram (9F26) and its kind (9F27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cryptogram {
-    /// What it says.
+    /// The decision.
     pub kind: CryptogramKind,
     /// The eight bytes.
     #[serde(with = "hex::serde")]
     pub value: [u8; 8],
 }
 
-/// What may be shown, printed and kept of a card.
+/// The facts of a card that may be shown, printed and kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CardFacts {
-    /// How it was read.
+    /// The way in which the card was read.
     pub entry: EntryMode,
-    /// First six and last four digits.
+    /// The PAN with its first six and last four digits.
     pub pan: Option<MaskedPan>,
     /// PAN sequence number (5F34), two digits.
     pub pan_sequence_number: Option<u8>,
     /// Application identifier, upper-case hex.
     pub aid: Option<String>,
-    /// Application preferred name if printable, else the label.
+    /// The application preferred name if it is printable, or else the label.
     pub label: Option<String>,
-    /// How the cardholder was verified.
+    /// The method that verified the cardholder.
     pub cvm: Option<Cvm>,
     /// The latest application cryptogram.
     pub cryptogram: Option<Cryptogram>,
@@ -122,13 +122,13 @@ pub struct CardFacts {
     pub tvr: Option<String>,
     /// Transaction status information, upper-case hex.
     pub tsi: Option<String>,
-    /// Issuer application data (9F10), upper-case hex: some acquirers want it on the shop's copy.
+    /// Issuer application data (9F10), upper-case hex. Some acquirers require it on the shop's copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iad: Option<String>,
 }
 
-/// The elements of a chip's answer that its facts are made of, each as it stands first. Filled while an answer is
-/// walked, so that whoever reads one for more than its facts walks it once.
+/// The elements of a chip's answer for its facts, each at its first occurrence. It is filled during a walk, so code
+/// that needs more of an answer walks it only once.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChipElements<'a> {
     pan_sequence_number: Option<&'a [u8]>,
@@ -146,7 +146,7 @@ pub struct ChipElements<'a> {
 }
 
 impl<'a> ChipElements<'a> {
-    /// Takes one object of the answer, at whatever depth it stands.
+    /// Takes one object of the answer, at any depth.
     pub fn see(&mut self, object: tlv::Tlv<'a>) {
         let place = match object.tag {
             tag::PAN_SEQUENCE_NUMBER => &mut self.pan_sequence_number,
@@ -166,13 +166,13 @@ impl<'a> ChipElements<'a> {
         place.get_or_insert(object.value);
     }
 
-    /// How the cardholder was verified, as 9F34 says.
+    /// Returns the method that verified the cardholder, from 9F34.
     #[must_use]
     pub fn cvm(&self) -> Option<Cvm> {
         self.cvm_results.and_then(Cvm::from_results)
     }
 
-    /// The chip has signed: 9F26 and 9F27 are there.
+    /// Returns whether the chip has signed: 9F26 and 9F27 are present.
     #[must_use]
     pub fn has_cryptogram(&self) -> bool {
         self.cryptogram.is_some() && self.cryptogram_information.is_some()
@@ -180,7 +180,8 @@ impl<'a> ChipElements<'a> {
 }
 
 impl CardFacts {
-    /// The facts of a chip or tap. `pan` comes from the reader's masked copy, which each protocol names differently.
+    /// Returns the facts of a chip or tap. `pan` comes from the reader's masked copy, which each protocol names
+    /// differently.
     #[must_use]
     pub fn of_chip(entry: EntryMode, pan: Option<MaskedPan>, elements: &ChipElements<'_>) -> Self {
         let hex_of = |value: Option<&[u8]>| value.map(hex::encode_upper);
@@ -201,7 +202,7 @@ impl CardFacts {
         }
     }
 
-    /// As [`Self::of_chip`], of a whole TLV list.
+    /// Returns the facts from a whole TLV list, as [`Self::of_chip`] does.
     ///
     /// # Errors
     /// When `tlvs` is not BER-TLV.
@@ -211,23 +212,23 @@ impl CardFacts {
         Ok(Self::of_chip(entry, pan, &elements))
     }
 
-    /// Takes over what the chip's final answer (E3 or E5) says anew: cryptogram, TVR, TSI, IAD, and how the cardholder
-    /// was verified.
+    /// Takes over the new facts of the chip's final answer (E3 or E5): cryptogram, TVR, TSI, IAD, and the verification
+    /// method.
     pub fn complete(&mut self, elements: &ChipElements<'_>) {
         let last = Self::of_chip(self.entry, None, elements);
         self.cryptogram = last.cryptogram.or(self.cryptogram);
         self.tvr = last.tvr.or_else(|| self.tvr.take());
         self.tsi = last.tsi.or_else(|| self.tsi.take());
         self.iad = last.iad.or_else(|| self.iad.take());
-        // Its last word counts even when it takes a verification back.
+        // The final answer counts even when it withdraws a verification.
         if elements.cvm_results.is_some() {
             self.cvm = last.cvm;
         }
     }
 }
 
-/// The preferred name when it is printable ASCII or said to be ISO 8859-1 (EMV Book 4, 11.3: otherwise the label is
-/// shown).
+/// Returns the preferred name when it is printable ASCII or declared as ISO 8859-1 (EMV Book 4, 11.3: otherwise the
+/// label is shown).
 fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
     let text = |bytes: &[u8], latin: bool| -> Option<String> {
         let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
@@ -271,8 +272,8 @@ mod tests {
         }
     }
 
-    /// What one chip says: 5F34, 84, 50, 9F12, 9F11, 9F34, 9F26, 9F27, 95, 9B, 9F10; with 9F06 instead of 84 where
-    /// `aid` says so.
+    /// Returns the facts of one chip with 5F34, 84, 50, 9F12, 9F11, 9F34, 9F26, 9F27, 95, 9B and 9F10. When `aid` says
+    /// so, 9F06 replaces 84.
     fn of_chip(entry: EntryMode, aid: &str) -> CardFacts {
         let said = format!(
             "5F340101 {aid} 5004{} 9F1204{} 9F110101 9F3403020300 9F26081122334455667788 9F270180 95058000008000 9B02E800 \
@@ -301,7 +302,7 @@ mod tests {
             tsi: Some("E800".to_owned()),
             iad: Some("06010A03A00000".to_owned()),
         };
-        // The terminal's own word for the application (9F06) stands before the card's (84).
+        // The terminal's name of the application (9F06) takes precedence over the card's (84).
         for aid in ["8407A0000000031010", "9F0607A0000000031010", "8407A0000000041010 9F0607A0000000031010"] {
             assert_eq!(of_chip(EntryMode::Icc, aid), expected, "{aid}");
         }

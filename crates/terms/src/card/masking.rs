@@ -1,39 +1,38 @@
-//! Card numbers in texts from outside, masked: whoever wrote one there, it goes no further.
+//! Masks card numbers in external texts, so a number that was written there is not passed on.
 //!
-//! **What is taken for a card number.** 13 to 19 digits with a right check digit (Luhn), unbroken or in groups of any
-//! size with spaces or dashes between (`4761 7390 0101 0119`, `3782-822463-10005`). A group is taken whole or not at
-//! all; where more digits stand beside it (an expiry date, a counter), every row of whole groups that fits is masked.
-//! One number of ten that is no card number has a right check digit too, and is masked as well: that is better than a
-//! leak.
+//! **Card numbers.** A card number has 13 to 19 digits with a right check digit (Luhn). It is unbroken, or in groups of
+//! any size with spaces or dashes between them (`4761 7390 0101 0119`, `3782-822463-10005`). A group is used in full or
+//! not at all. When more digits are adjacent (an expiry date, a counter), every row of whole groups that fits is
+//! masked. One in ten other numbers also has a right check digit and is masked too, which is better than a leak.
 //!
-//! **What stands behind one in a track** goes with it (ISO 7813): after `=` or `D` the date, service code and
-//! discretionary data, after `^` the name and what follows it, and the sign itself. Before `=` and `^` a number is
-//! taken for a card number even with a wrong check digit, or when it is masked already. A number of a chip's tag `5A`
-//! in a row of hexadecimal digits is found by its tag and length.
+//! **The rest of a track** is masked together with its number (ISO 7813). After `=` or `D` that is the date, service
+//! code and discretionary data. After `^` it is the name and the following data. The sign itself is masked too. Before
+//! `=` and `^` a number counts as a card number even with a wrong check digit, or when it is already masked. A number
+//! of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
 //!
-//! **What is spared**, or references and times would be lost: our own references at the gateway (terminal, number, 32
+//! **Not masked**, because references and times would be lost: our own gateway references (terminal, number, 32
 //! hexadecimal digits), a UUID, a date with dashes, a date and time of 14 digits. The digits of an id (32 letters and
-//! digits) are never put together with others, and masked only when they alone are a card number; where a field is
-//! known to be an id, nobody asks for masking. An unbroken row of more than 19 digits is no card number. A point, comma
-//! or colon parts numbers, so that amounts and times of day are never put together.
+//! digits) are never joined with others, and are masked only when they alone are a card number. A field that is known
+//! to be an id is not passed to this module. An unbroken row of more than 19 digits is not a card number. A point,
+//! comma or colon separates numbers, so amounts and times of day are never joined.
 
 use std::ops::Range;
 
 use crate::emv::luhn;
 
-/// Digits of a card number (ISO/IEC 7812; shorter ones are not in use).
+/// The digits of a card number (ISO/IEC 7812; shorter ones are not in use).
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
-/// Places of a number in a track, which may be a masked one.
+/// The places of a number in a track, which may be masked.
 const IN_TRACK: std::ops::RangeInclusive<usize> = 12..=19;
-/// Most spaces and dashes between two groups (` - `).
+/// The most spaces and dashes between two groups (` - `).
 const MOST_BETWEEN: usize = 3;
-/// Letters and digits of an id (interface: identifiers).
+/// The number of letters and digits of an id (interface: identifiers).
 const ID: usize = 32;
-/// Longest name of a track 1 (ISO 7813: 26), and some room.
+/// The longest name of a track 1 (ISO 7813: 26), with some reserve.
 const NAME: usize = 40;
 
-/// A text from outside with every card number in it masked: the first six and the last four digits stay, every other
-/// one becomes `*`, and so does what stands behind it in a track. The number of characters stays the same.
+/// Masks every card number in an external text. The first six and the last four digits stay, and every other one
+/// becomes `*`, as does the rest of a track. The number of characters stays the same.
 #[must_use]
 pub fn mask_pans(text: &str) -> String {
     if text.chars().filter(|c| is_place(*c)).count() < *IN_TRACK.start() {
@@ -47,14 +46,14 @@ pub fn mask_pans(text: &str) -> String {
     masked.hidden.iter().zip(&chars).map(|(hidden, c)| if *hidden { '*' } else { *c }).collect()
 }
 
-/// A text and what of it is hidden.
+/// A text, and its hidden characters.
 struct Masked<'a> {
     chars: &'a [char],
     hidden: Vec<bool>,
 }
 
 impl Masked<'_> {
-    /// Every row of whole groups that is a card number, and what follows it in a track.
+    /// Hides every row of whole groups that is a card number, and the rest of its track.
     fn groups_in_rows(&mut self, groups: &[Group]) {
         let mut ends = Vec::new();
         for first in 0..groups.len() {
@@ -72,13 +71,13 @@ impl Masked<'_> {
                 }
             }
         }
-        // A number in a track may be masked already.
+        // A number in a track may already be masked.
         for group in rows(self.chars, is_place) {
             self.track(&group, ends.contains(&group.end));
         }
     }
 
-    /// Whether only a few spaces and dashes stand between two groups.
+    /// Returns whether only a few spaces and dashes are between two groups.
     fn is_linked(&self, one: &Group, next: &Group) -> bool {
         let between = &self.chars[one.at.end..next.at.start];
         !one.is_apart
@@ -98,14 +97,14 @@ impl Masked<'_> {
     }
 
     fn hide_middle(&mut self, places: &[usize]) {
-        // As `MaskedPan`: of less than 13 places only the last four are shown.
+        // As in `MaskedPan`, a number of less than 13 places shows only the last four.
         let first = if places.len() < *LENGTHS.start() { 0 } else { 6 };
         for place in &places[first..places.len().saturating_sub(4).max(first)] {
             self.hidden[*place] = true;
         }
     }
 
-    /// What follows a group that ends a number, when it is a track.
+    /// Hides what follows a group that ends a number, when it is a track.
     fn track(&mut self, group: &Range<usize>, ends_a_number: bool) {
         let digits = self.chars[group.clone()].iter().filter(|c| c.is_ascii_digit()).count();
         let may_be_number = ends_a_number || (IN_TRACK.contains(&group.len()) && digits >= 4);
@@ -132,7 +131,7 @@ impl Masked<'_> {
                 self.hide_while(behind, |c| !c.is_whitespace() && c != '?');
             }
             Some('D' | 'd') if sign == group.end && self.places_at(sign + 1) >= 7 => {
-                // What stands before the number may be its tag and length.
+                // Digits before the number may be its tag and length.
                 let mut found = ends_a_number || (may_be_number && digits < group.len());
                 for length in LENGTHS.filter(|length| *length <= group.len()) {
                     found |= self.hide_if_number(&(group.end - length..group.end).collect::<Vec<_>>());
@@ -145,14 +144,14 @@ impl Masked<'_> {
         }
     }
 
-    /// A group that is a whole number of a track, whatever its check digit.
+    /// Hides a group that is a whole number of a track, with any check digit.
     fn hide_whole(&mut self, group: &Range<usize>) {
         if IN_TRACK.contains(&group.len()) {
             self.hide_middle(&group.clone().collect::<Vec<_>>());
         }
     }
 
-    /// How many digits, masked ones too, stand from here on.
+    /// Returns how many digits, including masked ones, follow from here.
     fn places_at(&self, from: usize) -> usize {
         self.chars[from.min(self.chars.len())..].iter().take_while(|c| is_place(**c)).count()
     }
@@ -163,8 +162,8 @@ impl Masked<'_> {
         self.hidden[from..from + length].fill(true);
     }
 
-    /// Tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits in each of them, the last one perhaps
-    /// an F.
+    /// Hides numbers of tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits in each of them. The
+    /// last digit may be an F.
     fn chip_numbers(&mut self) {
         for at in 0..self.chars.len().saturating_sub(4) {
             let [five, a, zero, length] = [0, 1, 2, 3].map(|n| self.chars[at + n].to_ascii_uppercase());
@@ -178,12 +177,12 @@ impl Masked<'_> {
     }
 }
 
-/// A digit, or one that is masked already.
+/// Returns whether it is a digit, or a masked digit.
 fn is_place(c: char) -> bool {
     c.is_ascii_digit() || c == '*'
 }
 
-/// What stands between the groups of a number: spaces of all kinds, dashes of all kinds, the end of a line.
+/// Returns whether it can be between the groups of a number: all kinds of spaces and dashes, and the end of a line.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
@@ -191,11 +190,11 @@ fn is_between(c: char) -> bool {
 /// An unbroken row of digits.
 struct Group {
     at: Range<usize>,
-    /// It is part of no other number.
+    /// True if it is part of no other number.
     is_apart: bool,
 }
 
-/// Every unbroken row of digits that may be a card number or a part of one.
+/// Returns every unbroken row of digits that may be a card number or a part of one.
 fn groups(chars: &[char]) -> Vec<Group> {
     let words = rows(chars, |c| c.is_ascii_alphanumeric());
     let (mut spared, mut apart) = (vec![false; chars.len()], vec![false; chars.len()]);
@@ -235,7 +234,7 @@ fn groups(chars: &[char]) -> Vec<Group> {
     groups.map(|at| Group { is_apart: apart[at.start], at }).collect()
 }
 
-/// The longest rows of characters that fit.
+/// Returns the longest rows of characters that fit.
 fn rows(chars: &[char], fits: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut rows: Vec<Range<usize>> = Vec::new();
     for (n, c) in chars.iter().enumerate() {
@@ -248,7 +247,7 @@ fn rows(chars: &[char], fits: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     rows
 }
 
-/// Track 2 of a chip may have 32 places too.
+/// Returns whether a word of 32 characters begins as the track 2 of a chip, which may have the same length.
 fn begins_as_track(word: &[char]) -> bool {
     let digits: String = word.iter().take_while(|c| c.is_ascii_digit()).collect();
     LENGTHS.contains(&digits.len())
@@ -257,8 +256,8 @@ fn begins_as_track(word: &[char]) -> bool {
         && word[digits.len() + 1..].iter().take_while(|c| c.is_ascii_digit()).count() >= 7
 }
 
-/// Year, month and day, in this order or the other. No card number begins with these: what begins with 19 or 20 is not
-/// in use.
+/// Returns whether these are year, month and day, in this order or reversed. No card number begins with 19 or 20,
+/// because such numbers are not in use.
 fn is_date(parts: [String; 3]) -> bool {
     let [one, two, three] = parts;
     let number = |part: &str, places: usize, most: u32| {
@@ -268,7 +267,7 @@ fn is_date(parts: [String; 3]) -> bool {
     number(&two, 2, 12) && ((year(&one) && number(&three, 2, 31)) || (year(&three) && number(&one, 2, 31)))
 }
 
-/// yyyyMMddhhmmss. Cards with 14 digits begin with 3.
+/// Returns whether the digits are yyyyMMddhhmmss. Cards with 14 digits begin with 3.
 fn is_time(digits: &str) -> bool {
     let part = |range: Range<usize>| digits.get(range).and_then(|part| part.parse::<u32>().ok()).unwrap_or(u32::MAX);
     digits.len() == 14
@@ -304,7 +303,7 @@ mod tests {
             ("4761\u{2011}7390\u{A0}0101\n0119", "4761\u{2011}73**\u{A0}****\n0119"),
             ("4222222222222", "422222***2222"),
             ("621234 5678901234569", "621234 *********4569"),
-            // An expiry date, a security code, a counter beside it.
+            // An expiry date, a security code or a counter next to it.
             ("4761 7390 0101 0119 12 25", "4761 73** **** 0119 12 25"),
             ("no. 1-4761739001010119", "no. 1-476173******0119"),
             ("*4761739001010119*", "*476173******0119*"),
@@ -328,15 +327,15 @@ mod tests {
             ("4761 7390 0101 0119 = 1512201", "4761 73** **** 0119 * *******"),
             ("4761739001010119= 1512201", "476173******0119* *******"),
             ("4761739001010119 =1512201", "476173******0119 ********"),
-            // The form is proof enough.
+            // The form is sufficient proof.
             ("4761739001010118=1512201 next", "476173******0118******** next"),
             (";476173******0119=1512201********?", ";476173******0119****************?"),
             ("4761739001010119D15122011234567F", "476173******0119****************"),
             ("4761 7390 0101 0119D15122011234567F", "4761 73** **** 0119****************"),
             ("476173******0119D15122011234567F", "476173******0119****************"),
-            // Nor is it one of our references, though it is as long.
+            // It is not one of our references either, although it has the same length.
             ("12345678-123-4761739001010119D15122011234567F", "12345678-123-476173******0119****************"),
-            // Where the tag ends is not known: all that may be the number's middle is hidden.
+            // The end of the tag is unknown, so all digits that may be the number's middle are hidden.
             ("57114761739001010119D15122011234567F", "5711476*********0119****************"),
             ("read 57114761739001010119D15122011234567F", "read 5711476*********0119****************"),
             ("%B4761739001010119^DOE/JOHN A^1512201123400001?", "%B476173******0119****************************?"),
@@ -346,7 +345,7 @@ mod tests {
             ("9F2608AABB5A0847617390010101195F2401", "9F2608AABB5A08476173******01195F2401"),
             ("9F2608AABB5A08378282246310005F5F2401", "9F2608AABB5A08378282*****0005F5F2401"),
             ("5A 08 47 61 73 90 01 01 01 19", "5A 08 47 61 73 ** ** ** 01 19"),
-            // No track: what stands behind the number is none of it.
+            // This is not a track: the text after the number does not belong to it.
             ("4761739001010119 D1512201", "476173******0119 D1512201"),
             ("4761739001010119D151", "476173******0119D151"),
         ] {
@@ -379,8 +378,8 @@ mod tests {
         }
     }
 
-    /// Year, month, day, hour, minute, second. Of such texts those with a right check digit count here: the others are
-    /// no card numbers anyway.
+    /// Year, month, day, hour, minute, second. Only such texts with a right check digit matter here, because the others
+    /// are not card numbers anyway.
     #[test]
     fn a_time_is_left_and_what_is_none_is_a_number() {
         let fitting = |years: Range<u32>, rest: &str| {
@@ -433,7 +432,7 @@ mod tests {
         }
     }
 
-    /// `digits` with its last one made the right check digit.
+    /// Returns `digits` with a right check digit as its last one.
     fn with_check_digit(mut digits: String) -> String {
         digits.pop();
         let whole = (0..10).map(|digit| format!("{digits}{digit}"));
@@ -441,7 +440,7 @@ mod tests {
     }
 
     prop_compose! {
-        /// A card number, and where a space or dash stands behind a digit.
+        /// Generates a card number, and the positions of a space or dash after a digit.
         fn number()(digits in "[2-9][0-9]{12,18}", gaps in prop::collection::vec("(| |-| - |\u{A0})", 19)) -> (String, String) {
             let digits = with_check_digit(digits);
             let last = digits.len() - 1;

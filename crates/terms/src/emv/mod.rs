@@ -1,6 +1,6 @@
-//! EMV data as every part of the project reads it: BER-TLV objects, the tags by their names, track 2.
+//! EMV data as every part of the project reads it: BER-TLV objects, tags by name, track 2.
 //!
-//! Shared by the reader, the gateway client, the receipt and the simulators. It knows bytes and their meaning; it does
+//! The reader, the gateway client, the receipt and the simulators share it. It knows bytes and their meaning. It does
 //! no I/O, keeps nothing and decrypts nothing.
 
 pub mod luhn;

@@ -1,13 +1,12 @@
-//! What a card number looks like in a text that a person or a till wrote: where one must not be, it is told from an
-//! order number. To hide card numbers in a text is [`crate::card::mask_pans`]'s business, which hides too much rather
-//! than too little; here a number that was taken for a card's stops somebody's sale, so it must look like one in
-//! everything.
+//! Recognises card numbers in texts from people and tills, and distinguishes them from order numbers.
+//! [`crate::card::mask_pans`] hides card numbers in texts, and rather hides too much. Here a false match would block a
+//! till's request. A number must therefore look like a card number in every respect.
 
 use super::luhn;
 
-/// Whether `text` holds what is a card number in everything that can be seen: 13 to 19 digits, whole or in groups with
-/// a space or a dash between, that begin and are as long as those of the card schemes, with a right check digit
-/// (ISO/IEC 7812-1).
+/// Returns whether `text` contains a card number. It has 13 to 19 digits, whole or in groups with a space or a dash
+/// between them. Its first digits and its length are those of a card scheme. It has a right check digit (ISO/IEC
+/// 7812-1).
 #[must_use]
 pub fn is_in(text: &str) -> bool {
     let groups = text.split(|c: char| !c.is_ascii_digit() && c != ' ' && c != '-');
@@ -22,7 +21,7 @@ fn is_one(digits: &str) -> bool {
     is_of_a_scheme(digits) && luhn::is_valid(digits) && !is_article_number(digits)
 }
 
-/// The first digits that schemes give out, with the lengths that go with them.
+/// Returns whether the first digits and the length belong to a card scheme.
 fn is_of_a_scheme(digits: &str) -> bool {
     let first = |count: usize| digits.get(..count).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or(0);
     match (first(1), digits.len()) {
@@ -36,8 +35,8 @@ fn is_of_a_scheme(digits: &str) -> bool {
     }
 }
 
-/// The 13 digits on a packet (EAN-13), by their own check digit: a till that sends what it sells must not be stopped by
-/// it.
+/// Returns whether the 13 digits are an article number (EAN-13) by its own check digit. A till that sends its articles
+/// must not be blocked.
 fn is_article_number(digits: &str) -> bool {
     let sum: u32 = digits.bytes().enumerate().map(|(n, c)| u32::from(c - b'0') * if n % 2 == 0 { 1 } else { 3 }).sum();
     digits.len() == 13 && sum.is_multiple_of(10)
@@ -76,7 +75,7 @@ mod tests {
             "20261122123456",
             "1795312345678",
             "1795312345678901",
-            // The check digits of both kinds are right: an article.
+            // Both check digits are right: an article number.
             "4006381333931",
             "4000000000006",
             "8ac7a4a18f0c1d2e018f0c3b5a6b7c8d",

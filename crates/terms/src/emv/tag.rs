@@ -1,21 +1,21 @@
-//! The tag dictionary: the EMV, contactless and reader tags this project speaks, by their standard names.
+//! The tag dictionary: the EMV, contactless and reader tags of this project, by their standard names.
 //!
-//! It is not a list of all tags there are: an unknown tag is carried unchanged by [`super::tlv`].
+//! It does not list all existing tags. [`super::tlv`] carries an unknown tag unchanged.
 
 use std::fmt;
 
-/// A BER-TLV tag of one to four bytes, kept as the number its bytes spell (`0x9F02`).
+/// A BER-TLV tag of one to four bytes, kept as the number that its bytes spell (`0x9F02`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
 impl Tag {
-    /// Whether the tag's value is itself a list of objects (EMV Book 3, B1: bit 6 of the first byte).
+    /// Returns whether the tag's value is itself a list of objects (EMV Book 3, B1: bit 6 of the first byte).
     #[must_use]
     pub fn is_constructed(self) -> bool {
         self.bytes()[4 - self.size()] & 0x20 != 0
     }
 
-    /// The number of bytes of the tag, 1 to 4.
+    /// Returns the number of bytes of the tag, 1 to 4.
     #[must_use]
     pub fn size(self) -> usize {
         match self.0 {
@@ -26,20 +26,20 @@ impl Tag {
         }
     }
 
-    /// Whether it is of the private class: its meaning is the reader's maker's (EMV Book 3, B1: bits 8 and 7 of the
-    /// first byte).
+    /// Returns whether it is of the private class, so the reader's maker defines its meaning (EMV Book 3, B1: bits 8
+    /// and 7 of the first byte).
     #[must_use]
     pub fn is_private(self) -> bool {
         self.bytes()[4 - self.size()] & 0xC0 == 0xC0
     }
 
-    /// The tag right-aligned in four bytes; the last [`Self::size`] of them are the tag.
+    /// Returns the tag right-aligned in four bytes. The last [`Self::size`] of them are the tag.
     pub(crate) fn bytes(self) -> [u8; 4] {
         self.0.to_be_bytes()
     }
 
-    /// Tags whose values are card data that may never be stored, logged or sent in clear
-    /// (design: invariant 7; security: 3.1).
+    /// Returns whether the value is card data that must never be stored, logged or sent in clear text (design:
+    /// invariant 7; security: 3.1).
     #[must_use]
     pub fn is_sensitive(self) -> bool {
         matches!(
@@ -167,10 +167,10 @@ tags! {
     TRANSACTION_SEQUENCE_COUNTER = 0x9F41;
     /// Track 2 data of contactless magstripe mode.
     TRACK2_CONTACTLESS_MSD = 0x9F6B;
-    /// Track 1 in clear: only an unsecured reader sends it.
+    /// Track 1 in clear text: only an unsecured reader sends it.
     TRACK1_CLEAR = 0x5F21;
-    /// Track 2 in clear: only an unsecured reader sends it.
+    /// Track 2 in clear text: only an unsecured reader sends it.
     TRACK2_CLEAR = 0x5F22;
-    /// Track 3 in clear: only an unsecured reader sends it.
+    /// Track 3 in clear text: only an unsecured reader sends it.
     TRACK3_CLEAR = 0x5F23;
 }

@@ -1,15 +1,15 @@
-//! BER-TLV: a walker over borrowed bytes and an encoder. No allocation, no recursion without a bound.
+//! BER-TLV: a walker over borrowed bytes, and an encoder. No allocation, and no unbounded recursion.
 //!
-//! Policy (security: 1.6; EMV Book 3, Annex B), stricter than most decoders on purpose:
-//! - definite lengths whose number stands in at most three bytes (`83 xx xx xx`); longer forms than needed are read but
-//!   never written; tags of at most four bytes, none with a superfluous `80` after its first byte;
-//! - `00` padding is skipped between objects, never read as a tag; `FF` is refused as one;
-//! - a value that is longer than its container is an error, never a shorter value;
-//! - repeated tags keep their order; [`find`] gives the first.
+//! The policy is deliberately stricter than most decoders (security: 1.6; EMV Book 3, Annex B):
+//! - Only definite lengths, with the number in at most three bytes (`83 xx xx xx`). Longer forms than needed are read
+//!   but never written. Tags have at most four bytes, without a superfluous `80` after the first byte.
+//! - `00` padding is skipped between objects, and never read as a tag. `FF` is refused as a tag.
+//! - A value that is longer than its container is an error, never a shorter value.
+//! - Repeated tags keep their order; [`find`] returns the first.
 
 use super::Tag;
 
-/// Deepest nesting of templates that is followed; a real answer has three levels.
+/// The deepest nesting of templates that is followed; a real answer has three levels.
 pub const MAX_DEPTH: usize = 8;
 
 /// One object: its tag, its value, and all its bytes.
@@ -17,13 +17,13 @@ pub const MAX_DEPTH: usize = 8;
 pub struct Tlv<'a> {
     /// The tag.
     pub tag: Tag,
-    /// The value alone.
+    /// The value without tag and length.
     pub value: &'a [u8],
-    /// Tag, length and value as they stood in the input.
+    /// Tag, length and value as they are in the input.
     pub raw: &'a [u8],
 }
 
-// A value may be card data: show what it is and how long, never what it holds.
+// A value may be card data. It shows the tag and the length, but never the content.
 impl std::fmt::Debug for Tlv<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { tag, value, raw: _ } = self;
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Tlv<'_> {
     }
 }
 
-/// Why bytes are not BER-TLV as EMV allows it.
+/// The reason why bytes are not BER-TLV as EMV allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlvError {
     /// The input ends inside a tag, a length or a value.
@@ -66,7 +66,7 @@ pub fn walk(bytes: &[u8]) -> Walker<'_> {
     Walker { bytes, at: 0 }
 }
 
-/// The iterator of [`walk`]; ends after the first error.
+/// The iterator of [`walk`]. It ends after the first error.
 #[derive(Clone)]
 pub struct Walker<'a> {
     bytes: &'a [u8],
@@ -93,7 +93,7 @@ impl<'a> Iterator for Walker<'a> {
     }
 }
 
-/// The object that begins at `start`.
+/// Reads the object that begins at `start`.
 fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
     let truncated = TlvError::Truncated { at: start };
     let mut at = start;
@@ -139,10 +139,10 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
     Ok(Tlv { tag: Tag(tag), value, raw: &bytes[start..end] })
 }
 
-/// The first value of `tag` at any depth, in document order.
+/// Returns the first value of `tag` at any depth, in document order.
 ///
 /// # Errors
-/// The first fault anywhere in `bytes`, even after the tag: half a list is not trusted.
+/// The first fault anywhere in `bytes`, even after the tag. Half a list is not trusted.
 pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     let mut found = None;
     visit(bytes, &mut |tlv| {
@@ -153,10 +153,10 @@ pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     Ok(found)
 }
 
-/// Calls `see` with every object at every depth, containers before what they contain.
+/// Calls `see` with every object at every depth, containers before their contents.
 ///
 /// # Errors
-/// The first fault; what came before it has been seen.
+/// The first fault. `see` has received the objects before it.
 pub fn visit<'a>(bytes: &'a [u8], see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
     fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
         if depth == MAX_DEPTH {
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// Any tag of EMV: what [`push`] may be given.
+    /// Generates any EMV tag that [`push`] accepts.
     fn tags() -> impl Strategy<Value = Tag> {
         let one = (0x01..=0xFE_u32).prop_filter("bits 1-5 all set go on", |tag| tag & 0x1F != 0x1F);
         let first = (0..7_u32).prop_map(|class| (class << 5) | 0x1F);

@@ -1,5 +1,5 @@
-//! Track 2 and tag 57: PAN, expiry, service code. Only masked data ever passes here in the agent ([`MaskedTrack2`]);
-//! the simulators use the clear form ([`Track2`]) with test cards.
+//! Track 2 and tag 57: PAN, expiry, service code. In the agent only masked data is used here ([`MaskedTrack2`]). The
+//! simulators use the clear form ([`Track2`]) with test cards.
 //!
 //! ```text
 //!  tag 57   4761739001010119 D 2212 201 1143804400000 F      packed nibbles, one F where a nibble is left over
@@ -13,13 +13,13 @@ use zeroize::Zeroize;
 
 use super::luhn;
 
-/// Most characters between the sentinels of track 2 (ISO/IEC 7813), and so nibbles of tag 57 (19 bytes).
+/// The most characters between the sentinels of track 2 (ISO/IEC 7813), and therefore nibbles of tag 57 (19 bytes).
 const MAX_LENGTH: usize = 38;
 
-/// Fewest and most digits of a PAN (ISO/IEC 7812-1).
+/// The fewest and most digits of a PAN (ISO/IEC 7812-1).
 const PAN_DIGITS: std::ops::RangeInclusive<usize> = 8..=19;
 
-/// Why track 2 data is refused. Says what is wrong, never what was there.
+/// The reason why track 2 data is refused. It names the fault, never the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Track2Error {
     /// More than 38 characters.
@@ -34,21 +34,21 @@ pub enum Track2Error {
     /// The last digit of the PAN is not the check digit of the others.
     #[error("the check digit of the PAN on track 2 is wrong")]
     CheckDigit,
-    /// An expiry that is not a year and a month.
+    /// The expiry is not a year and a month.
     #[error("track 2 has no expiry date")]
     Expiry,
-    /// No service code of three digits.
+    /// The service code of three digits is missing.
     #[error("track 2 has no service code")]
     ServiceCode,
-    /// Something other than digits after the service code, or after the pad.
+    /// A character other than a digit is after the service code, or any character is after the pad.
     #[error("track 2 has a character after the service code that is no digit")]
     Discretionary,
-    /// A stripe without its start or end sentinel.
+    /// The stripe lacks its start or end sentinel.
     #[error("track 2 has no start or end sentinel")]
     Sentinel,
 }
 
-/// Track 2 in clear. Wiped when dropped; never printed, so that no log can hold a PAN.
+/// Track 2 in clear text. It is wiped when dropped and never printed, so no log can contain a PAN.
 pub struct Track2 {
     /// PAN, separator `=`, and the rest, without sentinels; ASCII.
     characters: heapless::Vec<u8, MAX_LENGTH>,
@@ -59,7 +59,7 @@ impl Track2 {
     /// Reads the value of tag 57.
     ///
     /// # Errors
-    /// The first thing in it that is not track 2.
+    /// The first part that is not track 2.
     pub fn from_tag57(value: &[u8]) -> Result<Self, Track2Error> {
         let mut track = Self { characters: heapless::Vec::new(), separator: 0 };
         for nibble in value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]) {
@@ -71,7 +71,7 @@ impl Track2 {
             };
             track.characters.push(c).map_err(|_| Track2Error::TooLong)?;
         }
-        // One F at the end fills the last byte (EMV Book 3, Annex A); anywhere else it is a fault.
+        // One F at the end fills the last byte (EMV Book 3, Annex A). Anywhere else it is a fault.
         if track.characters.last() == Some(&b'F') {
             track.characters.pop();
         }
@@ -81,7 +81,7 @@ impl Track2 {
     /// Reads the stripe's form with its sentinels, with or without the LRC character that readers leave after them.
     ///
     /// # Errors
-    /// The first thing in it that is not track 2.
+    /// The first part that is not track 2.
     pub fn from_magstripe(stripe: &str) -> Result<Self, Track2Error> {
         let (inner, after) =
             stripe.strip_prefix(';').and_then(|rest| rest.split_once('?')).ok_or(Track2Error::Sentinel)?;
@@ -120,37 +120,37 @@ impl Track2 {
         Ok(self)
     }
 
-    /// The PAN, 8 to 19 digits.
+    /// Returns the PAN, 8 to 19 digits.
     #[must_use]
     pub fn pan(&self) -> &str {
         &self.text()[..self.separator]
     }
 
-    /// Year and month of expiry, `YYMM`.
+    /// Returns year and month of expiry, `YYMM`.
     #[must_use]
     pub fn expiry_yymm(&self) -> &str {
         &self.text()[self.separator + 1..self.separator + 5]
     }
 
-    /// The service code.
+    /// Returns the service code.
     #[must_use]
     pub fn service_code(&self) -> ServiceCode {
         ServiceCode::new(&self.text()[self.separator + 5..self.separator + 8]).expect("checked when the track was read")
     }
 
-    /// What the issuer put after the service code, digits.
+    /// Returns the issuer's digits after the service code.
     #[must_use]
     pub fn discretionary(&self) -> &str {
         &self.text()[self.separator + 8..]
     }
 
-    /// The stripe's form with its sentinels and no LRC.
+    /// Returns the stripe's form with its sentinels and without LRC.
     #[must_use]
     pub fn magstripe_form(&self) -> zeroize::Zeroizing<String> {
         format!(";{}?", self.text()).into()
     }
 
-    /// The value of tag 57.
+    /// Returns the value of tag 57.
     #[must_use]
     pub fn tag57(&self) -> zeroize::Zeroizing<Vec<u8>> {
         let nibble = |c: u8| if c == b'=' { 0xD } else { c - b'0' };
@@ -178,24 +178,24 @@ impl fmt::Debug for Track2 {
     }
 }
 
-/// Track 2 as a secured reader shows it: the PAN masked, the service code clear (readers: 2.4, DFAE22).
+/// Track 2 as a secured reader shows it: the PAN is masked, and the service code is clear (readers: 2.4, DFAE22).
 ///
-/// It gives no expiry date: nothing of ours has a use for it.
+/// It gives no expiry date, because the agent does not need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedTrack2<'a> {
-    /// The PAN with `*` for each masked digit, as the reader sent it; `card::MaskedPan` masks what it did not.
+    /// The PAN with `*` for each masked digit, as the reader sent it. `card::MaskedPan` masks the digits that the
+    /// reader did not.
     pub pan: &'a str,
     /// The service code.
     pub service_code: ServiceCode,
 }
 
 impl<'a> MaskedTrack2<'a> {
-    /// Reads the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and what follows the end
-    /// sentinel may be missing.
+    /// Reads the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and the characters after the
+    /// end sentinel may be missing.
     ///
     /// # Errors
-    /// The first thing in it that is not masked track 2; a PAN of 13 or more digits of which no place is masked is
-    /// none.
+    /// The first part that is not masked track 2. A PAN of 13 or more digits without a masked place is refused.
     pub fn from_ascii(value: &'a [u8]) -> Result<Self, Track2Error> {
         let text = std::str::from_utf8(value).map_err(|_| Track2Error::Discretionary)?;
         let inner = text.strip_prefix(';').unwrap_or(text);
@@ -220,14 +220,14 @@ impl<'a> MaskedTrack2<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ServiceCode([u8; 3]);
 
-/// What a service code says about the PIN (readers: 2.9).
+/// The rule of a service code for the PIN (readers: 2.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinRule {
-    /// Third digit 0, 3 or 5: no sale without it.
+    /// Third digit 0, 3 or 5: the PIN is required.
     Required,
-    /// Third digit 6 or 7: asked for where there is a PIN pad.
+    /// Third digit 6 or 7: the PIN is requested if there is a PIN pad.
     IfPinPad,
-    /// Any other: not asked for.
+    /// Any other digit: the PIN is not requested.
     NotAsked,
 }
 
@@ -239,19 +239,19 @@ impl ServiceCode {
         code.0.iter().all(u8::is_ascii_digit).then_some(code)
     }
 
-    /// The three digits.
+    /// Returns the three digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("three ASCII digits")
     }
 
-    /// Whether the card has a chip, which must be tried first: first digit 2 or 6.
+    /// Returns whether the card has a chip, which must be tried first: first digit 2 or 6.
     #[must_use]
     pub fn has_chip(self) -> bool {
         matches!(self.0[0], b'2' | b'6')
     }
 
-    /// Whether a swipe takes a PIN.
+    /// Returns whether a swipe needs a PIN.
     #[must_use]
     pub fn wants_pin(self) -> PinRule {
         match self.0[2] {

@@ -1,12 +1,12 @@
-//! An amount as a person types it: `12.34`, `3.5`, `3,5`, `12`. A comma is as good as a point, and there may be fewer
-//! decimals than the currency has. What could be read in two ways is refused: a second separator, and more decimals
-//! than the currency has (`1,000` in EUR).
+//! An amount as a person types it: `12.34`, `3.5`, `3,5`, `12`. A comma and a point mean the same, and there may be
+//! fewer decimals than the currency has. An ambiguous text is refused: a second separator, or more decimals than the
+//! currency has (`1,000` in EUR).
 //!
-//! This is for people alone. What programs write is read by [`Amount::parse`], which takes one form only.
+//! This is only for people. [`Amount::parse`] reads what programs write, in one form only.
 
 use super::{Amount, Currency, MAX_INTEGER_DIGITS, MoneyError};
 
-/// What was typed, before its currency is known.
+/// A typed amount whose currency is not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
     integer: String,
@@ -14,10 +14,10 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Reads what was typed, as far as that can be done for any currency.
+    /// Reads a typed text, as far as possible without a currency.
     ///
     /// # Errors
-    /// What is wrong in every currency: [`MoneyError::NotANumber`], [`MoneyError::Grouped`], [`MoneyError::Negative`],
+    /// The faults in every currency: [`MoneyError::NotANumber`], [`MoneyError::Grouped`], [`MoneyError::Negative`],
     /// [`MoneyError::Zero`], [`MoneyError::TooLarge`].
     pub fn read(text: &str) -> Result<Self, MoneyError> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
@@ -47,13 +47,13 @@ impl Typed {
         Ok(Self { integer: integer.to_owned(), fraction: fraction.to_owned() })
     }
 
-    /// Whether its value depends on the currency: whole numbers mean the same in each.
+    /// Returns whether its value depends on the currency. A whole number has the same value in each.
     #[must_use]
     pub fn has_decimals(&self) -> bool {
         !self.fraction.is_empty()
     }
 
-    /// The amount in `currency`.
+    /// Returns the amount in `currency`.
     ///
     /// # Errors
     /// [`MoneyError::TooManyDecimals`], [`MoneyError::TooLarge`].
@@ -65,7 +65,8 @@ impl Typed {
         Amount::from_digits(&self.integer, &self.fraction, currency)
     }
 
-    /// As [`Amount::parse`] takes it, with the decimals that were typed: for whoever does not know the currency.
+    /// Returns the form that [`Amount::parse`] takes, with the typed decimals, for a caller that does not know the
+    /// currency.
     #[must_use]
     pub fn as_written(&self) -> String {
         let integer = if self.integer.is_empty() { "0" } else { &self.integer };
@@ -145,7 +146,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever programs may write, people may type, and it is the same amount.
+        /// Every amount that programs may write, people may type, with the same value.
         #[test]
         fn all_that_programs_write_can_be_typed(minor in 1_u64..1_000_000_000, code in "EUR|JPY|KWD") {
             let amount = Amount::from_minor(minor, currency(&code)).unwrap();
@@ -155,7 +156,7 @@ mod tests {
             prop_assert_eq!(Amount::parse(&Typed::read(&written).unwrap().as_written(), currency(&code)), Ok(amount));
         }
 
-        /// Zeros at the end may be left out; what is left is never another amount.
+        /// Zeros at the end may be omitted. The rest is never a different amount.
         #[test]
         fn zeros_at_the_end_may_be_left_out(minor in 1_u64..1_000_000_000, code in "EUR|KWD") {
             let amount = Amount::from_minor(minor, currency(&code)).unwrap();
@@ -164,13 +165,13 @@ mod tests {
             prop_assert_eq!(read(short, &code), Ok(amount));
         }
 
-        /// Two separators are never an amount, wherever they stand and whichever they are.
+        /// Two separators are never an amount, at any position and of any kind.
         #[test]
         fn thousands_are_never_grouped(text in "[0-9]{1,4}[.,][0-9]{1,3}([.,][0-9]{1,3}){1,2}", code in "EUR|JPY|KWD") {
             prop_assert_eq!(read(&text, &code), Err(MoneyError::Grouped));
         }
 
-        /// Any text gives an amount or a refusal, and an amount is what its digits say.
+        /// Any text gives an amount or a refusal, and the amount has the value of its digits.
         #[test]
         fn any_text_is_read_or_refused(text in ".{0,16}|[0-9.,-]{0,8}", code in "EUR|JPY|KWD") {
             if let Ok(amount) = read(&text, &code) {

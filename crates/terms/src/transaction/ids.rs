@@ -1,5 +1,5 @@
-//! The three names of a transaction, its number in the journal, its till's reference and its payment id at the gateway,
-//! and the name of an operator. Each is a type of its own, so that one is never taken for another.
+//! The three identifiers of a transaction, and the name of an operator. The identifiers are its number in the journal,
+//! its till's reference and its payment id at the gateway. Each has its own type, so they cannot be confused.
 
 use std::fmt;
 use std::num::{ParseIntError, TryFromIntError};
@@ -7,43 +7,43 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a sale in the journal, which counts them (interface: `pos.transactionSequenceNumber`).
+/// The number of a transaction, counted by the journal (interface: `pos.transactionSequenceNumber`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SaleNumber(u64);
 
 impl SaleNumber {
-    /// Before the first, which is 1; no sale has it.
+    /// The number before the first, which is 1. No transaction has it.
     pub const BEFORE_ALL: Self = Self(0);
-    /// After the last; no sale has it.
+    /// The number after the last. No transaction has it.
     pub const AFTER_ALL: Self = Self(u64::MAX);
 
-    /// From a counter.
+    /// Creates a number from a counter.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// As a plain number.
+    /// Returns the plain number.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// Counted from 1 to 9999 again and again: tills whose protocol has room for four digits name it so.
+    /// Returns the number counted repeatedly from 1 to 9999, for tills whose protocol has four digits.
     #[must_use]
     pub fn on_four_digits(self) -> u16 {
         u16::try_from(self.0.saturating_sub(1) % 9999 + 1).unwrap_or(0)
     }
 
-    /// So many after it, or the greatest number.
+    /// Returns the number this many later, or the greatest number.
     #[must_use]
     pub const fn saturating_add(self, sales: u64) -> Self {
         Self(self.0.saturating_add(sales))
     }
 
-    /// So many before it, or [`Self::BEFORE_ALL`].
+    /// Returns the number this many earlier, or [`Self::BEFORE_ALL`].
     #[must_use]
     pub const fn saturating_sub(self, sales: u64) -> Self {
         Self(self.0.saturating_sub(sales))
@@ -70,7 +70,7 @@ impl TryFrom<SaleNumber> for u32 {
     }
 }
 
-/// As the journal's rows hold it.
+/// Converts to the type of the journal's rows.
 impl TryFrom<SaleNumber> for i64 {
     type Error = TryFromIntError;
 
@@ -93,33 +93,33 @@ impl FromStr for SaleNumber {
     }
 }
 
-/// The id of a payment at the gateway. Ids are hexadecimal digits as a rule, and a gateway may write them in either
-/// case (interface: identifiers): they are equal without their case, and shown as they came.
+/// The id of a payment at the gateway. Ids usually are hexadecimal digits, and a gateway may write them in either case
+/// (interface: identifiers). Comparison ignores the case, and display keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct PaymentId(String);
 
 impl PaymentId {
-    /// From what a gateway or a till wrote.
+    /// Creates an id from the text of a gateway or a till.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// As it came.
+    /// Returns the original text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it came in the same letters, too.
+    /// Returns whether both have the same letters in the same case.
     #[must_use]
     pub fn is_written_as(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 
-    /// In the one form that an index can look up.
+    /// Returns the lower-case form, which an index can look up.
     #[must_use]
     pub fn in_lower_case(&self) -> String {
         self.0.to_ascii_lowercase()
@@ -140,21 +140,21 @@ impl fmt::Display for PaymentId {
     }
 }
 
-/// A till's own name for a transaction: 1 to 64 printable ASCII characters without spaces at the ends, and neither `.`
-/// nor `..`, which no path of a request can hold. Checked where a till gives it ([`Reference::parse`]), and not again
-/// where it was kept.
+/// A till's reference of a transaction: 1 to 64 printable ASCII characters without spaces at the ends. `.` and `..` are
+/// refused, because no path of a request can contain them. It is checked when a till gives it ([`Reference::parse`]),
+/// and not again when it is read from the journal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Reference(String);
 
-/// It is no reference.
+/// The error for a text that is not a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("reference must be 1 to 64 printable ASCII characters without spaces at its ends, and neither . nor ..")]
 pub struct ReferenceError;
 
 impl Reference {
-    /// From a till.
+    /// Parses a reference from a till.
     ///
     /// # Errors
     /// When it is empty, too long, has other characters, or is the name of a folder.
@@ -169,13 +169,13 @@ impl Reference {
         }
     }
 
-    /// From the journal, which keeps what was once checked, also by an earlier program.
+    /// Takes a reference from the journal, where it was once checked, possibly by an earlier version.
     #[must_use]
     pub fn as_kept(text: String) -> Self {
         Self(text)
     }
 
-    /// As the till wrote it.
+    /// Returns the reference as the till wrote it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -200,14 +200,14 @@ impl fmt::Display for Reference {
     }
 }
 
-/// The name of an operator: 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes. Two that differ
-/// in their case alone are one and the same; it is shown as it was given first.
+/// The name of an operator: 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes. Two names that
+/// differ only in their case are the same. The first spelling is shown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct OperatorName(String);
 
-/// It is no operator's name.
+/// The error for a text that is not an operator's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "an operator's name is 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes, begins and ends with a letter \
@@ -216,7 +216,7 @@ pub struct OperatorName(String);
 pub struct OperatorNameError;
 
 impl OperatorName {
-    /// From what somebody typed. So many digits that they could be a card number are none.
+    /// Parses a typed name. A text with enough digits for a card number is refused.
     ///
     /// # Errors
     /// When it is empty, too long, or has other characters.
@@ -232,13 +232,13 @@ impl OperatorName {
         }
     }
 
-    /// As it is shown.
+    /// Returns the name as it is shown.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// In the one form in which it is compared.
+    /// Returns the form that is compared.
     #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_lowercase()

@@ -1,43 +1,43 @@
-//! The kinds of transactions, and what is true of each: one table, from which every question about a kind is answered
-//! (design: Reading the interface documents, payment types at the counter).
+//! The kinds of transactions and their properties. One table answers every question about a kind (design: Reading the
+//! interface documents, payment types at the counter).
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of transaction.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A card pays.
+    /// A payment with a card.
     #[default]
     Sale,
-    /// A card's money is reserved; captures take it.
+    /// A reservation of a card's money; captures take it.
     PreAuthorisation,
-    /// A card gets money without an earlier payment.
+    /// A payment to a card without an earlier payment.
     Credit,
-    /// Stored card data pay.
+    /// A payment with a stored card.
     ByRegistration,
-    /// Money of stored card data is reserved; captures take it.
+    /// A reservation of a stored card's money; captures take it.
     PreAuthorisationByRegistration,
-    /// A card is read and kept for later payments; nothing is paid.
+    /// A card is read and stored for later payments; nothing is paid.
     StoreCard,
-    /// Stored card data are deleted; nothing is paid.
+    /// A stored card is deleted; nothing is paid.
     ForgetCard,
-    /// What was reserved is taken, in whole or in part.
+    /// Reserved money is taken, in full or in part.
     Capture,
-    /// What was paid goes back, in whole or in part.
+    /// Paid money is returned, in full or in part.
     Refund,
-    /// An earlier transaction is undone.
+    /// An earlier transaction is reversed.
     Reversal,
-    /// More is reserved under an earlier pre-authorisation.
+    /// More money is reserved under an earlier pre-authorisation.
     Increment,
-    /// What was reserved is reserved anew.
+    /// A reservation is renewed.
     Reauthorisation,
 }
 
 /// A row of the table.
 struct Facts {
-    /// As programs write it.
+    /// The word that programs use.
     word: &'static str,
     /// `paymentType` at the gateway.
     payment_type: &'static str,
@@ -46,39 +46,39 @@ struct Facts {
     without_answer: WithoutAnswer,
 }
 
-/// What it is charged to, or refers to.
+/// The card or transaction that the kind charges or refers to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     /// A card that is presented at the reader.
     Card,
-    /// Card data that the gateway keeps.
+    /// A stored card, kept by the gateway.
     StoredCard,
     /// An earlier transaction.
     Earlier,
 }
 
-/// What becomes of the cardholder's money.
+/// The effect on the cardholder's money.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Money {
     Taken,
     Reserved,
     Given,
-    /// None moves: it is no payment, and in no sum.
+    /// No money moves: it is not a payment, and not in any sum.
     Untouched,
 }
 
-/// What is done when nobody knows what became of it (design: path of a sale, 9).
+/// The handling of an unknown outcome (design: path of a sale, 9).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WithoutAnswer {
-    /// It is reversed: nothing may stay charged.
+    /// It is reversed. Nothing may stay charged.
     Undone,
-    /// It is carried out if it was not: it was decided, and undoing it is no safer than finishing it. A credit stands
-    /// as it is found: money that was paid out is not taken back by itself (design: invariant 11).
+    /// It is carried out if it was not. It was decided earlier, and reversing it is no safer than finishing it. A
+    /// credit stays as it is found: money that was paid out is not taken back automatically (design: invariant 11).
     Finished,
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 12] = [
         Self::Sale,
         Self::PreAuthorisation,
@@ -113,7 +113,7 @@ impl Kind {
             Self::PreAuthorisationByRegistration => {
                 facts("pre-authorisation-by-registration", "PA", StoredCard, Reserved, Undone)
             }
-            // RG and DR are types of the query (interface: Query parameters); no request names them.
+            // RG and DR are types of the query (interface: Query parameters). No request names them.
             Self::StoreCard => facts("store-card", "RG", Card, Untouched, Finished),
             Self::ForgetCard => facts("forget-card", "DR", StoredCard, Untouched, Finished),
             Self::Capture => facts("capture", "CP", Earlier, Taken, Finished),
@@ -125,94 +125,93 @@ impl Kind {
         }
     }
 
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.facts().word
     }
 
-    /// `paymentType` at the gateway.
+    /// Returns the `paymentType` at the gateway.
     #[must_use]
     pub fn payment_type(self) -> &'static str {
         self.facts().payment_type
     }
 
-    /// Whether a card is presented at the reader.
+    /// Returns whether a card is presented at the reader.
     #[must_use]
     pub fn needs_card(self) -> bool {
         self.facts().source == Source::Card
     }
 
-    /// Whether it refers to an earlier transaction.
+    /// Returns whether it refers to an earlier transaction.
     #[must_use]
     pub fn has_earlier(self) -> bool {
         self.facts().source == Source::Earlier
     }
 
-    /// Whether it is about card data that the gateway keeps.
+    /// Returns whether it uses a stored card.
     #[must_use]
     pub fn has_stored_card(self) -> bool {
         self.facts().source == Source::StoredCard
     }
 
-    /// Whether an unknown outcome is reversed; otherwise it is finished.
+    /// Returns whether an unknown outcome is reversed; otherwise it is finished.
     #[must_use]
     pub fn is_undone_when_unknown(self) -> bool {
         self.facts().without_answer == WithoutAnswer::Undone
     }
 
-    /// Whether a lower approval is the till's to take or to leave: here somebody stands at the counter, and what is
-    /// missing must be settled another way. What was decided before (captures, refunds, …) takes what it gets, and says
-    /// so.
+    /// Returns whether the till may take or refuse a partial approval. At the counter the missing amount can be paid
+    /// another way. Kinds that were decided earlier (captures, refunds, …) take what is approved, and report it.
     #[must_use]
     pub fn till_may_refuse_a_part(self) -> bool {
         self.is_undone_when_unknown()
     }
 
-    /// Whether the card has a say after the host's approval. Where a card gets money, its AAC is the normal answer
-    /// (design: path of a sale, 7); where it is stored, the gateway has stored it, whatever the card says of that.
+    /// Returns whether the card must confirm the gateway's approval. A credit's AAC is the normal answer (design: path
+    /// of a sale, 7). A card to store has been stored by the gateway, regardless of the chip's answer.
     #[must_use]
     pub fn card_has_a_say(self) -> bool {
         self.needs_card() && (self.takes_money() || self.reserves_money())
     }
 
-    /// Whether the card's own refusal, before anything is sent, is the end.
+    /// Returns whether the card's refusal, before anything is sent, ends the transaction.
     #[must_use]
     pub fn card_may_decline(self) -> bool {
         self.needs_card() && !self.gives_money()
     }
 
-    /// Whether it is about money at all: where it is not, nothing is paid, summed or settled.
+    /// Returns whether it moves money at all. If not, nothing is paid, summed or settled.
     #[must_use]
     pub fn moves_money(self) -> bool {
         self.facts().money != Money::Untouched
     }
 
-    /// Whether the cardholder pays: a refund may follow.
+    /// Returns whether the cardholder pays, so a refund may follow.
     #[must_use]
     pub fn takes_money(self) -> bool {
         self.facts().money == Money::Taken
     }
 
-    /// Whether money is reserved and not taken.
+    /// Returns whether money is reserved and not taken.
     #[must_use]
     pub fn reserves_money(self) -> bool {
         self.facts().money == Money::Reserved
     }
 
-    /// Whether the cardholder gets money, or gets it back.
+    /// Returns whether the cardholder receives money, new or returned.
     #[must_use]
     pub fn gives_money(self) -> bool {
         self.facts().money == Money::Given
     }
 
-    /// Whether money of an earlier transaction goes back.
+    /// Returns whether money of an earlier transaction is returned.
     #[must_use]
     pub fn gives_back(self) -> bool {
         self.gives_money() && self.has_earlier()
     }
 
-    /// Whether it is a reservation by itself, of which captures take; an increment is a part of one.
+    /// Returns whether it is a separate reservation that captures refer to. An increment is part of one.
     #[must_use]
     pub fn is_reservation(self) -> bool {
         self.reserves_money() && self != Self::Increment

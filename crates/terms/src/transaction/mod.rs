@@ -1,7 +1,7 @@
-//! The words that every room has for a transaction: its kind, what it asks for, its ids, who asked for it and how it
-//! ended. Nothing here decides anything; what a kind is stands in one table, [`Kind`]'s.
+//! The terms that every module uses for a transaction: its kind, its request, its ids, its callers and its outcomes.
+//! Nothing here decides anything. The properties of a kind are in one table, in [`Kind`].
 //!
-//! The word sale stands for every kind wherever the difference does not matter.
+//! Names such as [`SaleNumber`] cover every kind of transaction.
 
 mod ids;
 mod kind;
@@ -17,7 +17,7 @@ pub use kind::Kind;
 pub use lesson::Lesson;
 pub use taken::{OnSilence, Taken};
 
-/// A kind of transaction with what it is about, as it is kept: the stored card data, or the earlier transaction.
+/// A kind of transaction in its stored form, with the stored card or the earlier transaction that it refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Operation {
@@ -30,19 +30,19 @@ pub enum Operation {
     Credit,
     /// See [`Kind::ByRegistration`].
     ByRegistration {
-        /// The registration's id.
+        /// The id of the stored card.
         registration: String,
     },
     /// See [`Kind::PreAuthorisationByRegistration`].
     PreAuthorisationByRegistration {
-        /// The registration's id.
+        /// The id of the stored card.
         registration: String,
     },
     /// See [`Kind::StoreCard`].
     StoreCard,
     /// See [`Kind::ForgetCard`].
     ForgetCard {
-        /// The registration's id.
+        /// The id of the stored card.
         registration: String,
     },
     /// See [`Kind::Capture`].
@@ -73,8 +73,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The transaction of a kind, with the earlier one or the stored card data that it is about; `None` when what its
-    /// kind needs is not given.
+    /// Returns the operation of a kind, with the earlier transaction or the stored card. `None` when a value that its
+    /// kind needs is missing.
     #[must_use]
     pub fn new(kind: Kind, of: Option<Earlier>, registration: Option<String>) -> Option<Self> {
         Some(match kind {
@@ -95,7 +95,7 @@ impl Operation {
         })
     }
 
-    /// Its kind.
+    /// Returns its kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -114,7 +114,7 @@ impl Operation {
         }
     }
 
-    /// The earlier transaction, for the kinds that refer to one.
+    /// Returns the earlier transaction, for the kinds that refer to one.
     #[must_use]
     pub fn of(&self) -> Option<&Earlier> {
         match self {
@@ -133,7 +133,7 @@ impl Operation {
         }
     }
 
-    /// The id of the stored card data, for the kinds that are about some.
+    /// Returns the id of the stored card, for the kinds that use one.
     #[must_use]
     pub fn registration(&self) -> Option<&str> {
         match self {
@@ -144,7 +144,7 @@ impl Operation {
         }
     }
 
-    /// The commonest kind, which the journal leaves out.
+    /// Returns whether it is the most common kind, which the journal omits.
     #[must_use]
     pub fn is_sale(&self) -> bool {
         *self == Self::Sale
@@ -155,44 +155,44 @@ impl Operation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Earlier {
-    /// Its payment id at the gateway.
+    /// The payment id at the gateway.
     pub payment: PaymentId,
-    /// Its number in this journal, when it is there: then what is left of it is known.
+    /// The number in this journal, when it is there. The amount that is left of it is then known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<SaleNumber>,
 }
 
-/// Who asked for something: a till by its token, or a program at the socket by the user that it runs as, and the person
-/// who stood there. Absent in records of before this was kept.
+/// The caller of a request, and the person at the counter. The caller is a till by its token, or a program at the
+/// socket by its user. Absent in records from before this was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Who {
-    /// The till whose token was shown.
+    /// The till of the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// The user's number, as the system tells it (`SO_PEERCRED`).
+    /// The number of the user, as the system reports it (`SO_PEERCRED`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<u32>,
-    /// The operator who was signed in.
+    /// The signed-in operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<OperatorName>,
     /// The supervisor who confirmed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supervisor: Option<OperatorName>,
-    /// The till's own cashier, by the till's word: nobody was asked for a PIN here.
+    /// The till's own cashier, as the till states. No PIN was checked here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_operator: Option<String>,
 }
 
 impl Who {
-    /// The till or the user alone, whoever stood there.
+    /// Returns only the till or the user, without the person.
     #[must_use]
     pub fn door(&self) -> Self {
         Self { token: self.token.clone(), uid: self.uid, ..Self::default() }
     }
 
-    /// The person who stood there, as it is shown: the operator, else whom the till states.
+    /// Returns the person at the counter, as it is shown: the operator, or else the cashier whom the till states.
     #[must_use]
     pub fn person(&self) -> Option<&str> {
         self.operator.as_ref().map(OperatorName::as_str).or(self.stated_operator.as_deref())
@@ -219,7 +219,8 @@ impl fmt::Display for Who {
     }
 }
 
-/// How a transaction ended, as programs write it. What the journal keeps beside the word is in `sale::Outcome`.
+/// The outcome of a transaction, as programs write it. `transaction::Outcome` of the core has what the journal keeps
+/// with the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -228,18 +229,18 @@ pub enum OutcomeWord {
     Approved,
     /// Charged in part: see `approvedAmount`.
     PartiallyApproved,
-    /// Not charged: the bank or the card declined.
+    /// Not charged: the issuer or the card declined.
     Declined,
-    /// Not charged: the customer or the till gave up before anything was sent.
+    /// Not charged: the customer or the till cancelled before anything was sent.
     Cancelled,
     /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent,
-    /// Not charged: it was, or may have been, approved, and was taken back.
+    /// Not charged: it was, or may have been, approved, and was reversed.
     Reversed,
 }
 
 impl OutcomeWord {
-    /// The word.
+    /// Returns the word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -253,20 +254,20 @@ impl OutcomeWord {
     }
 }
 
-/// Whose copy of a receipt.
+/// The copy of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiptCopy {
-    /// Handed to the customer.
+    /// The copy for the customer.
     #[default]
     Customer,
-    /// Kept by the shop; carries the signature line.
+    /// The copy for the shop, with the signature line.
     Merchant,
 }
 
 impl ReceiptCopy {
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

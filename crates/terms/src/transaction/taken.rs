@@ -1,26 +1,26 @@
-//! What a till may still say of an approved transaction that it wanted to confirm itself: whether it takes it.
+//! The till's answer about an approved transaction that it wants to confirm: whether it takes the amount.
 
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 
-/// What a till says of an approved transaction that waits for its word.
+/// The till's answer about an approved transaction that waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Taken {
-    /// It takes all that was approved.
+    /// The till takes the full approved amount.
     All,
-    /// It takes so much, and the rest is given back.
+    /// The till takes this amount, and the rest is refunded.
     Part {
-        /// Less than what was approved.
+        /// The taken amount, less than the approved amount.
         amount: Amount,
     },
-    /// It does not take it: the payment is reversed.
+    /// The till does not take it: the payment is reversed.
     Nothing,
 }
 
 impl Taken {
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Taken {
     }
 }
 
-/// What becomes of it when the till says nothing in time.
+/// The action when the till does not answer in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -44,7 +44,7 @@ pub enum OnSilence {
 }
 
 impl OnSilence {
-    /// As programs write it.
+    /// Returns the word that programs use.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
-//! What goes back, how often, and under which reference: reversals in part, what others gave back, what is sent again,
-//! what a person must decide.
+//! The rules for reversals: the amount, the number of attempts and the references. They cover partial reversals,
+//! amounts given back by others, repeated requests, and decisions of a person.
 
 use super::*;
 use pos_terms::transaction::PaymentId;
@@ -8,7 +8,7 @@ fn with_amount(found: ListedTransaction, minor: u64) -> ListedTransaction {
     ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found }
 }
 
-/// A reversal or refund in a list of a gateway that names no `referencedId`.
+/// Returns a reversal or refund in a list of a gateway that names no `referencedId`.
 fn linked(kind: &str, id: &str, minor: u64, reference: String) -> ListedTransaction {
     with_amount(ListedTransaction { reference: Some(reference), ..found(kind, id, ListedState::Approved, None) }, minor)
 }
@@ -17,7 +17,7 @@ fn charged() -> ListedTransaction {
     found("DB", "p1", ListedState::Approved, None)
 }
 
-/// The answer was lost, the payment was found, and its reversal was sent.
+/// Returns a transaction whose answer was lost, whose payment was found, and whose reversal was sent.
 fn being_reversed() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
@@ -52,7 +52,7 @@ fn a_reversal_of_a_part_that_a_look_shows_is_that_part_and_the_rest_goes_back_un
     assert_eq!(alarms(&actions), 1, "{actions:?}");
     assert!(sale.is_unconfirmed(), "9.00 are charged: nobody is told that nothing is");
 
-    // After a power cut the same: the part is on the disk.
+    // The same holds after a power cut, because the part is on the disk.
     assert_eq!(sale.cut(), [query_with(2)]);
     let rest = linked("RV", "rv2", 1134, own(2));
     let _ = sale.on(listed(vec![charged(), part, rest]));
@@ -78,7 +78,7 @@ fn a_reversal_answered_in_part_goes_on_with_exactly_the_rest_and_a_refused_rest_
     let actions = sale.on(answered(1, done("rv1", 100)));
     assert!(actions.contains(&reverse(KNOWN, 1134, 2)), "the payment is known: no look is needed: {actions:?}");
     assert_eq!(alarms(&actions), 1);
-    // The same answer again is not one to the rest.
+    // The same answer again does not answer the request for the rest.
     let _ = sale.on(answered(2, done("rv1", 1134)));
     assert!(sale.is_unconfirmed());
 
@@ -108,7 +108,7 @@ fn what_others_gave_back_is_not_given_back_again() {
     }
 }
 
-/// The till did not take it and its reversal never left; meanwhile somebody gives a part back.
+/// The till did not take it, and its reversal was never sent. Meanwhile another sender gives a part back.
 #[test]
 fn what_others_gave_back_meanwhile_is_counted_after_the_rest_was_reversed_too() {
     let mut sale = Trace::asked(EntryMode::Icc);
@@ -120,7 +120,7 @@ fn what_others_gave_back_meanwhile_is_counted_after_the_rest_was_reversed_too() 
     let of_others = linked("RF", "rf1", 300, "a stranger's".to_owned());
     let list = vec![paid, of_others];
     assert_eq!(sale.on_at(listed(list.clone()), 60), [reverse(KNOWN, 934, 2)]);
-    // Nothing of the 3.00 goes back once more: what is left only a look tells.
+    // The 3.00 are not given back again. Only a look-up shows what is left.
     assert_eq!(sale.on_at(answered(2, done("rv1", 934)), 61), [query()]);
     let _ = sale.on_at(listed([list, vec![linked("RV", "rv1", 934, own(2))]].concat()), 62);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -134,7 +134,7 @@ fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     let _ = sale.on(listed([two(), vec![linked("RF", "x1", 200, "theirs".to_owned())]].concat()));
     assert!(is_for_a_person(&sale));
 
-    // Where the gateway names it, it is heeded.
+    // When the gateway names it, it is used.
     let mut named = Trace::asked(EntryMode::NfcIcc);
     let _ = named.on(unknown());
     let of_second =
@@ -174,7 +174,7 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
             _ => assert_eq!(actions, [reverse("p1", 1234, 1)], "the same reference"),
         }
     }
-    // One look that could not be answered in between does not count.
+    // A look-up without an answer in between does not count.
     let _ = sale.on_at(answered(1, lost()), 111);
     let _ = sale.on_at(Event::DeadlinePassed, 200);
     let cannot = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "HTTP 500".into() }), 200);
@@ -190,7 +190,7 @@ fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
     let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
-    // The gateway does not show what it gave back: a person must see to it, and the next look is a day later.
+    // The gateway does not show what it gave back. A person must handle it, and the next look-up is a day later.
     let _ = sale.on_at(answered(2, held_back(true)), 20);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 3600), []);
@@ -205,13 +205,13 @@ fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
         let _ = sale.on_at(Event::DeadlinePassed, seconds);
         let _ = sale.on_at(listed(vec![charged()]), seconds);
     }
-    // Sent twice, and one of the two is listed as declined.
+    // It was sent twice, and one of the two is listed as declined.
     let _ = sale.on_at(answered(1, lost()), 111);
     let declined = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
     let _ = sale.on_at(Event::DeadlinePassed, 200);
     let actions = sale.on_at(listed(vec![charged(), declined.clone()]), 200);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // Both: nothing can come of it any more, and a new one goes.
+    // Both are declined. Neither can be carried out any more, so a new request is sent.
     let _ = sale.on_at(Event::DeadlinePassed, 600);
     let both = vec![charged(), declined.clone(), ListedTransaction { id: PaymentId::new("rv2"), ..declined }];
     assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
@@ -234,19 +234,19 @@ fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
         assert_eq!(look(&mut sale, Vec::new(), DAY + 10), [Action::Ask], "{kind:?}");
-        // The second one is not believed absent after an hour because the first is old.
+        // The age of the first request does not make the second one count as absent after an hour.
         let _ = sale.on_at(unknown(), DAY + 20);
         for seconds in [DAY + 30, DAY + 8000] {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
-        // One listed decline of two tries is no end before that either.
+        // One listed decline of two attempts does not end it earlier either.
         let declined = || vec![found(kind.kind().payment_type(), "x1", ListedState::Declined, None)];
         let _ = look(&mut sale, declined(), DAY + 9000);
         assert!(sale.is_unconfirmed(), "{kind:?}");
         let _ = look(&mut sale, declined(), 2 * DAY + 100);
         assert!(matches!(sale.outcome(), Some(Outcome::Declined { .. })), "{kind:?}");
     }
-    // A reversal can be sent again earlier: what is reversed is not reversed again.
+    // A reversal can be sent again earlier, because reversing twice does no harm.
     let mut reversal = without_card(Operation::Reversal { of: of() });
     let _ = reversal.on(unknown());
     assert!(!look(&mut reversal, Vec::new(), 5).contains(&Action::Ask));
@@ -323,7 +323,7 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
             assert!(is_for_a_person(&refund), "a refund as {kind} after {seconds} s");
         }
-        // A clerk's, of the whole payment: whether it gave it back nobody can say, or it took it.
+        // A clerk's transaction of the whole payment: it is unknown whether it gave the money back or captured it.
         let mut voided = Trace::asked(EntryMode::NfcIcc);
         let _ = voided.on(unknown());
         let clerks = linked(kind, "x1", 1234, "of-the-back-office".to_owned());
@@ -345,7 +345,7 @@ fn a_pending_payment_is_known_by_its_id_from_then_on() {
     assert_eq!(sale.written.len(), steps, "once");
 }
 
-/// A sale of a journal that is an old copy, found open and looked up.
+/// Returns a transaction of a journal that is an outdated copy, found open and looked up.
 fn held() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     assert_eq!(sale.cut(), [Action::Tell, query()]);
@@ -365,7 +365,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     assert!(sale.on(Event::Resolve { keep: true, by: None }).contains(&query()));
     let _ = sale.on(listed(vec![charged()]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
-    // What is finished when it is not known is looked up.
+    // A kind that is finished when its outcome is unknown is looked up.
     let copied_refund = || {
         let (refund, step) = Transaction::begin(Order { operation: Operation::Refund { of: of() }, ..order() });
         let mut refund = Trace { sale: refund, written: Vec::new() };
@@ -381,7 +381,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     let reference = refund.sale.our_reference().to_owned();
     let _ = refund.on(listed(vec![linked("RF", "rf1", 1234, reference)]));
     assert_eq!(refund.outcome(), Some(&Outcome::Approved));
-    // And never sent again: the gateway has had it, whatever it lists later.
+    // It is never sent again: the gateway has received it, regardless of later lists.
     let mut refund = copied_refund();
     for seconds in [5, 3600, DAY + 10, 2 * DAY + 20, 3 * DAY + 30] {
         let actions = look(&mut refund, Vec::new(), seconds);
@@ -402,13 +402,13 @@ fn a_refund_that_an_old_copy_holds_as_open_is_looked_up_and_never_sent_again() {
         let actions = look(&mut sale, Vec::new(), day * 90_000);
         assert!(!actions.contains(&Action::Ask) && is_for_a_person(&sale), "day {day}: {actions:?}");
     }
-    // A card is forgotten once, however often it is asked for.
+    // A stored card is deleted once, however often that is requested.
     let mut forget = without_card(Operation::ForgetCard { registration: "r".repeat(32) });
     let _ = forget.on(unknown());
     assert_eq!(forget.on(Event::OldCopy { why: "old copy".into() }), []);
     assert!(!look(&mut forget, Vec::new(), 5).contains(&Action::Ask));
     assert_eq!(look(&mut forget, Vec::new(), 60), [Action::Ask]);
-    // What the other copy has made of it is what became of it.
+    // The result in the other copy is its outcome.
     let _ = look(&mut sale, vec![found("RF", "rf1", ListedState::Approved, None)], 400_000);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
 }
@@ -443,13 +443,13 @@ fn a_person_keeps_or_reverses_what_an_old_copy_does_not_know() {
     );
     assert_eq!(kept.on(Event::Resolve { keep: false, by: None }), [], "once");
 
-    // What may never have been paid is told by nobody as paid.
+    // A payment that may never have been made is never reported as paid.
     let mut unclear = held();
     let _ = unclear.on(Event::Resolve { keep: true, by: None });
     let _ = unclear.on(listed(vec![ListedTransaction { state: ListedState::Unclear, ..charged() }]));
     assert!(unclear.outcome().is_none() && is_for_a_person(&unclear));
 
-    // What was given back meanwhile is not kept.
+    // The amount that was given back meanwhile is not kept.
     let mut in_part = held();
     let _ = in_part.on(Event::Resolve { keep: true, by: None });
     let _ = in_part.on(listed(vec![charged(), linked("RF", "x1", 234, "theirs".to_owned())]));
@@ -495,14 +495,14 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     let back = || linked("RV", "rv1", 1234, own(1));
     let _ = sale.on(listed(vec![charged(), back(), undecided()]));
     assert!(sale.is_unconfirmed() && sale.outcome().is_none(), "{:?}", sale.sale.standing());
-    // It is approved in the end, and goes back too.
+    // It is approved in the end, and is reversed too.
     let _ = sale.on_at(Event::DeadlinePassed, 100);
     let approved = ListedTransaction { state: ListedState::Approved, ..undecided() };
     let named = |id: &str, one: ListedTransaction| ListedTransaction { refers_to: Some(PaymentId::new(id)), ..one };
     let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
-    // So it is with what is finished: one try was carried out, and the other may be.
+    // The same holds for a kind that is finished: one attempt was carried out, and the other may be.
     let mut refund = without_card(Operation::Refund { of: of() });
     let _ = refund.on(unknown());
     let tries = |state| {
@@ -517,7 +517,7 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     assert_eq!(refund.outcome(), Some(&Outcome::Approved));
 }
 
-/// The answer named the payment; a part of its reversal is found by a look that shows something else as well.
+/// The answer named the payment. A part of its reversal is found by a look-up that also shows another transaction.
 #[test]
 fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
     let known = || found("DB", KNOWN, ListedState::Approved, None);
@@ -557,7 +557,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
     let given = || listed(vec![charged(), refund(ListedState::Approved)]);
     assert_eq!(sale.on_at(given(), 1000), [reverse("p1", 834, 2)], "exactly the rest");
 
-    // A person keeps what is left: nothing goes back, whatever a look does not show yet.
+    // A person keeps what is left. Nothing is reversed, even if a look-up does not show it yet.
     let mut kept = being_reversed();
     let _ = kept.on(answered(1, ReversalAnswer::HeldBack { why: "given back by its id".into(), for_person: false }));
     let _ = kept.on(Event::OldCopy { why: "the gateway holds more".into() });
@@ -568,7 +568,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
     assert_eq!(kept.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(834) }));
 }
 
-/// The answer to a reversal named no amount, or an id that is not the listed one's: a look tells how much it was.
+/// The answer to a reversal named no amount, or an id other than the listed one. A look-up shows the amount.
 #[test]
 fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
     let silent = || ReversalAnswer::Done { id: PaymentId::new("rv1"), amount: ApprovedAmount::NotSaid };
@@ -590,13 +590,13 @@ fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
             None => assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{answer:?}"),
         }
     }
-    // Listed as declined it was not carried out, or nobody knows.
+    // When it is listed as declined, it was not carried out, or the result is unknown.
     let mut declined = being_reversed();
     let _ = declined.on(answered(1, done("rv1", 1234)));
     let refused = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
     let actions = declined.on(listed(vec![charged(), refused]));
     assert!(alarms(&actions) == 1 && is_for_a_person(&declined), "{actions:?}");
-    // Of a payment that is known without a look too.
+    // The same holds for a payment that is known without a look-up.
     let mut known = Trace::asked(EntryMode::Icc);
     let _ = known.on(approved());
     let _ = known.on(said(false));
@@ -621,7 +621,7 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
         assert!(absent.outcome().is_none(), "after {seconds} s");
         assert_eq!(is_for_a_person(&absent), for_person, "after {seconds} s");
     }
-    // Known by an answer, and by an answer's part that went back.
+    // The payment is known by an answer, and by an answer of which a part was reversed.
     let mut known = Trace::asked(EntryMode::Icc);
     let _ = known.on(approved());
     let _ = known.on(said(false));
@@ -631,7 +631,7 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
     assert!(is_for_a_person(&known));
 }
 
-/// The gateway's list lags behind for a moment, shows it as not decided all day, and is empty once.
+/// The gateway's list lags behind for a moment, shows it as undecided all day, and is empty once.
 #[test]
 fn what_was_listed_is_never_taken_for_never_received() {
     let undecided = || ListedTransaction { state: ListedState::Undecided, ..charged() };
@@ -646,7 +646,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
         assert!(sale.outcome().is_none(), "after {seconds} s: {:?}", sale.sale.standing());
         assert_eq!(is_for_a_person(&sale), for_person, "after {seconds} s");
     }
-    // Also after a start, and it is still taken back when it is approved in the end.
+    // The same holds after a restart. It is still reversed when it is approved in the end.
     let _ = sale.cut();
     assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
 
@@ -662,7 +662,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     assert!(!look(&mut refund, Vec::new(), 3 * DAY).contains(&Action::Ask));
     assert!(is_for_a_person(&refund), "it was there, and is not there any more");
 
-    // A reversal that one look showed is not absent since before that look.
+    // The absence of a reversal that one look-up showed counts only from that look-up on.
     let mut reversal = being_reversed();
     let _ = reversal.on(answered(1, lost()));
     let on_its_way = || ListedTransaction { state: ListedState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
@@ -677,7 +677,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     }
 }
 
-/// A bank booked the sale twice, and lists the two in another order each time.
+/// A gateway booked the sale twice, and lists the two in another order each time.
 #[test]
 fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let second = || found("DB", "p2", ListedState::Approved, None);
@@ -688,7 +688,7 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let _ = sale.on_at(Event::DeadlinePassed, 2);
     let actions = sale.on_at(listed(vec![second(), charged()]), 2);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // The list leaves the first one out for a moment: the second goes back, and the first request is still remembered.
+    // The list omits the first one for a moment. The second is reversed, and the first request is still remembered.
     let _ = sale.on_at(Event::DeadlinePassed, 10);
     assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
     let of = |id: &str, nth| ListedTransaction {
@@ -701,31 +701,32 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     assert_eq!(sale.cut(), [query_with(1)], "nor after a start");
     let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 20);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // Now it is listed, with what it was of.
+    // The list shows it together with its payment.
     let _ = sale.on_at(listed(vec![second(), charged(), of("p2", 2), of("p1", 1)]), 100);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
 }
 
-/// Whatever a look once showed as charged must go back, or be looked at by a person, though a later list leaves it out.
+/// A payment that a look-up once showed as charged must be reversed, or handled by a person, even if a later list omits
+/// it.
 #[test]
 fn what_a_look_showed_as_charged_is_not_forgotten() {
     let ends_reversed = |sale: &Trace| matches!(sale.outcome(), Some(Outcome::Reversed { .. }));
     let declined = || ListedTransaction { state: ListedState::Declined, ..charged() };
     let in_part = || linked("RV", "rv1", 400, own(1));
-    // A part went back, and the next list shows the payment no more, or as declined.
+    // A part was reversed, and the next list no longer shows the payment, or shows it as declined.
     for (list, for_person) in [(vec![], false), (vec![in_part()], false), (vec![declined(), in_part()], true)] {
         let mut sale = being_reversed();
         let _ = sale.on(answered(1, done("rv1", 400)));
         let _ = sale.on(listed(list.clone()));
         assert!(sale.outcome().is_none() && is_for_a_person(&sale) == for_person, "{list:?}");
-        // Nor after a start.
+        // The same holds after a restart.
         let _ = sale.cut();
         let _ = sale.on_at(listed(list.clone()), 10);
         assert!(sale.outcome().is_none(), "{list:?}: {:?}", sale.sale.standing());
         let actions = sale.on_at(listed(vec![charged(), in_part()]), 20);
         assert!(actions.contains(&reverse("p1", 834, 2)), "{list:?}: {actions:?}");
     }
-    // Two payments: the first was asked for without an answer, the second went back, and the first is left out.
+    // Two payments: the reversal of the first has no answer, the second was reversed, and the list omits the first.
     let second = || found("DB", "p2", ListedState::Approved, None);
     let back = |id: &str, nth| ListedTransaction {
         refers_to: Some(PaymentId::new(id)),
@@ -738,7 +739,7 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
     let _ = sale.on_at(listed(vec![second(), back("p2", 2)]), 12);
     assert!(sale.outcome().is_none(), "{:?}", sale.sale.standing());
-    // The second is left out before it was asked for.
+    // The list omits the second before its reversal was requested.
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
@@ -766,7 +767,7 @@ fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
         let _ = look(&mut sale, without(), seconds);
         assert!(sale.is_unconfirmed() && !is_for_a_person(&sale), "after {seconds} s");
     }
-    // Listed once more: from then on it counts anew.
+    // It is listed once more, and its absence counts again from then on.
     let mut shown = without();
     shown.push(ListedTransaction { state: ListedState::Undecided, ..charged() });
     let _ = look(&mut sale, shown, DAY);
@@ -788,7 +789,7 @@ fn a_reversal_that_could_not_be_sent_for_a_while_is_reckoned_anew() {
     assert_eq!(sale.on_at(Event::DeadlinePassed, 600), [query_with(1)], "after a night without a network");
     let back_office = linked("RF", "rf1", 400, "of-the-back-office".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), back_office]), 600), [reverse("p1", 834, 2)]);
-    // Of a payment that the answer named, too.
+    // The same holds for a payment that the answer named.
     let mut known = Trace::asked(EntryMode::Icc);
     let _ = known.on(approved());
     let _ = known.on(said(false));

@@ -1,4 +1,4 @@
-//! What a list says of reversals: whose they are, how much they gave back, and what a list need not say.
+//! The facts that a list gives about reversals: their payment, their amount, and the fields that may be missing.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn is_reversed(sale: &Trace) -> bool {
     matches!(sale.outcome(), Some(Outcome::Reversed { .. }))
 }
 
-/// Approved, and the chip refused: the payment goes back.
+/// Returns a transaction that was approved and refused by the chip, so the payment is reversed.
 fn refused_by_the_chip() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
@@ -46,7 +46,7 @@ fn refused_by_the_chip() -> Trace {
     sale
 }
 
-/// A look, when it is due.
+/// Makes a look-up when it is due.
 fn look(sale: &mut Trace, seconds: u64, list: Vec<ListedTransaction>) -> Vec<Action> {
     let asked = sale.on_at(Event::DeadlinePassed, seconds);
     assert!(matches!(asked.as_slice(), [Action::Query { .. }]), "{asked:?}");
@@ -122,7 +122,7 @@ fn each_reversal_is_reckoned_against_the_payment_that_it_was_asked_for() {
     let first = || listed_as("RV", "rv1", 1234, &own(1));
     assert!(sale.on(listed([both(), vec![first()]].concat())).contains(&reverse("p2", 800, 2)));
     let _ = sale.on(answered(2, lost()));
-    // After a power cut what was asked for is not absent because a list leaves it out.
+    // After a power cut, a request is not absent just because a list omits it.
     assert_eq!(sale.cut(), [query_with(2)]);
     let _ = sale.on(listed(vec![payment("p1", 1234), first()]));
     assert!(sale.is_unconfirmed(), "8.00 may still be charged");
@@ -149,7 +149,7 @@ fn what_a_person_has_taken_back_and_never_left_leaves_after_one_look() {
         sale
     };
     assert_eq!(settled().on_at(listed(vec![payment(KNOWN, 1234)]), 3), [reverse_known()]);
-    // Not without one, though the answer to what was on its way says that it did not leave.
+    // A look-up comes first, even if the answer to the earlier request says that it was not sent.
     let mut late = settled();
     let _ = late.on_at(answered(1, ReversalAnswer::NotSent { why: "no network".into() }), 3);
     assert_eq!(late.on_at(Event::DeadlinePassed, 6), [query_with(1)]);

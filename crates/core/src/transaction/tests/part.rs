@@ -1,4 +1,4 @@
-//! An answer of another amount than was asked for: looked up before it is believed, taken or given back.
+//! Answers with another amount than requested: looked up before they are trusted, then taken or reversed.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn part() -> Event {
     answered_amount(ApprovedAmount::Said(eur(600)))
 }
 
-/// The payment as a list shows it.
+/// Returns the payment as a list shows it.
 fn booked(minor: u64) -> ListedTransaction {
     ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found("DB", KNOWN, ListedState::Approved, None) }
 }
@@ -41,7 +41,7 @@ fn taking(entry: EntryMode) -> Trace {
 fn a_part_is_taken_once_a_look_has_shown_just_this() {
     for entry in [EntryMode::Icc, EntryMode::NfcIcc, EntryMode::Magstripe] {
         let mut sale = taking(entry);
-        // Not listed yet, or not to be asked: once more, in a moment.
+        // It is not listed yet, or the query failed: look up again in a moment.
         assert_eq!(sale.on_at(listed(Vec::new()), 1), []);
         assert_eq!(sale.on_at(Event::DeadlinePassed, 1), [], "not at once");
         assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [query()]);
@@ -102,7 +102,7 @@ fn a_part_that_no_look_shows_while_the_card_waits_goes_back() {
 
     let mut pulled = taking(EntryMode::Icc);
     assert_eq!(pulled.on(Event::ReaderLost), [Action::Tell, query()], "the chip cannot confirm any more");
-    // A tap needs not.
+    // A tap need not confirm.
     let mut tapped = taking(EntryMode::NfcIcc);
     assert_eq!(tapped.on(Event::ReaderLost), []);
     let _ = tapped.on(listed(vec![booked(600)]));
@@ -145,7 +145,7 @@ fn what_no_look_shows_goes_back_as_it_was_answered_and_the_rest_when_it_is_found
     for unanswered in [cannot, || listed(Vec::new())] {
         let mut sale = refusing();
         let _ = sale.on_at(unanswered(), 1);
-        // Looks go on for so long; then what was answered goes back without one.
+        // Look-ups continue for that time. Then the answered amount is reversed without one.
         assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [reverse(KNOWN, 600, 1)]);
         assert_eq!(sale.on_at(done(1, 600), 11), [query()]);
         let _ = sale.on_at(listed(Vec::new()), 12);
@@ -157,7 +157,7 @@ fn what_no_look_shows_goes_back_as_it_was_answered_and_the_rest_when_it_is_found
         let _ = sale.on_at(listed(vec![booked(1234), given_back(1, 600), given_back(2, 634)]), 63);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
-    // Never more than was asked for.
+    // Never more than the requested amount.
     let mut more = Trace::asked(EntryMode::NfcIcc);
     let _ = more.on(answered_amount(ApprovedAmount::Said(eur(9999))));
     let _ = more.on_at(cannot(), 1);
@@ -188,14 +188,14 @@ fn an_answered_part_that_is_lost_on_its_way_back_is_sent_again_as_it_was() {
     assert_eq!(alarms(&actions), 1, "{actions:?}");
 }
 
-/// Captures, refunds, …: what is booked is what the till hears.
+/// Captures, refunds, …: the till hears the booked amount.
 #[test]
 fn what_was_decided_before_takes_what_a_look_shows() {
     for (minor, outcome) in [(600, Outcome::PartiallyApproved { amount: eur(600) }), (1234, Outcome::Approved)] {
         let mut refund = without_card(Operation::Refund { of: of() });
         assert_eq!(refund.on(part()), [Action::Tell, query()]);
         assert!(refund.is_unconfirmed());
-        // It is known by its id: not sent again, however long it is not listed.
+        // Its payment id is known, so it is not sent again, however long it is not listed.
         assert!(!refund.on_at(listed(Vec::new()), 10).contains(&Action::Ask));
         let _ = refund.cut();
         let found = found("RF", KNOWN, ListedState::Approved, Some("p0"));

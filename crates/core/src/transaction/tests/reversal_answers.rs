@@ -1,10 +1,10 @@
-//! What a gateway may answer to a reversal, to the question what became of a payment, and what a list may hold that was
-//! declined.
+//! The gateway's possible answers to a reversal and to a look-up, and declined transactions in a list.
 
 use super::*;
 use pos_terms::transaction::PaymentId;
 
-/// A payment that must go back: its answer was lost, the look has found it, and a reversal of all of it is on its way.
+/// Returns a payment that must be reversed. Its answer was lost, the look-up found it, and a reversal of the full
+/// amount is on its way.
 fn being_reversed() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
@@ -28,7 +28,7 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
     let refused = ReversalAnswer::Refused { why: "declined".into() };
     assert_eq!(sale.on(reversal_answered(refused)), [query_with(1)]);
     assert!(sale.is_unconfirmed(), "the payment is still charged");
-    // Somebody's reversal and refund of it were declined too: nothing was given back by them, and ours was declined.
+    // Another sender's reversal and refund of it were declined too. They gave nothing back, and ours was declined.
     for (kind, id) in [("RV", "x1"), ("RF", "x2")] {
         let mut sale = being_reversed();
         let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
@@ -44,7 +44,7 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
             sends_a_reversal(&actions) || alarms(&actions) == 1,
             "{kind}: it goes on, or a person hears: {actions:?}"
         );
-        // Alone in the list of a payment that was never asked to go back.
+        // It is the only entry in the list of a payment whose reversal was never requested.
         let mut fresh = Trace::asked(EntryMode::NfcIcc);
         let _ = fresh.on(unknown());
         assert_eq!(fresh.on(listed(vec![charged(), theirs])), [reverse("p1", 1234, 1)], "{kind}: all of it goes back");
@@ -89,7 +89,7 @@ fn what_others_gave_back_in_another_currency_is_for_a_person() {
     }
 }
 
-/// However long and however often a gateway cannot be asked, nothing is ever taken as absent by it.
+/// Failed queries never make a payment count as absent, however long and however often they fail.
 #[test]
 fn a_question_without_an_answer_is_never_an_empty_list() {
     const DAY: u64 = 24 * 3600;
@@ -102,7 +102,7 @@ fn a_question_without_an_answer_is_never_an_empty_list() {
         assert!(unanswered.is_unconfirmed(), "after {seconds} s");
         let _ = unanswered.on_at(Event::DeadlinePassed, seconds + DAY / 2);
     }
-    // The same questions, answered: nothing is there, and in the end that is believed.
+    // The same queries with answers: nothing is listed, and in the end that is trusted.
     let mut absent = Trace::asked(EntryMode::NfcIcc);
     let _ = absent.on(unknown());
     for seconds in ages() {
@@ -113,7 +113,7 @@ fn a_question_without_an_answer_is_never_an_empty_list() {
         absent.outcome(),
         Some(Outcome::Declined { .. } | Outcome::NotSent { .. } | Outcome::Reversed { .. })
     ));
-    // A reversal that has no answer is not sent again by questions that have none either.
+    // A reversal without an answer is not sent again because of failed queries.
     let mut lost = being_reversed();
     let _ = lost.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
     for seconds in ages() {

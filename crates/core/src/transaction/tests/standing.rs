@@ -1,4 +1,4 @@
-//! How a sale stands, as it is told to tills and people, and when its paper is printed: with the card's last word.
+//! The standing that tills and people see, and the time of printing: after the card's final answer.
 
 use super::*;
 use pos_terms::card::Cvm;
@@ -29,7 +29,8 @@ fn card_said() -> Event {
 
 #[test]
 fn what_may_be_done_with_a_sale_follows_from_where_it_stands() {
-    /// Its name, and whether it can be cancelled, has a card that waits for its answer, and may have to be sent again.
+    /// The name of a row, the transaction, and three properties. It can be cancelled, it has a card that waits for its
+    /// answer, and it may have to be sent again.
     type Row = (&'static str, fn() -> Trace, bool, bool, bool);
     let rows: [Row; 8] = [
         ("waiting", Trace::begin, true, false, false),
@@ -181,11 +182,11 @@ fn the_slip_is_printed_once_when_the_reader_is_done_with_the_card() {
     }
 }
 
-/// A card that the reader has let go of keeps no paper back and no sale open, wherever the sale stands by then.
+/// A card that the reader has released delays no receipt and keeps no transaction open, in any state.
 #[test]
 fn a_card_that_is_gone_is_waited_for_by_nothing() {
     for last in [card_said(), Event::ReaderLost] {
-        // While it is reversed.
+        // While the payment is being reversed.
         let mut sale = Trace::asked(EntryMode::NfcIcc);
         let _ = sale.on(unknown());
         assert_eq!(sale.on(last.clone()), []);

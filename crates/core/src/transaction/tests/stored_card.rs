@@ -1,4 +1,4 @@
-//! A card that is stored or forgotten: no payment, so nothing is reversed; and a pending payment whose customer must
+//! Storing or deleting a card: no payment exists, so nothing is reversed. Also a pending payment whose customer must
 //! act elsewhere.
 
 use super::*;
@@ -33,7 +33,7 @@ fn a_card_is_stored_whatever_the_chip_says_of_it_afterwards() {
     let mut store = storing();
     let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline };
     let _ = store.on(read);
-    // An amount in the answer is none of this.
+    // An amount in the answer is ignored.
     let approval = Approval { amount: ApprovedAmount::Unreadable, ..approval(ApprovedAmount::NotSaid) };
     let actions = store.on(Event::Answered(Answer::Approved(Box::new(approval))));
     assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
@@ -74,7 +74,7 @@ fn where_no_list_shows_stored_cards_an_absence_proves_nothing() {
         assert!(store.is_unconfirmed());
     }
     assert!(matches!(store.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "a person is told");
-    // Nor does it after a decline that came in an unusual way.
+    // A decline that came in an unusual way does not prove it either.
     let mut doubted = storing();
     let _ = doubted.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
     let (why, facts) = (Reason::BankDeclined.into(), HostFacts::default());

@@ -1,5 +1,5 @@
-//! Who asked for a transaction, cancelled it, judged its signature or settled it: in the records, and in none of those
-//! of before.
+//! The people and programs that asked for a transaction, cancelled it, judged its signature or resolved it. Their names
+//! are in the records, except in records of earlier versions.
 
 use super::*;
 use pos_terms::transaction::Who;
@@ -12,7 +12,7 @@ fn program() -> Option<Who> {
     Some(Who { uid: Some(1001), ..Who::default() })
 }
 
-/// Of each record that a person caused: its name and who.
+/// Returns the name of each record that a person caused, with the person.
 fn caused(trace: &Trace) -> Vec<(&'static str, Option<Who>)> {
     let records = trace.written.iter().flatten();
     let by = records.map(|record| match record {
@@ -32,7 +32,7 @@ fn begun(by: Option<Who>) -> Trace {
     trace
 }
 
-/// Approved, and the signature is to be compared.
+/// Returns a transaction that was approved and whose signature must be compared.
 fn at_signature() -> Trace {
     let facts = CardFacts { cvm: Some(pos_terms::card::Cvm::Signature), ..facts(EntryMode::Magstripe) };
     let mut trace = begun(cashier());
@@ -48,7 +48,7 @@ fn who_cancelled_ends_it_also_when_another_began_it() {
     let _ = trace.on(Event::NoCard { why: "cancelled".into() });
     assert_eq!(caused(&trace), [("started", cashier()), ("ended", program())]);
 
-    // Nobody cancelled: the cardholder did not come.
+    // No one cancelled: the cardholder did not come.
     let mut trace = begun(program());
     let _ = trace.on(Event::NoCard { why: "no card in time".into() });
     assert_eq!(caused(&trace), [("started", program())]);
@@ -66,7 +66,7 @@ fn who_cancelled_ends_it_also_when_another_began_it() {
     assert!(matches!(trace.outcome(), Some(Outcome::Cancelled { .. })));
     assert_eq!(caused(&trace), [("started", cashier()), ("ended", program())]);
 
-    // One that came too late changed nothing.
+    // A cancel that came too late changed nothing.
     let mut trace = begun(cashier());
     let _ = trace.on(Event::CardRead { facts: facts(EntryMode::NfcIcc), first_answer: FirstAnswer::GoOnline });
     assert_eq!(trace.on(Event::CancelAsked { by: program() }), []);
@@ -98,8 +98,7 @@ fn who_settled_is_kept() {
     }
 }
 
-/// What a program of before wrote is read, and says of nobody that it was him; what has nobody in it is written as it
-/// was.
+/// A record of an earlier version can be read and names no person. A record without a person is written back unchanged.
 #[test]
 fn records_of_before_name_nobody() {
     let first = Record::Started { order: order() };
@@ -114,7 +113,7 @@ fn records_of_before_name_nobody() {
         let record: Record = serde_json::from_str(text).unwrap();
         assert_eq!((record.name(), serde_json::to_string(&record).unwrap().as_str()), (name, text));
     }
-    // And one of a later program, that knows more of somebody: the shift.
+    // A record of a later version with an additional fact about a person: the shift.
     let later = r#"{"kind":"settled","keep":true,"by":{"uid":0,"operator":"anna","shift":2}}"#;
     let Record::Settled { by, .. } = serde_json::from_str(later).unwrap() else { panic!("{later}") };
     assert_eq!(by.map(|by| by.to_string()).as_deref(), Some("user 0, operator anna"));
