@@ -1,5 +1,5 @@
-//! Payments per second of the simulated gateway, next to the same HTTP server (hyper over TLS 1.3, one thread) that
-//! answers a constant to the same requests, in one run.
+//! Payments per second of the simulated gateway, compared in one run with a constant answer to the same requests. Both
+//! use the same HTTP server (hyper over TLS 1.3, one thread).
 //!
 //! Three rows are measured in turns. The first is the constant. The second is validation of every parameter, the ledger
 //! and the answer, without keys ([`Mode::Fast`]). The third adds the opening of a sealed stripe ([`Mode::Checked`]:

@@ -1,8 +1,8 @@
 //! `pos-agent reconcile` over a million rows and a journal of a million sales: rows per second and peak memory of the
 //! shipped program as a separate process. Another number of rows: `cargo bench --bench reconcile -- 1000`.
 //!
-//! The benchmark creates the files, with the contents of the document and of a chip sale. One sale in a thousand was
-//! settled for another amount, one in a thousand is missing, and one row in a thousand belongs to another terminal.
+//! The benchmark creates the files, with the contents of the document and of a chip sale. Of a thousand sales one was
+//! settled for another amount and one is missing. Of a thousand rows one belongs to another terminal.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 

@@ -1,10 +1,10 @@
 //! One whole sale over pty and TLS against simulators that answer immediately, split into reader, gateway, journal and
 //! agent.
 //!
-//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires. It is the time from
-//! the card's last byte written to the request's last byte read, plus from the answer's first byte written to
-//! CONTINUE's first byte read. The same measure of a floor in the same run is printed next to it. The agent is the real
-//! program as a separate process.
+//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires. It is the sum of two
+//! times. One is from the card's last byte written to the request's last byte read. The other is from the answer's
+//! first byte written to CONTINUE's first byte read. The same measure of a floor in the same run is printed next to it.
+//! The agent is the real program as a separate process.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -33,8 +33,8 @@ const WARM_UP: usize = 20;
 const IDLE: Duration = Duration::from_millis(3);
 /// The permitted time of the agent on disk, in addition to the floor and two syncs.
 const ALLOWANCE: Duration = Duration::from_micros(100);
-/// The number of frames that the journal writes to its write-ahead log for the two steps of a sale between card and
-/// CONTINUE, as `strace` shows it. Each frame is a header and a page (SQLite, "File Format", 4.1).
+/// The frames that the journal writes to its write-ahead log for the two steps of a sale between card and CONTINUE. The
+/// numbers come from `strace`. Each frame is a header and a page (SQLite, "File Format", 4.1).
 const FRAMES: [usize; 2] = [2, 5];
 const FRAME_HEAD: usize = 24;
 const PAGE: usize = 4096;

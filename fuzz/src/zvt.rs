@@ -1,5 +1,6 @@
-//! Any bytes from a ZVT till, on a network and on a serial line, in any pieces. There is no panic, a readable command
-//! can be written and read again, a session answers each command, and no line for people contains a card number.
+//! Any bytes from a ZVT till, on a network and on a serial line, in any pieces. There is no panic, and a readable
+//! command can be written and read again. A session answers each command, and no line for people contains a card
+//! number.
 
 use std::time::Duration;
 

@@ -8,8 +8,8 @@
 # sell AMOUNT CARD ENTRY [ARGUMENT ...]           a sale on the board with a customer at the reader; returns its exit code
 # in_ledger AMOUNT WHAT, printed AMOUNT WORDS     check the results
 #
-# An amount is used for one sale only, so it identifies the sale in the ledger, on paper and at the till (its reference
-# is sale-AMOUNT).
+# Each amount is used for one sale only. So it identifies the sale in the ledger, on paper and at the till (its
+# reference is sale-AMOUNT).
 
 # The ledger's expected contents by amount, from each step; the last step compares them with the whole ledger.
 declare -A BOOKED=()

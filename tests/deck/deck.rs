@@ -8,8 +8,8 @@
 //!
 //! `POS_AGENT_GATEWAY=literal` plays everything with that gateway only.
 //!
-//! The tables say what must happen. The rows of a table are shared among several shops that are open at the same time,
-//! because most of the time is spent waiting for deadlines.
+//! The tables say what must happen. Several shops that are open at the same time share the rows of a table, because
+//! most of the time is spent waiting for deadlines.
 
 use std::collections::BTreeSet;
 
@@ -105,7 +105,7 @@ async fn every_card_in_every_way() {
     run("cards and ways", 4, rows).await;
 }
 
-/// How a card is read. This decides what a fault does to its sale.
+/// The way in which a card is read. It decides what a fault does to its sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A chip that asks the issuer and then confirms the issuer's answer.
@@ -301,7 +301,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
     rows
 }
 
-/// What people do | card | way | the reader's script | end | words on the receipts.
+/// Action of a person | card | way | the reader's script | end | words on the receipts.
 type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 #[rustfmt::skip]

@@ -70,7 +70,7 @@ pub(crate) struct Row {
     /// The script of the reader, and the moment when the reader gets it.
     pub(crate) script: String,
     pub(crate) at: Moment,
-    /// Whether the cashier cancels once the card is at the reader and nothing more happens.
+    /// True if the cashier cancels once the card is at the reader and no more events follow.
     pub(crate) cancels: bool,
     /// The permitted ends; the first one is the usual one.
     pub(crate) allowed: Vec<End>,

@@ -46,7 +46,7 @@ async fn a_customer_pays_on_the_page_and_comes_back() {
         }
         // The customer has not acted: viewing the page does not pay.
         assert_eq!(code(&page, &id).await, "000.200.000");
-        // The payee of a transfer is told before it is made.
+        // The payee of a transfer is in the answer before the transfer.
         let payee = answer.pointer("/merchant/bankAccount/holder").and_then(Value::as_str);
         assert_eq!(payee, (method == Method::OnlineTransfer).then_some("Shop of Tests"));
         let shown = browser.acts(&[("action", "pay")]).await;

@@ -1,5 +1,5 @@
-//! The journal over a real SQLite file. A written step survives a power failure, an unwritten step does not appear, and
-//! the agent refuses a file that it cannot trust, with its name.
+//! The journal over a real SQLite file. A written step survives a power failure, and an unwritten step does not appear.
+//! The agent refuses a file that it cannot trust, with its name.
 
 use std::time::Duration;
 

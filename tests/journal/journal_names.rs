@@ -1,5 +1,5 @@
 //! A journal has one lock under every name: a symbolic link to it or to its folder, or a hard link. While the agent
-//! runs, the journal can be read by any name that shows all of it, and is refused by a name that does not.
+//! runs, the journal can be read by any name that shows all of it. A name that shows only a part is refused.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -637,8 +637,8 @@ fn what_cannot_be_read_is_named() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("no period: the file settles nothing"));
 }
 
-/// Checks that the agent keeps writing while the journal is read, that the reader does not see those steps, and that
-/// the reader changes no byte.
+/// Checks that the agent keeps writing while the journal is read. The reader does not see those steps and changes no
+/// byte.
 #[test]
 fn reading_the_journal_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
 //! Every cut. For each kind of transaction and each behaviour of the gateway, the power is cut before and after every
-//! event that is visible from outside, and the line is cut there. After any cut nothing is lost and no customer is
+//! event that is visible from outside. The line is also cut there. After any cut nothing is lost and no customer is
 //! charged twice.
 //!
-//! First a run without a cut counts the points: every commit of the journal, every packet to and from the reader, eight
-//! phases of every request, every piece of paper, every message to a till (`world/cut_points.rs`). Then there is one
-//! run for each number and each way to cut, and the test checks that the cut was made. `world/verdict.rs` judges by the
-//! gateway's ledger, the printed bytes and the messages to the tills.
+//! First a run without a cut counts the points (`world/cut_points.rs`). These are every commit of the journal, every
+//! packet to and from the reader, and eight phases of every request. They also include every piece of paper and every
+//! message to a till. Then there is one run for each number and each way to cut, and the test checks that the cut was
+//! made. `world/verdict.rs` judges by the gateway's ledger, the printed bytes and the messages to the tills.
 //!
 //! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
 //! behaviour is always included. A sale that the gateway does not know is looked up for an hour, and these look-ups are
@@ -511,7 +511,7 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
 }
 
 /// Checks a recovery by the payment id alone. The host's approval is on the disk, and the gateway never answers a
-/// look-up, so the agent resolves the payment by the id in the answer. It reverses a payment that the chip did not
+/// look-up. So the agent resolves the payment by the id in the answer. It reverses a payment that the chip did not
 /// confirm; a tap or a swipe stays approved.
 #[test]
 fn a_payment_that_the_answer_named_is_settled_without_a_question() {

@@ -146,7 +146,7 @@ fn storm(seed: u64) -> Storm {
     }
 }
 
-/// Closes the day now and then, also during transactions; sometimes requests the same close again.
+/// Closes the day at random times, also during transactions; sometimes requests the same close again.
 async fn days(till: Till, asked: &AtomicU64, seed: u64) {
     let mut dice = Dice::new(seed ^ 0xC105E);
     for _ in 0..dice.below(4) {

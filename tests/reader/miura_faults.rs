@@ -14,9 +14,9 @@ use pos_reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress}
 use pos_reader_link::apdu_link::{Nad, chain};
 use pos_terms::transaction::SaleNumber;
 
-/// The longest time that a sale may take after a fault. It is 120 s for a cardholder (or 60 s for a card and its host),
-/// then ABORT, the check of the slot (30 s), and start-ups with their waits in between. After a fault no step depends
-/// on a person.
+/// The longest time that a sale may take after a fault. It begins with 120 s for a cardholder (or 60 s for a card and
+/// its host). Then come ABORT, the check of the slot (30 s), and start-ups with their waits. After a fault no step
+/// depends on a person.
 const LONGEST: Duration = Duration::from_secs(240);
 
 /// The condition of the reader.
@@ -32,9 +32,9 @@ enum Mood {
 struct Reader {
     mood: Mood,
     slot: bool,
-    /// Whether a command that waits for the cardholder is running.
+    /// True while a command that waits for the cardholder is running.
     running: bool,
-    /// Whether cards are presented and hosts' answers taken immediately.
+    /// True if cards are presented and hosts' answers taken immediately.
     quick: bool,
     /// The number of commands that are answered before it dies.
     answers: usize,
@@ -99,7 +99,7 @@ impl Reader {
 struct Agent {
     ready: bool,
     sale: u64,
-    /// Whether a sale is armed or typing is in progress.
+    /// True while a sale is armed or typing is in progress.
     busy: bool,
     waiting: bool,
     card: bool,

@@ -1751,7 +1751,7 @@ mod anything {
     struct Agent {
         number: u64,
         ready: bool,
-        /// Whether a sale is armed and the reader is not idle again.
+        /// True from arming until the reader is idle again.
         busy: bool,
         waiting: bool,
         card: bool,

@@ -1,6 +1,6 @@
 //! The same names on the command line and in HTTP. An option or argument of a verb has the name of its request's
-//! parameter or field, with `-` between its words here and in capitals there. A table lists the exceptions, with the
-//! reason.
+//! parameter or field. Words are joined with `-` here and written with capitals there. A table lists the exceptions,
+//! with the reason.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -191,7 +191,7 @@ const WRITINGS: &[Writing] = &[
     ("with a space between all digits", true, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
 ];
 
-/// Whether the names of a gateway's own fields are masked as well.
+/// True if the names of a gateway's own fields are masked as well.
 const NAMES_TOO: bool = true;
 
 /// Returns an answer with the card number in every text.

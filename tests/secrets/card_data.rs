@@ -307,7 +307,7 @@ struct Logs {
     level: &'static str,
     /// The level that is set while it runs.
     then: Option<&'static str>,
-    /// Whether standard error leads to systemd's journal, as the environment says.
+    /// True if standard error leads to systemd's journal, as the environment says.
     to_journal: bool,
 }
 

@@ -70,8 +70,8 @@ fn goes_on(world: &World) {
     assert_eq!(end, End::Done);
 }
 
-/// Checks a start that is too short for the check of an idle reader each minute. The reader's clock is set anyway, in
-/// either order of the reader's and the gateway's first answer, so it confirms the time at the next start.
+/// Checks a start that is too short for the check of an idle reader each minute. The reader's clock is set anyway,
+/// after the first answers of reader and gateway in either order. So it confirms the time at the next start.
 #[test]
 fn whichever_witness_is_heard_first_the_clock_goes_back() {
     for reader_first in [true, false] {

@@ -1,6 +1,6 @@
-//! Closes of day, compared with the ledger of the world's gateway (`world/closes.rs`). There are random days with every
-//! kind of transaction, through midnight and both changes of the clock, with a clock that jumps and a power cut at each
-//! step of a close. Other tests check the contents of a close by hand.
+//! Closes of day, compared with the ledger of the world's gateway (`world/closes.rs`). Random days with every kind of
+//! transaction run through midnight and both changes of the clock. The clock jumps, and the power is cut at each step
+//! of a close. Other tests check the contents of a close by hand.
 
 use std::time::Duration;
 

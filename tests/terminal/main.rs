@@ -1,5 +1,5 @@
-//! The whole terminal as in a shop: the agent in this process, on real wires to a simulated reader, gateway and printer
-//! (`counter`), or in a world of virtual time where the power can be cut (`world`).
+//! The whole terminal as in a shop. The agent runs in this process, on real wires to a simulated reader, gateway and
+//! printer (`counter`). Or it runs in a world of virtual time where the power can be cut (`world`).
 //!
 //! | | what it shows |
 //! |---|---|

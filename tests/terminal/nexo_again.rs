@@ -1,5 +1,5 @@
 //! Repeated messages of a nexo till, in the world. The same message and another one come with the same numbers,
-//! immediately and after days, for all categories, with the power cut or the line broken at each point. Each Success
+//! immediately and after days, for all categories. The power is cut, or the line broken, at each point. Each Success
 //! reports just what its message requested, and the gateway has no payment that the till was not told of.
 
 use std::collections::BTreeSet;

@@ -45,8 +45,8 @@ enum When {
 }
 use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
-/// Moment | amount (its cents choose the gateway's behaviour) | card | the journal at that moment | the end after it,
-/// `None` when it stays unconfirmed | the gateway's payments in the end.
+/// Moment | amount, whose cents choose the gateway's behaviour | card | the journal at that moment | the end, `None` if
+/// unconfirmed | the gateway's final payments.
 type Line = (
     When,
     &'static str,
@@ -212,7 +212,8 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     let tried = |view: &SaleView| view.state == SaleState::Unconfirmed && view.unsettled.is_some();
     counter.follow(&mut ears, "R1", what, tried).await;
 
-    // The next customer is told that no payment can be sent; the first sale stays unconfirmed, also after a restart.
+    // The agent tells the next customer that no payment can be sent; the first sale stays unconfirmed, also after a
+    // restart.
     counter.until_ready().await;
     counter.sell("R2", "2.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::NotSent));

@@ -24,7 +24,7 @@ struct Lived {
     /// The points that were passed; the next field counts the frames of the payment that the till got.
     points: usize,
     heard: usize,
-    /// Whether the till has waited too long.
+    /// True if the till has waited too long.
     gave_up: bool,
 }
 

@@ -1,4 +1,4 @@
-//! An insider over many pairs of commands. A supervisor's approval for one command is tried with another one, which
+//! An insider over many pairs of commands. A supervisor's approval for one command is tried with another one. That one
 //! differs in its kind, its earlier transaction, its amount, its reference, a tip, the operator or the interface. It is
 //! also tried again after its use, and after a restart. `POS_AGENT_SEED=N` draws other pairs.
 //!

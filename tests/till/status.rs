@@ -79,7 +79,7 @@ struct Planted {
     /// The state of the part.
     stands: Stands,
     code: Attention,
-    /// Whether a sale can be tried.
+    /// True if a sale can be tried.
     ready: bool,
     /// The reason with which a sale then ends; `None` when it does not end by this fault.
     sale: Option<&'static str>,

@@ -184,7 +184,7 @@ const OF_OPERATORS: [&str; 12] = [
     "pin",
 ];
 
-/// Checks that each problem occurs. Problems that need several callers at a time are in `doors`, `no-place` is in the
+/// Checks that each problem occurs. Problems that need several callers at a time are in `doors`. `no-place` is in the
 /// tests of the connection slots, and a full list of operators in the agent's tests.
 #[tokio::test(start_paused = true)]
 async fn every_problem_of_the_list_is_met() {

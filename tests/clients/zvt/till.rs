@@ -1,6 +1,6 @@
 //! A till made with the crate `zvt`, unmodified. It does a registration, a status query, two reservations, a partial
-//! reversal, a query for open reservations, a reversal, a diagnosis and the end of day. `zvt-client HOST:PORT` exits
-//! with 0 when each step has the expected result.
+//! reversal and a query for open reservations. Then it does a reversal, a diagnosis and the end of day. `zvt-client
+//! HOST:PORT` exits with 0 when each step has the expected result.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 

@@ -291,10 +291,10 @@ struct Paper {
     reference: String,
     amount: u64,
     verdict: Verdict,
-    /// Whether it is the merchant's copy with the line to sign on, which is printed before the cashier has checked the
+    /// True for the merchant's copy with the line to sign on, which is printed before the cashier has checked the
     /// signature.
     to_sign: bool,
-    /// Whether a kill ended it before its last line. The line to sign on may be missing.
+    /// True if a kill ended it before its last line. The line to sign on may be missing.
     is_torn: bool,
 }
 

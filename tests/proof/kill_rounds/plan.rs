@@ -1,5 +1,5 @@
-//! The plan of one round, drawn from its seed. It contains the payments and their means, the follow-up transactions and
-//! their tills, the gateway's behaviour, the kills, and whether the gateway is reachable at each restart.
+//! The plan of one round, drawn from its seed. It contains the payments, the follow-up transactions, the tills and the
+//! gateway's behaviour. It also contains the kills, and the state of the gateway at each restart.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -18,9 +18,9 @@ pub struct Plan {
     pub victim: usize,
     /// The kills. The first comes in the victim's life, each further one in the recovery after the previous kill.
     pub kills: Vec<Kill>,
-    /// Whether the gateway is unreachable when the agent starts after each of them.
+    /// True for each kill after which the agent starts without a reachable gateway.
     pub away: Vec<bool>,
-    /// Whether the till sends its request twice at the same time.
+    /// True if the till sends its request twice at the same time.
     pub twice: bool,
 }
 
@@ -32,14 +32,14 @@ pub struct Wish {
     /// The number of the earlier transaction in its round; the first one has none.
     pub of: Option<usize>,
     pub named: Named,
-    /// Whether the gateway stores the card.
+    /// True if the gateway stores the card.
     pub stores: bool,
     /// The amount in minor units; without it, the whole rest.
     pub amount: Option<u64>,
     pub card: Option<(&'static str, CardEntry)>,
     /// The gateway's behaviour at the next request that it gets, once.
     pub once: Option<Outcome>,
-    /// Whether the cashier accepts the signature, if one is required.
+    /// True if the cashier accepts the signature, when one is required.
     pub signature: bool,
     /// The till's confirmation: whether it takes the approved amount.
     pub taken: Option<bool>,
@@ -87,7 +87,7 @@ pub enum Named {
 #[derive(Clone, Copy, Debug)]
 pub struct Kill {
     pub at: Moment,
-    /// Whether the agent is stopped (SIGTERM), as systemd does, and may end the sale at the reader first.
+    /// True if the agent is stopped (SIGTERM), as systemd does, and may end the sale at the reader first.
     pub gently: bool,
 }
 

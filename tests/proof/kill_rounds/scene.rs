@@ -112,7 +112,7 @@ impl Seen {
 /// One terminal's round, seen from outside.
 pub struct Scene {
     inner: Mutex<Inner>,
-    /// Whether the till has its answer, so the customer may come to the reader.
+    /// True once the till has its answer, so the customer may come to the reader.
     may_present: watch::Sender<bool>,
 }
 
@@ -121,7 +121,7 @@ struct Inner {
     armed: Option<Kill>,
     /// The action that replaces the next kill.
     takes: Option<Box<dyn FnOnce() + Send>>,
-    /// Whether the process was last ended by SIGTERM.
+    /// True if the process was last ended by SIGTERM.
     gently: bool,
     /// Tells one arming from the next.
     arming: u32,

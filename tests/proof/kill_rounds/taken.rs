@@ -1,7 +1,7 @@
 //! Rounds in which the journal is removed or replaced under the running program, at a moment that is visible from
 //! outside. It is removed, or only its `-wal`, or another one is moved over it, or a copy is written over it. Then no
 //! new transaction begins. The program is killed, a person does what the status says, and every open transaction ends
-//! as the till is told. The judge reads the gateway's ledger.
+//! as the agent tells the till. The judge reads the gateway's ledger.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -67,7 +67,7 @@ pub enum End {
 pub struct Round {
     pub how: How,
     pub ended: End,
-    /// Whether a rescue journal was adopted.
+    /// True if a rescue journal was adopted.
     pub adopted: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct Terminal {
 pub struct Restart {
     /// The next kill.
     pub kill: Option<Kill>,
-    /// Whether the gateway is unreachable at the start, and comes back.
+    /// True if the gateway is unreachable at the start, and comes back.
     pub away: bool,
 }
 

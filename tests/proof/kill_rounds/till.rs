@@ -23,10 +23,10 @@ use super::scene::Scene;
 /// The interval at which a till asks again without an event.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The cause of an unconfirmed transaction that the gateway does not list. After a day of it, an hour of which one
-/// process must have watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund
-/// is sent again. No test can wait for that. A reversal is sent again immediately; so is a capture or a refund, if the
-/// gateway accepts a reference only once.
+/// The cause of an unconfirmed transaction that the gateway does not list. After a day of it, a payment ends as
+/// declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again. One process must have watched
+/// for an hour of that day. No test can wait for that. A reversal is sent again immediately; so is a capture or a
+/// refund, if the gateway accepts a reference only once.
 pub const NOT_THERE: &str = "not-listed-yet";
 /// The cause when the request was sent twice and one try was declined: while the other may still come, the agent also
 /// waits for the end of the day.
@@ -148,7 +148,7 @@ pub enum Failed {
     Wrong(String),
 }
 
-/// Whether the terminal may refuse to begin it.
+/// The terminal's right to refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Never: there is no reason to refuse.
@@ -163,7 +163,7 @@ type Answer<T> = Result<T, Failed>;
 
 pub struct Till {
     pub book: Arc<Book>,
-    /// Whether the gateway accepts a reference only once, and the agent knows it.
+    /// True if the gateway accepts a reference only once, and the agent knows it.
     sends_again: bool,
     http: reqwest::Client,
     /// The client and address of the till with a token.
@@ -370,8 +370,8 @@ impl Till {
         }
     }
 
-    /// Returns whether it has ended, or waits only for a person or, when the gateway does not list it (see
-    /// [`NOT_THERE`]), for the end of the day.
+    /// Returns whether it has ended, or waits only for a person. A transaction that the gateway does not list may also
+    /// wait for the end of the day (see [`NOT_THERE`]).
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             SaleState::Ended => true,

@@ -1,5 +1,4 @@
-//! The neighbours: each goes on until it is stopped. Their requests have no purpose of their own, and must not harm the
-//! shop.
+//! The neighbours: each goes on until it is stopped. Their requests have no purpose, and must not harm the shop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,7 +106,7 @@ pub async fn deaf_listeners(terminal: Arc<Terminal>) {
     all(8, &terminal, listen).await;
 }
 
-/// Asks for the whole list many times at once, and reads it slowly.
+/// Asks for the whole list many times in parallel, and reads it slowly.
 pub async fn listings(terminal: Arc<Terminal>) {
     async fn list(terminal: Arc<Terminal>) {
         loop {

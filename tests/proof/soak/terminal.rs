@@ -26,7 +26,7 @@ pub struct Terminal {
     /// The number of starts.
     pub starts: AtomicU32,
     pid: AtomicU32,
-    /// Whether the run is long: clocks jump, and events come at their written intervals.
+    /// True for a long run: clocks jump, and events come at their written intervals.
     long: bool,
     child: Mutex<Option<Child>>,
 }

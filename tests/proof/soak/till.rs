@@ -209,7 +209,7 @@ impl Tills {
         loop {
             let open: Vec<(String, By)> = {
                 let deals = self.book();
-                // The gateway may know now what it did not know a while ago.
+                // The gateway may have learned meanwhile of a transaction that it did not know.
                 let open = deals.iter().filter(|deal| deal.refused.is_none() && !deal.has_ended());
                 open.map(|deal| (deal.reference.clone(), deal.by)).collect()
             };
