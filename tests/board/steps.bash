@@ -420,7 +420,7 @@ step_books() {
   echo "   $(ledger "SELECT count(*) FROM payment") entries, as sold"
 }
 
-# ---- What the steps are made of --------------------------------------------------------------------------------------------------
+# ---- Helpers
 
 # Checks that a sale is approved: told to the till, booked by the gateway, printed twice.
 approves() {

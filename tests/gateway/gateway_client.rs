@@ -1031,7 +1031,7 @@ fn payment(presented: &Presented) -> CardPayment<'_> {
     }
 }
 
-/// The expected values for an answer to [`payment`].
+/// Returns the expected values for an answer to [`payment`].
 fn expected() -> Expected {
     let (merchant_transaction_id, payment_type) = (REFERENCE.to_owned(), "DB".to_owned());
     Expected { merchant_transaction_id, amount: eur("12.34"), payment_type }

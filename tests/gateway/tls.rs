@@ -211,8 +211,9 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     }
 }
 
-/// Made with `openssl req -x509`. The expected values come from `openssl x509 -noout -subject -nameopt RFC2253
-/// -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
+/// Checks a certificate that was made with `openssl req -x509`. The expected values come from `openssl x509 -noout
+/// -subject -nameopt RFC2253 -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst
+/// -sha256 -binary | base64`.
 #[test]
 fn a_certificate_is_read_as_openssl_reads_it() {
     let pem = "-----BEGIN CERTIFICATE-----

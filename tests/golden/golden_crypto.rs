@@ -238,7 +238,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
             assert_eq!(hex(ring::hmac::sign(&key, message)), mac);
         }
     }
-    // Typed from what is published (security: 1.3).
+    // Typed from the published documents (security: 1.3).
     let ik = aes_key(&Value::from("1273671EA26AC29AFA4D1084127652A1"));
     let first = aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000001")).unwrap();
     assert_eq!(hex(first.expose()), "4F21B565BAD9835E112B6465635EAE44");
@@ -249,7 +249,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
     assert!(read.is(&Pin::new("1234").unwrap()));
 }
 
-/// AES-CMAC (NIST SP 800-38B) for the vectors; the simulators do not need it.
+/// Computes the AES-CMAC (NIST SP 800-38B) for the vectors; the simulators do not need it.
 fn cmac(key: &AesKey, message: &[u8]) -> [u8; 16] {
     let double = |block: u128| (block << 1) ^ if block >> 127 == 1 { 0x87 } else { 0 };
     let first = double(u128::from_be_bytes(key.encrypt_block([0; 16])));
@@ -616,7 +616,7 @@ fn tlv_accepts_and_rejects_by_the_policy() {
     }
 }
 
-/// The content of each accepted case, read by hand.
+/// Returns the content of each accepted case, read by hand.
 fn expected_objects(name: &str) -> &'static [(u32, &'static str)] {
     match name {
         "tlv-two-byte-tag" => &[(0x9F37, "AABBCCDD")],

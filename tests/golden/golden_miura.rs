@@ -399,7 +399,7 @@ fn a_typed_card_and_capabilities_are_read() {
     assert_eq!(&info.encode().unwrap()[..], message);
 }
 
-/// A command with three bytes of Lc in two packets of 254 and 65 bytes (readers: 2.1).
+/// Checks a command with three bytes of Lc in two packets of 254 and 65 bytes (readers: 2.1).
 #[test]
 fn a_long_command_is_chained() {
     let script = hex(&format!("7282012C{}", "AA".repeat(300)));

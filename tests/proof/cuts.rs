@@ -344,7 +344,7 @@ fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
     });
 }
 
-/// Counts over all runs of a test.
+/// The counts over all runs of a test.
 #[derive(Default)]
 struct Tally {
     runs: usize,

@@ -79,7 +79,7 @@ struct Counted {
     restarts: usize,
     /// Restarts after a stop by SIGTERM.
     gentle: usize,
-    /// Restarts that found the gateway away.
+    /// Restarts without a reachable gateway.
     away: usize,
     /// Entries that a gateway without rules booked more often than requested.
     residual: usize,

@@ -203,7 +203,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     }
 }
 
-/// Counts over all storms.
+/// The counts over all storms.
 #[derive(Default)]
 struct Tally {
     storms: u64,

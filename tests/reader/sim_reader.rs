@@ -580,7 +580,7 @@ async fn an_online_pin_follows_a_swipe() {
     wire.expect(frame::NO_PIN_KEY).await;
 }
 
-/// The first solicited packet.
+/// Returns the first solicited packet.
 async fn pin_answer(wire: &mut Serial) -> Vec<u8> {
     loop {
         let packet = wire.packet().await;

@@ -129,7 +129,7 @@ fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     serde_json::from_str(said).unwrap()
 }
 
-/// No separate test: [`speak_as`] runs it.
+/// Runs as a child of [`speak_as`]; it is no separate test.
 #[test]
 fn the_voice_of_another_user() {
     let Ok(says) = std::env::var(SAYS) else { return };

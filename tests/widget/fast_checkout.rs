@@ -90,7 +90,7 @@ async fn a_changed_script_does_not_run() {
         let complaints = shop.browser.complaints().await.join("\n");
         assert_eq!(complaints.contains("integrity"), drawn == 0, "{complaints}");
     }
-    // From the gateway itself it runs.
+    // The script of the gateway itself runs.
     let own = shop.script_url(None);
     shop.show(Page {
         brands: "VISA",
