@@ -69,7 +69,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         }
     });
     assert_eq!(end, End::Done, "{place}");
-    // The person adopts the rescue journal. A journal that lost no data has no rescue journal.
+    // The person adopts the rescue journal, unless the whole journal is still at its path.
     if !is_whole {
         let now = world.lock().clock_ms();
         let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));

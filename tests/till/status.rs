@@ -437,7 +437,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     };
     let step = within("that it is throttled", told).await;
     assert_eq!(step.reference, "R1");
-    // More than the gateway accepts at first; a transaction without a card still goes through.
+    // While R1 waits for its retry, a transaction without a card goes to the gateway.
     let refund = json!({"reference": "back", "kind": "refund", "of": "paid", "amount": "1.00"});
     let refunded = counter.done(refund).await;
     assert_eq!(ended(&refunded), Some(OutcomeWord::Approved), "{}", refunded.text);
