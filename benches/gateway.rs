@@ -1,9 +1,9 @@
-//! Payments per second of the simulated gateway, beside the same HTTP server (hyper over TLS 1.3, one thread) that
-//! answers a constant to the same requests, in one run.
+//! Payments per second of the simulated gateway, compared in one run with a constant answer to the same requests. Both
+//! use the same HTTP server (hyper over TLS 1.3, one thread).
 //!
-//! Three rows, measured in turns: the constant; validation of every parameter, the ledger and the answer, without keys
-//! ([`Mode::Fast`]); and all of it with a sealed stripe opened ([`Mode::Checked`]: DUKPT, issuer). The clients are
-//! threads of this process and share the machine with the server.
+//! Three rows are measured in turns. The first is the constant. The second is validation of every parameter, the ledger
+//! and the answer, without keys ([`Mode::Fast`]). The third adds the opening of a sealed stripe ([`Mode::Checked`]:
+//! DUKPT, issuer). The clients are threads of this process and share the machine with the server.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -21,9 +21,9 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 /// Requests of one client in one round.
 const REQUESTS: usize = 400;
-/// Clients, each on a connection of its own that stays open.
+/// Clients, each with its own connection that stays open.
 const CLIENTS: usize = 4;
-/// Rounds; the median counts.
+/// Rounds; the result is the median.
 const ROUNDS: usize = 7;
 /// 5F22 of the public test card 4761739001010119, with its LRC.
 const STRIPE: &[u8] = b"\x5F\x22\x25;4761739001010119=31121011234567890?9";
@@ -37,7 +37,7 @@ fn main() {
     for round in 0..=ROUNDS {
         for (served, rates) in gateways.iter().zip(&mut rates) {
             let rate = served.round(&mut readers, round);
-            // The first round is to warm up.
+            // The first round only warms up.
             if round > 0 {
                 rates.push(rate);
             }
@@ -57,14 +57,14 @@ fn main() {
     println!("\n  validation and ledger at least half of the constant: {verdict}");
 }
 
-/// One of several readers: each has a serial number, and so a key, of its own.
+/// Returns one of several readers: each has its own serial number, and so its own key.
 fn reader(n: usize) -> Device {
     let mut ksn = TEST_KSN_SRED;
     ksn.0[2] ^= u8::try_from(n).expect("a small number");
     Device::new(&initial_key(&TEST_BDK_SRED, ksn), ksn)
 }
 
-/// A gateway on a thread of its own.
+/// A gateway on its own thread.
 struct Served {
     gateway: Gateway,
 }
@@ -84,7 +84,7 @@ impl Served {
         Self { gateway: receiver.recv().expect("the thread sends").expect("a free port") }
     }
 
-    /// All clients at once; payments per second.
+    /// Runs all clients together; returns payments per second.
     fn round(&self, readers: &mut [Device], round: usize) -> u128 {
         let client = |(n, reader): (usize, &mut Device)| {
             let requests: Vec<Vec<u8>> =
@@ -158,7 +158,7 @@ impl Client {
         Self(tls)
     }
 
-    /// One request, and its answer whole: HTTP 200 with a Content-Length.
+    /// Sends one request and reads its whole answer: HTTP 200 with a Content-Length.
     fn send(&mut self, request: &[u8]) {
         self.0.write_all(request).expect("the gateway reads");
         self.0.flush().expect("the gateway reads");

@@ -1,4 +1,5 @@
-//! The small parts that every sale uses: TLV walk, packet decode, form encoding. The whole sale is in `sale.rs`.
+//! The small parts that every sale uses: walk through TLV, decoding of packets, encoding of forms. `sale.rs` measures
+//! the whole sale.
 
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
@@ -73,7 +74,7 @@ fn form_encoding(criterion: &mut Criterion) {
     });
 }
 
-/// A client for the simulated gateway; nothing is sent.
+/// Returns a client for the simulated gateway; it sends no request.
 fn client(gateway: &sim::Gateway) -> Client {
     let folder = tempfile::tempdir().expect("a writable temporary folder");
     let file = |name: &str, text: &str| {
@@ -109,7 +110,7 @@ fn presented() -> Presented {
     }
 }
 
-/// The first two steps of a sale on their way to a memory file system: what the journal costs beside the disk.
+/// Measures the first two steps of a sale on a memory file system: the cost of the journal without the disk.
 fn journal_commit(criterion: &mut Criterion) {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a memory file system");
     let (mut db, _) = Db::open(&folder.path().join("journal.db")).expect("a writable folder");
@@ -144,7 +145,7 @@ fn journal_commit(criterion: &mut Criterion) {
             db.write(SaleNumber::new(number), 0, 0, &[Record::Started { order }]).expect("written");
             let asked = Record::Asked { card: Some(presented().facts), again_unix_ms: None };
             db.write(SaleNumber::new(number), 1, 0, &[asked]).expect("written");
-            // As often as the agent does: some ten sales.
+            // As often as the agent does: every ten sales or so.
             if number % 20 == 0 {
                 db.checkpoint().expect("written");
             }

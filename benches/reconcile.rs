@@ -1,8 +1,8 @@
 //! `pos-agent reconcile` over a million rows and a journal of a million sales: rows per second and peak memory of the
-//! program as it is shipped, in a process of its own. Another number of rows: `cargo bench --bench reconcile -- 1000`.
+//! shipped program as a separate process. Another number of rows: `cargo bench --bench reconcile -- 1000`.
 //!
-//! The files are made here; what stands in them is what the document and a chip sale bring. One sale in a thousand was
-//! settled for another amount, one in a thousand is missing, and one row in a thousand is another terminal's.
+//! The benchmark creates the files, with the contents of the document and of a chip sale. Of a thousand sales one was
+//! settled for another amount and one is missing. Of a thousand rows one belongs to another terminal.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -21,7 +21,7 @@ use pos_terms::transaction::{Operation, PaymentId, Reference, SaleNumber};
 const ROWS: u64 = 1_000_000;
 /// The goal, in KiB.
 const MOST_MEMORY: u64 = 64 * 1024;
-/// How often the child's memory is looked at; what it took at most is kept by the system meanwhile.
+/// The interval at which the child's memory is read; the system keeps the peak in between.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
@@ -94,7 +94,7 @@ fn measure(file: &Path, journal: &Path, made: bool) -> Result<Measured, Box<dyn 
     }
 }
 
-/// `VmHWM`: the most that was resident at any time.
+/// Returns `VmHWM`: the greatest resident memory at any time.
 fn peak(child: &Child) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -109,7 +109,7 @@ fn payment(number: u64) -> String {
     format!("8ac7a4a0{number:024x}")
 }
 
-/// The tables are the journal's own; the rows go past it, for a sync after each of four million would take a day.
+/// Writes the rows directly into the journal's own tables: a sync after each of four million would take a day.
 fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Error>> {
     drop(Db::open(path)?);
     let card = CardFacts::from_tlvs(EntryMode::Icc, None, &hex::decode(FIELD_55.replace(' ', ""))?)
@@ -138,7 +138,7 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
     Ok(())
 }
 
-/// A chip sale as the journal has it.
+/// Returns a chip sale as in the journal.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
         account: None,

@@ -1,16 +1,17 @@
 # shellcheck shell=bash disable=SC2034
-# With what the packages are made, and for what. Read by the other scripts here.
+# The versions of the tools that make the packages, and the systems that the packages are for. The other scripts here
+# read it.
 
-# The C library that a board must have at least: Debian 11's. Rust's own floor is 2.17.
+# The oldest C library that a board may have: Debian 11's. Rust's own limit is 2.17.
 readonly GLIBC=2.31
 readonly CARGO_ZIGBUILD=0.24.0 ZIG=0.15.2 CARGO_DEB=3.8.0
 # The programs that a board gets.
 readonly PROGRAMS=(pos-agent pos-front)
-# Outside of this folder, so that a fresh copy of the source finds them.
+# Outside this folder, so a fresh copy of the source finds them.
 readonly TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/pos-agent/tools-$CARGO_ZIGBUILD-$ZIG-$CARGO_DEB
 PATH=$TOOLS/bin:$PATH
 
-# Rust's name for what Debian calls armhf, arm64 and amd64.
+# Prints Rust's name for Debian's armhf, arm64 and amd64.
 target_of() {
   case $1 in
     armhf) echo armv7-unknown-linux-gnueabihf ;;

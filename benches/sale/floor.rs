@@ -1,5 +1,5 @@
-//! The floor: blocking code that moves the identical bytes over the same wires, with no journal and no checks. What it
-//! needs is the price of the wires and of TLS; what the agent needs beyond it is the agent's own.
+//! The floor: blocking code that moves the identical bytes over the same wires, with no journal and no checks. Its time
+//! is the cost of the wires and of TLS; the agent's additional time is its own.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -48,7 +48,7 @@ impl Floor {
         floor
     }
 
-    /// One sale: START, the card's answer, the request, the gateway's answer, CONTINUE, the card's last word.
+    /// Makes one sale: START, the card's answer, the request, the gateway's answer, CONTINUE, the card's final answer.
     pub(super) fn sale(&mut self) {
         // The card's insertion, then its answer.
         self.packets();
@@ -61,7 +61,7 @@ impl Floor {
         self.packets();
     }
 
-    /// The card was taken out: its event.
+    /// Reads the event of the card's removal.
     pub(super) fn card_is_out(&mut self) {
         self.packets();
     }

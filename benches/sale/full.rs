@@ -1,8 +1,8 @@
-//! The same sale with a journal of many sales and with an empty one, in turn, so that what else the machine does meets
-//! both; and how long a start takes until systemd is told READY=1.
+//! The same sale with a journal of many sales and with an empty one, in turn, so other work of the machine affects
+//! both. It also measures the time from a start to systemd's READY=1.
 //!
-//! It is no part of a plain run: `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale` fills a journal first, some
-//! minutes long.
+//! It is no part of a plain run: `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale` first fills a journal, which
+//! takes some minutes.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -17,18 +17,18 @@ use super::{Agent, Bench, SALES, WARM_UP, median, ms, open_shop};
 
 /// Starts of one measurement.
 const STARTS: usize = 11;
-/// What a full journal may cost, as a part of a sale.
+/// The permitted cost with a full journal, as a factor of a sale with an empty one.
 const MOST: f64 = 1.05;
-/// So many sales, and the WAL is copied into the file.
+/// Sales after which the WAL is copied into the file.
 const REOPENED: u64 = 5000;
 /// Lines of progress while the journal is filled.
 const LINES: u64 = 10;
 /// 2026-11-20, 12:00 UTC.
 const NOON: i64 = 1_795_176_000_000;
 
-/// Fills a journal with so many sales and measures.
+/// Fills a journal with this many sales and measures.
 pub(super) fn compare(bench: &Bench, sales: u64) {
-    // Commits cost next to nothing in memory; the file is then what it would be on a disk.
+    // Commits in memory are almost free; the resulting file is the same as on a disk.
     let folder = tempfile::tempdir_in("/dev/shm").expect("a writable folder");
     let full = folder.path().join("full.db");
     fill(&full, sales);
@@ -70,7 +70,7 @@ fn sales_in_turn(bench: &Bench, with: &Path, without: &Path) {
     println!("  idle resident memory: {} with them, {} with none", resident[0], resident[1]);
 }
 
-/// The median time from the program's start to READY=1.
+/// Returns the median time from the program's start to READY=1.
 fn starts(journal: &Path) -> Duration {
     let shop = open_shop(journal.to_owned());
     let manager = shop.folder().join("notify");
@@ -94,7 +94,7 @@ fn starts(journal: &Path) -> Duration {
     times[STARTS / 2]
 }
 
-/// Writes them as the agent does, three steps each.
+/// Writes the sales as the agent does, three steps each.
 fn fill(path: &Path, sales: u64) {
     let (mut db, _) = Db::open(path).expect("a journal of our own");
     for number in 1..=sales {
@@ -105,7 +105,8 @@ fn fill(path: &Path, sales: u64) {
             db.write(SaleNumber::new(number), step, NOON, &[record]).expect("space for it");
         }
         if number % REOPENED == 0 {
-            // Closed, SQLite copies the WAL into the file; the agent does that on a thread of its own.
+            // When the database is closed, SQLite copies the WAL into the file; the agent does that on a separate
+            // thread.
             drop(db);
             (db, _) = Db::open(path).expect("a journal of our own");
         }

@@ -1,10 +1,10 @@
-//! One whole sale over pty and TLS against simulators that answer at once, split into reader, gateway, journal and
+//! One whole sale over pty and TLS against simulators that answer immediately, split into reader, gateway, journal and
 //! agent.
 //!
-//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires: from the card's last
-//! byte written to the request's last byte read, plus from the answer's first byte written to CONTINUE's first byte
-//! read. Beside it stands the same measure of a floor in the same run. The agent is the real program in a process of
-//! its own.
+//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires. It is the sum of two
+//! times. One is from the card's last byte written to the request's last byte read. The other is from the answer's
+//! first byte written to CONTINUE's first byte read. The same measure of a floor in the same run is printed next to it.
+//! The agent is the real program as a separate process.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -25,16 +25,16 @@ use tokio::runtime::Runtime;
 
 use floor::Floor;
 
-/// Sales of one measurement; the median of fewer jumps about.
+/// Sales of one measurement; the median of fewer varies.
 const SALES: usize = 300;
-/// Not counted: caches, the journal's first pages.
+/// Sales that do not count: caches, the journal's first pages.
 const WARM_UP: usize = 20;
-/// Before each card everything is at rest, as at a counter.
+/// The pause before each card, as at a counter.
 const IDLE: Duration = Duration::from_millis(3);
-/// On disk the agent may need the floor, two syncs, and this.
+/// The permitted time of the agent on disk, in addition to the floor and two syncs.
 const ALLOWANCE: Duration = Duration::from_micros(100);
-/// What the journal writes for the two steps of a sale between card and CONTINUE, as `strace` shows it: that many
-/// frames of its write-ahead log, each a head and a page (SQLite, "File Format", 4.1).
+/// The frames that the journal writes to its write-ahead log for the two steps of a sale between card and CONTINUE. The
+/// numbers come from `strace`. Each frame is a header and a page (SQLite, "File Format", 4.1).
 const FRAMES: [usize; 2] = [2, 5];
 const FRAME_HEAD: usize = 24;
 const PAGE: usize = 4096;
@@ -60,7 +60,7 @@ fn main() {
 }
 
 struct Bench {
-    /// Waits for the simulators, which run on a thread of their own.
+    /// The runtime that waits for the simulators, which run on their own thread.
     waiting: Runtime,
 }
 
@@ -88,7 +88,7 @@ fn verdict(agent: Duration, most: Duration, rule: &str) {
 }
 
 impl Bench {
-    /// The agent with its journal in `folder`, and the floor on the same simulators.
+    /// Measures the agent with its journal in `folder`, and the floor on the same simulators.
     fn measure(&self, folder: &Path) -> Measured {
         let folder = tempfile::tempdir_in(folder).expect("a writable folder");
         let shop = open_shop(folder.path().join("journal.db"));
@@ -113,18 +113,18 @@ impl Bench {
         Measured { agent, floor, split, resident }
     }
 
-    /// One sale of the agent, as a till starts it.
+    /// Makes one sale of the agent, as a till starts it.
     fn sale(&self, shop: &Shop, n: usize) -> (Duration, Duration) {
         let body = format!(r#"{{"reference":"b{n}","amount":"12.34"}}"#);
         let answer = http(shop, "POST", "/v1/sales", &body);
         assert!(answer.contains("201 Created"), "{answer}");
-        // The line to the gateway is open and idle before the card comes, as it is at a counter: the probe of the start
-        // had one of its own, the first sale opens another, and all others find that one.
+        // The line to the gateway is open and idle before the card comes, as at a counter. The probe of the start had
+        // its own line, the first sale opens another, and all later sales use that one.
         while shop.gateway.counters().handshakes < 2 {
             std::thread::yield_now();
         }
         self.waiting.block_on(shop.reader.waits_for(WaitsFor::Card));
-        // Asked before the card comes, so that nothing but the sale happens between card and CONTINUE.
+        // Sent before the card comes, so only the sale happens between card and CONTINUE.
         let mut end = ask(shop, "GET", &format!("/v1/sales/b{n}?wait-s=20"), "");
         std::thread::sleep(IDLE);
         shop.reader.present(card("chip-no-cvm").expect("in the deck"), CardEntry::Insert);
@@ -139,7 +139,8 @@ impl Bench {
     }
 }
 
-/// The latest sale as the simulators saw it: from the card to the request, and from the answer to CONTINUE.
+/// Returns the times of the latest sale as the simulators saw it: from the card to the request, and from the answer to
+/// CONTINUE.
 fn share(shop: &Shop) -> (Duration, Duration) {
     let reader = shop.reader.moments();
     let gateway = shop.gateway.last_payment().expect("a payment was sent");
@@ -167,7 +168,7 @@ impl Share {
     }
 }
 
-/// The simulators on a thread of their own.
+/// Opens the simulators on their own thread.
 fn open_shop(journal: PathBuf) -> Shop {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -199,7 +200,7 @@ impl Agent {
         agent
     }
 
-    /// Starts it, and names who is told when it is ready.
+    /// Starts it with the address that it notifies when it is ready.
     fn spawn(shop: &Shop, manager: Option<&Path>) -> Self {
         let log = shop.folder().join("agent.log");
         let stderr = std::fs::File::create(&log).expect("the shop's own folder");
@@ -244,7 +245,7 @@ impl Agent {
     }
 }
 
-/// The median of `name=number` in log lines.
+/// Returns the median of `name=number` in log lines.
 fn middle(lines: &[&str], name: &str) -> u64 {
     let value = |line: &&str| line.split(&format!("{name}=")).nth(1)?.split_whitespace().next()?.parse().ok();
     let mut values: Vec<u64> = lines.iter().filter_map(value).collect();
@@ -252,7 +253,7 @@ fn middle(lines: &[&str], name: &str) -> u64 {
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
-/// One request over the till's socket; the answer as it comes.
+/// Sends one request over the till's socket; returns the answer unchanged.
 fn http(shop: &Shop, method: &str, path: &str, body: &str) -> String {
     read(&mut ask(shop, method, path, body))
 }
@@ -274,8 +275,8 @@ fn read(stream: &mut UnixStream) -> String {
     answer
 }
 
-/// The median of both writes of a sale with their syncs: the same bytes in the same pieces, at rest before each as a
-/// sale is, over a file that is there already, as the write-ahead log is after its first round.
+/// Returns the median of both writes of a sale with their syncs. They write the same bytes in the same pieces, with the
+/// same pause before each as in a sale. The file already exists, as the write-ahead log does after its first round.
 fn sync_time(folder: &Path) -> Duration {
     let sales = WARM_UP + SALES;
     let file = tempfile::tempfile_in(folder).expect("a writable folder");

@@ -1,17 +1,18 @@
-//! Any text as a configuration: no panic, and an end; every fault is on a line of the file, in one line of words; and
-//! what was read well has nothing that steers a terminal in what is said of it.
+//! Any text as a configuration: no panic, and an end. Every fault is on a line of the file and is described in one
+//! line. The text about a valid configuration contains no control sequences of a terminal.
 
 use std::path::Path;
 
 use pos_agent::config::{self, Error};
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = text.lines().count().max(1) + 1;
     match config::parse(text, Path::new("config.toml")) {
         Ok(config) => {
-            // Files that it names are another matter: here nothing is opened but what is checked by its name.
+            // The files that it names are not part of this: only the configuration itself is checked, and no file is
+            // opened.
             let _ = format!("{config:?}");
         }
         Err(Error::Faulty { faults, .. }) => {

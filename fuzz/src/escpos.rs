@@ -1,14 +1,14 @@
-//! Any bytes at the simulated printer: no panic; the same paper in any split; and what it prints has no more columns
-//! than the roll.
+//! Any bytes at the simulated printer: no panic, the same paper in any split, and printed lines of at most the roll's
+//! columns.
 
 use pos_sim::printer::paper::Paper;
 
 /// Characters of a line.
 const COLUMNS: usize = 32;
-/// What stands for a picture, a QR code or an unknown command is longer than its line on paper.
+/// The text that replaces a picture, a QR code or an unknown command may be longer than its line on paper.
 const MARKS: [char; 2] = ['[', '<'];
 
-/// What must hold for any bytes. The first of them says how the others are split.
+/// Checks the conditions for any bytes. The first byte sets the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&piece, bytes)) = input.split_first() else { return };
     let (mut whole, mut split) = (Paper::new(COLUMNS), Paper::new(COLUMNS));

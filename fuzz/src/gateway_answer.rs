@@ -1,6 +1,6 @@
-//! Any bytes as what the gateway sends: HTTP, JSON, a list of payments. No panic, and the same in any split. Money is
-//! only said to have moved by a whole answer that says so of this very payment, and nothing that a person reads holds
-//! a card number or what steers a terminal.
+//! Any bytes as the gateway's answer: HTTP, JSON, a list of payments. No panic, and the same result in any split. Only
+//! a whole answer about this very payment can prove that money has moved. Texts for people contain no card number and
+//! no control sequence.
 
 use std::sync::LazyLock;
 
@@ -13,9 +13,9 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::PaymentId;
 use tokio::runtime::{Builder, Runtime};
 
-/// Our reference, as seeds name it.
+/// Our gateway reference, as in the seeds.
 const REFERENCE: &str = "12345678-7-0123456789abcdef0123456789abcdef";
-/// The payment that is asked about.
+/// The payment that is looked up.
 static PAYMENT: LazyLock<PaymentId> = LazyLock::new(|| PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e"));
 
 static ASKED: LazyLock<Expected> = LazyLock::new(|| Expected {
@@ -29,12 +29,12 @@ thread_local! {
     static RUNTIME: Runtime = Builder::new_current_thread().build().expect("a runtime of one thread");
 }
 
-/// What must hold for any bytes. The first of them says how the others are split, and whether they are the body of an
-/// answer alone.
+/// Checks the conditions for any bytes. The first byte sets the split of the others, and whether they are only the body
+/// of an answer.
 pub fn holds(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let whole = match first {
-        // Most inputs that are not HTTP are JSON: a head is put before them.
+        // Most inputs that are not HTTP are JSON: the test puts a head before them.
         128.. => [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.len()).as_bytes(), bytes].concat(),
         _ => bytes.to_vec(),
     };
@@ -47,14 +47,14 @@ pub fn holds(input: &[u8]) {
 }
 
 fn readings(bytes: &[u8], piece: usize) -> Option<(u16, Readings)> {
-    // Which fault it is may depend on how far the bytes have come.
+    // The kind of the fault may depend on the number of bytes that have arrived.
     RUNTIME.with(|runtime| runtime.block_on(read(bytes, piece, &PAYMENT, &ASKED, &ASSUMPTIONS)).ok())
 }
 
-/// What says that money moved, or that it did not, can say so.
+/// Checks that an answer about moved or unmoved money contains a proof.
 fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     let is_said = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
-    // A word may be written with escapes, or lie in two chunks.
+    // A word may contain escapes, or be split into two chunks.
     let escaped = is_said("\\") || bytes.to_ascii_lowercase().windows(7).any(|window| window == b"chunked");
     match &readings.payment {
         Answer::Approved(approval) => {
@@ -63,7 +63,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
         }
         Answer::Declined(_) => assert_eq!(status, 400, "declined"),
         Answer::DeclinedInDoubt(_) => assert!(status < 500 && status != 400, "declined in doubt with HTTP {status}"),
-        // At 400 by a code of an invalid request alone.
+        // With 400 only by a code for an invalid request.
         Answer::NotSent { .. } if status == 400 => assert!(escaped || is_said("200."), "not sent"),
         Answer::NotSent { .. } => assert!(matches!(status, 401 | 403 | 404), "not sent with HTTP {status}"),
         Answer::Throttled(_) => assert!(status < 500 && (escaped || is_said("800.120.100"))),
@@ -88,7 +88,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     }
 }
 
-/// What a person reads, paper and screen.
+/// Checks the texts for people, on paper and on screen.
 fn says_nothing_secret(readings: &Readings) {
     let Readings { payment, retrieval, reversal, inquiry, references, shown, found, may_be_sent_elsewhere } = readings;
     for answer in [payment, retrieval] {

@@ -1,18 +1,18 @@
-//! Any text as `pos.iccDataResponse`: no panic; of a field that cannot be read nothing goes to the chip; what does go
-//! there stands in the field, is made of whole objects, and fits the command to the reader.
+//! Any text as `pos.iccDataResponse`: no panic. No part of an unreadable field goes to the chip. The parts for the chip
+//! occur in the field, consist of whole objects, and fit the command to the reader.
 
 use pos_core::transaction::ForChip;
 use pos_gateway::any_answer::for_chip;
 use pos_terms::emv::{Tag, tag, tlv};
 
-/// What must hold for any bytes: as they are, and as the hex digits that they are in the field.
+/// Checks the conditions for any bytes: as they are, and as the hex digits of the field.
 pub fn holds(bytes: &[u8]) {
     if let Ok(field) = std::str::from_utf8(bytes) {
         is_sound(&for_chip(field), hex::decode(field).ok().as_deref());
         assert_eq!(for_chip(&field.to_ascii_uppercase()), for_chip(&field.to_ascii_lowercase()));
     }
     is_sound(&for_chip(&hex::encode(bytes)), Some(bytes));
-    // A template around it is the same, unless it is one itself.
+    // A template around it changes nothing, unless the bytes are a template themselves.
     if bytes.len() < 128 && for_chip(&hex::encode(bytes)) != ForChip::default() && !is_wrapped(bytes) {
         let length = u8::try_from(bytes.len()).expect("below 128");
         let wrapped = [&[0xE0, length], bytes].concat();

@@ -1,5 +1,5 @@
-//! A good small journal in which any bytes were changed: opening it ends, with the journal or with an error, and never
-//! with a panic; a file that is refused stays as it is; and a book that verifies says what was written in it.
+//! A valid small journal in which any bytes were changed. Opening it ends with the journal or with an error, and never
+//! with a panic. A refused file stays unchanged, and a journal that verifies contains only what was written.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 /// 2026-11-20, 12:00 UTC.
 const NOON: i64 = 1_795_176_000_000;
-/// An edit is a file and a place in it (three bytes), and what changes there.
+/// The bytes of an edit: a file and an offset in it (three bytes), and the change there.
 const EDIT: usize = 4;
-/// Enough to damage everything that opening reads.
+/// Enough edits to damage everything that is read when a journal is opened.
 const MOST_EDITS: usize = 64;
 
-/// A journal with a sale that ended and one that is open, as the power left it: a part of it is still in the WAL.
+/// A journal with an ended and an open sale, as after a power cut: a part of it is still in the WAL.
 struct Good {
     journal: Vec<u8>,
     wal: Vec<u8>,
@@ -54,7 +54,7 @@ fn make() -> Good {
     Good { journal: fs::read(&path).expect("a file of the test"), wal: wal[..used].to_vec(), orders }
 }
 
-/// In memory: what a sync costs is not what this is about.
+/// Creates a folder in memory, because the cost of syncs does not matter here.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -65,7 +65,7 @@ fn orders(db: &Db) -> Option<Vec<String>> {
     Some(db.list(None, SaleNumber::BEFORE_ALL, 100).ok()?.iter().map(|sale| format!("{:?}", sale.order())).collect())
 }
 
-/// What must hold for any bytes. What is no whole edit at their end says how much of the WAL is there.
+/// Checks the conditions for any bytes. A remainder after the last whole edit sets the part of the WAL that exists.
 pub fn holds(bytes: &[u8]) {
     let (mut journal, mut wal) = (GOOD.journal.clone(), GOOD.wal.clone());
     let edits = bytes.chunks_exact(EDIT);
@@ -92,7 +92,7 @@ pub fn holds(bytes: &[u8]) {
             if let (Some(listed), Ok(verdict)) = (listed, verdict)
                 && verdict.altered.is_none()
             {
-                // Its end may be gone: a hash without a secret does not show that.
+                // Its end may be missing: hashes without a secret do not show that.
                 for order in listed {
                     assert!(GOOD.orders.contains(&order), "nobody wrote {order}");
                 }

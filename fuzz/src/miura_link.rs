@@ -1,6 +1,6 @@
-//! Any bytes as a Miura line: no panic, no message over the bound, the same messages in any split, every message that
-//! can be read as a command can be written again, in one packet or several, and what was typed is an amount within
-//! bounds or none.
+//! Any bytes as a Miura line: no panic, no message over the limit, and the same messages in any split. Every message
+//! that can be read as a command can be written again, in one packet or several. Typed input is an amount within
+//! bounds, or none.
 
 use pos_reader::keys;
 use pos_reader::miura::message::{
@@ -9,7 +9,7 @@ use pos_reader::miura::message::{
 };
 use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 
-/// What must hold for any bytes. The first of them says how the others are split.
+/// Checks the conditions for any bytes. The first byte sets the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
     let whole = decode(std::iter::once(bytes));

@@ -1,6 +1,6 @@
-//! Any bytes from a till that speaks the Terminal API, a message in each line, and any answers of an agent between
-//! them: nothing panics, what can be read can be written and read again, sealed too, and each message is answered at
-//! once or waits for the agent or for a moment.
+//! Any bytes from a till with the Terminal API, a message in each line, with any answers of an agent between them.
+//! There is no panic, and a readable message can be written and read again, also sealed. Each message is answered
+//! immediately, or waits for the agent or for a time.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -13,12 +13,12 @@ use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
 use pos_protocols::nexo::trace;
 use pos_till_api::Said;
 
-/// That of the public sample message; deriving it takes 4000 rounds.
+/// The key of the public sample message; its derivation takes 4000 rounds.
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).expect("a passphrase and a name"));
-/// Questions to the agent; then it says nothing any more.
+/// Requests to the agent, after which it no longer answers.
 const MOST_ASKED: usize = 64;
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let mut lines: VecDeque<&[u8]> = bytes.split(|byte| *byte == b'\n').take(32).collect();
     let mut session = Session::new(Settings {
@@ -59,7 +59,7 @@ pub fn holds(bytes: &[u8]) {
                         let (status, body) = line
                             .split_first_chunk()
                             .map_or((200, line), |(status, body)| (u16::from_be_bytes(*status), body));
-                        // A line that begins as an object is what the agent says when all is well.
+                        // A line that begins as an object is the agent's answer of a success.
                         if line.first() == Some(&b'{') {
                             Said::read(&ask, 200, line)
                         } else {
@@ -85,7 +85,7 @@ pub fn holds(bytes: &[u8]) {
     });
 }
 
-/// It can be written and read again, and sealed and opened.
+/// Checks that a message can be written and read again, and sealed and opened.
 fn round(message: &Message) {
     let _ = trace::line(message);
     let Ok(Envelope::Plain(again)) = Envelope::read(&message.write()) else { panic!("what was written is not read") };

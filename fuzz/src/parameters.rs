@@ -1,10 +1,10 @@
-//! Any bytes as a form and as a name: no panic, no value in a violation, and a form that is good stays good when it is
-//! written again by the agent's encoder.
+//! Any bytes as a form and as a name: no panic, no value in the text of a violation, and a valid form stays valid when
+//! the agent's encoder writes it again.
 
 use pos_gateway_model::form::{self, FormContext, MOST_VIOLATIONS};
 use pos_gateway_model::{Call, Direction, Names, named, nearest, shown};
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let names = Names::default();
     if let Ok(name) = std::str::from_utf8(bytes) {

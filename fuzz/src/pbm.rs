@@ -1,11 +1,11 @@
-//! Any bytes as the picture at the head of a receipt: no panic; what is read lies within the bounds of the paper, and
-//! is the same when it is written again, plain and raw.
+//! Any bytes as the picture at the head of a receipt: no panic. A picture that is read fits the paper, and stays the
+//! same when it is written again, plain and raw.
 
 use std::fmt::Write;
 
 use pos_agent::config::Logo;
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(logo) = Logo::read(bytes) else { return };
     let (width, height) = (logo.width(), logo.height());

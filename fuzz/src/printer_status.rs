@@ -1,5 +1,5 @@
-//! Any bytes as what a printer answers when it is asked how it is: no panic, an end, and the condition that the bytes
-//! of an answer's form say, whatever stands between them.
+//! Any bytes as a printer's answer to a status query: no panic, an end, and the condition in the bytes that have an
+//! answer's form, with any bytes between them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 
-/// What must hold for any bytes. The first of them says whether the printer closes the line after them.
+/// Checks the conditions for any bytes. The first byte says whether the printer closes the line after them.
 pub fn holds(input: &[u8]) {
     let Some((&closes, bytes)) = input.split_first() else { return };
     assert!(!bytes.iter().any(|byte| is_answer(*byte) && is_done(*byte)));
@@ -24,20 +24,20 @@ pub fn holds(input: &[u8]) {
     let closes = closes % 2 == 1;
     let standing = runtime.expect("a runtime of one thread").block_on(looked(bytes, closes));
     match (said, standing) {
-        // The next question finds nobody.
+        // The next query does not reach the printer.
         (_, PrinterStands::Needs(PrinterNeed::Unreachable { .. })) if closes => {}
         (Some(Condition::Fine), PrinterStands::Ready) => {}
         (Some(Condition::PaperNearEnd), PrinterStands::Needs(PrinterNeed::PaperNearEnd)) => {}
         (Some(Condition::Trouble(trouble)), PrinterStands::Needs(PrinterNeed::Trouble(shown))) => {
             assert_eq!(shown, trouble)
         }
-        // It does not answer such questions.
+        // It does not answer such queries.
         (None, PrinterStands::Ready) => {}
         (said, standing) => panic!("{said:?} is shown as {standing:?}"),
     }
 }
 
-/// How the printer stands after it was looked at once.
+/// Returns the printer's state after one query.
 async fn looked(bytes: &[u8], closes: bool) -> PrinterStands {
     let (ours, mut printers) = tokio::io::duplex(bytes.len().max(64));
     printers.write_all(bytes).await.expect("there is room for it");

@@ -3,7 +3,7 @@
 
 use pos_sim::reader::script::{MAX_TEXT, Script};
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = text.lines().count().max(1);

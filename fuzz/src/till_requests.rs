@@ -1,5 +1,5 @@
-//! Any bytes as what a till sends, at the socket and at the port: no panic; the same answer to two pieces as to one;
-//! every error is one of ours, in words without the token; and what reaches the agent was checked.
+//! Any bytes as a till's request, at the socket and at the port: no panic, and the same answer to two pieces as to one.
+//! Every error has the agent's form and does not contain the token. Every command that reaches the agent was checked.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,12 +20,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-/// As seeds name it.
+/// The token in the seeds.
 const TOKEN: &str = "0123456789abcdef-1";
 /// Longer than any answer here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Both ways in; behind them an agent that knows no sale.
+/// Both interfaces, with an agent that knows no sale.
 struct Doors {
     _folder: TempDir,
     socket: PathBuf,
@@ -62,7 +62,7 @@ fn open() -> Doors {
     Doors { _folder: folder, socket, port }
 }
 
-/// What is asked for is well-formed, and not known here.
+/// Answers a command: it is well-formed, and unknown here.
 fn answer(command: Command) {
     let is_reference =
         |text: &str| (1..=64).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -81,12 +81,12 @@ fn answer(command: Command) {
         }
         Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
         Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
-        // The caller hears that there was no answer.
+        // The caller gets the message that there was no answer.
         other => drop(other),
     }
 }
 
-/// What must hold for any bytes. The first of them says which way in, and where they are split.
+/// Checks the conditions for any bytes. The first byte sets the interface and the split.
 pub fn holds(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let at = usize::from(first >> 1).min(bytes.len());
@@ -101,13 +101,13 @@ pub fn holds(input: &[u8]) {
     let has_body = !bytes.trim_ascii_start().starts_with(b"HEAD");
     is_sound(&whole, has_body);
     is_sound(&split, has_body);
-    // On a head that is none the line is closed, with an answer or without one.
+    // After an invalid head the connection is closed, with an answer or without one.
     if !whole.is_empty() && !split.is_empty() {
         assert_eq!(without_date(first_answer(&split)), without_date(first_answer(&whole)));
     }
 }
 
-/// A line that is written to and read from, and closed for writing.
+/// A connection for reading and writing that can be closed for writing.
 trait Line: Read + Write {
     fn patient(&self);
     fn no_more(&self);
@@ -119,7 +119,7 @@ impl Line for UnixStream {
     }
 
     fn no_more(&self) {
-        // It may have closed the line already.
+        // The agent may have closed it already.
         let _ = self.shutdown(Shutdown::Write);
     }
 }
@@ -134,11 +134,11 @@ impl Line for TcpStream {
     }
 }
 
-/// All that is answered until the line is closed.
+/// Returns the whole answer until the connection is closed.
 fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
     line.patient();
     for piece in pieces {
-        // It may have refused what came before.
+        // The agent may have refused the earlier bytes.
         if line.write_all(piece).is_err() {
             break;
         }
@@ -147,12 +147,12 @@ fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
     let mut answer = Vec::new();
     match line.read_to_end(&mut answer) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("no answer, and the line stays open"),
-        // A line that is reset when there was more to be read.
+        // A connection that is reset because there were unread bytes.
         _ => answer,
     }
 }
 
-/// The first answer: what is no error is another test's.
+/// Checks the first answer; other tests check answers that are no errors.
 fn is_sound(answer: &[u8], has_body: bool) {
     assert!(!answer.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes()), "the token is said");
     let text = String::from_utf8_lossy(answer);
@@ -172,7 +172,8 @@ fn is_sound(answer: &[u8], has_body: bool) {
     }
 }
 
-/// The first answer alone: what comes behind a request may be answered too, or the line closed before it is read.
+/// Returns the first answer only: bytes after a request may be answered too, or the connection is closed before they
+/// are read.
 fn first_answer(answer: &[u8]) -> &[u8] {
     let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
     let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();

@@ -1,11 +1,11 @@
-//! Any text as the timetable of a subscription: what the interface's table lets through can be read, its first moment
-//! is not in the past, and the one after it is later.
+//! Any text as the timetable of a subscription: a text that the interface's table permits can be read, its first moment
+//! is not in the past, and the next one is later.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use pos_gateway_model as parameter;
 use pos_sim::gateway::Timetable;
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let form = parameter::find("job.expression").expect("it is a parameter of the interface").check(text);
@@ -13,7 +13,7 @@ pub fn holds(bytes: &[u8]) {
     if fields.len() == 6 {
         fields.push("");
     }
-    // What the table refuses is read by nobody, but must not panic either, as far as a field may be long.
+    // A text that the table refuses is never read, but must not cause a panic either, up to the longest field.
     let fields = <[&str; 7]>::try_from(fields).ok().filter(|fields| fields.iter().all(|field| field.len() <= 256));
     let read = fields.and_then(Timetable::read);
     assert!(form.is_err() || read.is_some(), "{text} has the right form and is no timetable");

@@ -1,10 +1,9 @@
-//! Any bytes as BER-TLV and track 2: no panic, and what one level of objects is taken for can be written and read
-//! again.
+//! Any bytes as BER-TLV and track 2: no panic, and one level of objects that was read can be written and read again.
 
 use pos_terms::emv::track2::{MaskedTrack2, Track2};
 use pos_terms::emv::{tag, tlv};
 
-/// What must hold for any bytes.
+/// Checks the conditions for any bytes.
 pub fn holds(bytes: &[u8]) {
     let visited = tlv::visit(bytes, &mut |object| assert!(object.raw.ends_with(object.value)));
     assert_eq!(tlv::find(bytes, tag::PAN).is_ok(), visited.is_ok());

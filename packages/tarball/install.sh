@@ -1,12 +1,13 @@
 #!/bin/sh
-# Puts the agent, the front and what belongs to them where a system looks for it:
+# Installs the agent, the front and their files where a system expects them:
 #
 #   ./install.sh [--prefix DIR] [--systemd | --no-systemd]
 #
-# DIR is /usr or /usr/local; /usr unless told. With DESTDIR=… in the environment everything goes below that folder, for an image, and
-# the running system is left alone. Unless told, systemd's files are installed where systemd is found.
+# DIR is /usr or /usr/local; the default is /usr. With DESTDIR=… in the environment everything goes below that folder,
+# for an image, and the running system stays unchanged. By default, systemd's files are installed where systemd is
+# found.
 #
-# Nothing below /etc is written and nothing is started: see README.md, "Install". It needs nothing but busybox.
+# The script writes no file below /etc and starts no program: see README.md, "Install". It needs only busybox.
 set -eu
 
 prefix=/usr
@@ -43,7 +44,8 @@ program() {
   for program in pos-agent pos-front; do put 755 "$program" "$prefix/bin/$program"; done
 }
 
-# Boards are no documentation: a technician starts from one of them, also on a system that keeps no documentation.
+# Installs the boards' files. They are no documentation: a technician starts from one of them, also on a system without
+# documentation.
 papers() {
   for file in board/*/* board/*/pos-agent.service.d/*; do put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}"; done
   for file in rauc/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/$file"; done
@@ -68,7 +70,7 @@ units() {
   for file in systemd/udev/*.rules; do put 644 "$file" "$prefix/lib/udev/rules.d/${file##*/}"; done
 }
 
-# What the Debian package does after its files are there.
+# Does what the Debian package does after its files are installed.
 tell_the_system() {
   if [ "$systemd" = yes ]; then
     systemd-sysusers
@@ -84,8 +86,8 @@ tell_the_system() {
   echo "installed below $prefix; next: /etc/pos-agent/config.toml, see $prefix/share/doc/pos-agent/README.md"
 }
 
-# put MODE FILE PLACE: by a new name first, since a program that runs cannot be written to. A folder, and a pattern that fits no file,
-# is no file.
+# put MODE FILE PLACE: writes to a new name first, because a running program cannot be overwritten. A folder, or a
+# pattern that fits no file, is not a file.
 put() {
   [ -f "$2" ] || return 0
   mkdir -p "$root${3%/*}"

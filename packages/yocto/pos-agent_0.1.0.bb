@@ -1,6 +1,6 @@
-# The prebuilt agent in an image: see packages/README.md. Not tried by this project's own CI.
+# The prebuilt agent in an image: see packages/README.md. Not tested by this project's own CI.
 #
-# Beside this file, in files/: the tarballs of packages/build.
+# The tarballs of packages/build are in files/ next to this file.
 SUMMARY = "The open payment-terminal agent for embedded Linux"
 LICENSE = "MIT | Apache-2.0"
 LIC_FILES_CHKSUM = "file://LICENSE-MIT;md5=a465eca5e7c7aec88812ba05d1aa40ff"

@@ -1,6 +1,6 @@
-//! schemathesis makes requests from the description that the agent serves, right ones and wrong ones, and holds each
-//! answer against it. A status that is not described, a body that is not of its schema, a request that should have been
-//! refused, a 5xx: each is a failure. What is none although a description cannot say it is in `schemathesis.toml`.
+//! schemathesis makes valid and invalid requests from the description that the agent serves, and checks each answer
+//! against it. Failures are: a status that is not described, a body that does not match its schema, an accepted request
+//! that the agent should refuse, and a 5xx. `schemathesis.toml` lists the exceptions that a description cannot express.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio::process::Command;
 
 use crate::program::{Terminal, get, own_address};
 
-/// Where the packages are; `.ci/run` says so.
+/// The variable with the folder of the Python packages; `.ci/run` sets it.
 const PACKAGES: &str = "POS_AGENT_SCHEMATHESIS";
 
-/// Requests of each kind for each route: so many that the lap takes a minute.
+/// Requests of each kind for each route. With this number the run takes a minute.
 const EXAMPLES: &str = "20";
 
-/// Everything that schemathesis asks, at the Unix socket as the agent's own user, who may do all.
+/// Runs all requests of schemathesis at the Unix socket as the agent's own user, who has every right.
 #[tokio::test]
 #[ignore = "needs Python packages: .ci/run installs them"]
 async fn every_answer_is_as_described() {
@@ -67,9 +67,9 @@ async fn every_answer_is_as_described() {
         .args(["--config-file", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/schemathesis.toml"), "run"])
         .arg(&description)
         .args(["--url", &format!("http://{address}"), "--max-examples", EXAMPLES, "--seed", "1"])
-        // A stream without an end is no answer to be judged; it has tests of its own.
+        // A stream without an end is no answer that can be checked; it has its own tests.
         .args(["--exclude-path", "/v1/events", "--request-timeout", "60", "--no-color"])
-        // A connection that was idle for ten seconds is closed, perhaps at the moment at which it is used again.
+        // The agent closes a connection that was idle for ten seconds, perhaps at the moment when it is used again.
         .args(["--request-retries", "3"])
         .current_dir(terminal.shop.folder())
         .stdin(Stdio::null())

@@ -1,12 +1,12 @@
-//! The interface for tills judged by programs that nobody here wrote.
+//! The interface for tills, checked by third-party programs.
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `described` | every answer is as the description says, whatever is asked |
-//! | `schemathesis` | what the program that asks has to know beside the description |
+//! | `described` | every answer matches the description, for any request |
+//! | `schemathesis` | settings of the checking program that the description does not contain |
 //!
-//! They need Python's packages, so a plain `cargo test` leaves them out and says so; `.ci/run` installs them and runs
-//! them (lap "the interface as described"), where their absence is a failure.
+//! They need Python packages, so a plain `cargo test` leaves them out and says so. `.ci/run` installs the packages and
+//! runs the tests (lap "the interface as described"); there a missing package is a failure.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,22 +1,22 @@
 # shellcheck shell=bash disable=SC2034,SC2153
-# The emulated board, for tests/board/run: its power, its USB plugs, and a hand inside it.
+# The emulated board, for tests/board/run: its power, its USB plugs, and commands inside it.
 #
 # power_on [root=ro] [clock=DATE]     boots it, with the root read-only or the board's clock at a date
 # power_off                           shuts it down
-# power_cut                           takes its power away, in the middle of whatever it does
-# guest [-t SECONDS] SCRIPT           runs bash in it, as root; what it said is in SAID, its exit code is returned
+# power_cut                           cuts its power at any moment
+# guest [-t SECONDS] SCRIPT           runs bash in it, as root; puts the output in SAID and returns the exit code
 # begin SCRIPT, finish [SECONDS]      the same in two parts
 # pull NAME, plug NAME                the USB cable of `reader` or `printer`
 #
-# Both disks are overlays of QEMU's own form, which live as long as RUN: what the board was told to be on the disk is on it when the
-# power is cut, and what it was not told may be lost, as with a real one.
+# Both disks are overlays in QEMU's own form, which exist as long as RUN. After a power cut, synced data is on the disk,
+# and other data may be lost, as with a real disk.
 #
-# The board's clock counts its instructions, 250 million in a second (-icount): its deadlines and its figures are the same on a machine
-# that is busy. When it has nothing to do, its time goes as ours.
+# The board's clock counts its instructions, 250 million in a second (-icount), so its deadlines and its figures are the
+# same on a busy machine. While the board is idle, its time follows the host's.
 
-# A board that has not come up by then never will; it takes 10 to 20 s.
+# Seconds after which a board will never come up; it takes 10 to 20 s.
 readonly BOOT_PATIENCE=600
-# Longer than anything that is asked of it takes.
+# Seconds; longer than any command takes.
 readonly PATIENCE=300
 
 readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
@@ -24,25 +24,25 @@ readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
 QEMU_PID=
 JOBS=0
 SAID=
-# Where this machine reaches the board's port 8443, which is the front's.
+# The port of this machine that leads to the board's port 8443, which is the front's.
 FRONT_PORT=$((20000 + RANDOM % 20000))
 readonly FRONT_PORT
 
-# The disks as on a new board.
+# Creates the disks of a new board.
 new_disks() {
   local image=$1
   truncate -s 256M "$RUN/data.img"
-  # Blocks of 4 KiB, as on larger disks; README.md says what is otherwise.
+  # Blocks of 4 KiB, as on larger disks; README.md describes the differences.
   mke2fs -q -t ext4 -b 4096 "$RUN/data.img"
   tool qemu-img create -q -f qcow2 -b "$image/root.img" -F raw "$RUN/root.qcow2"
   tool qemu-img create -q -f qcow2 -b "$RUN/data.img" -F raw "$RUN/data.qcow2"
   cp "$HERE/listen" "$RUN/hand/listen"
   mkfifo "$RUN"/{qmp,order}.{in,out}
-  # Open at both ends here, so that nobody waits for the other end.
+  # Open at both ends here, so neither end waits for the other.
   exec {QMP_TO}<>"$RUN/qmp.in" {QMP_FROM}<>"$RUN/qmp.out" {ORDERS}<>"$RUN/order.in"
 }
 
-# One of the programs that tests/board/image has unpacked.
+# Runs one of the programs that tests/board/image has unpacked.
 tool() {
   local program=$1
   shift
@@ -60,7 +60,7 @@ power_on() {
     *) machine=(qemu-system-aarch64 -M virt -cpu cortex-a53) ;;
   esac
   rm -f "$RUN/hand/ready"
-  # No romfile: what boots from the network is not unpacked.
+  # No romfile: the files for booting from the network are not unpacked.
   env LD_LIBRARY_PATH="$LIBRARIES" "$TOOLS/usr/bin/${machine[0]}" "${machine[@]:1}" -accel tcg,thread=single -icount shift=2 -smp 1 -m 256 -nodefaults -display none -no-reboot -rtc "base=$clock" \
     -kernel "$image/vmlinuz" -initrd "$image/initrd" \
     -append "console=ttyAMA0 quiet net.ifnames=0 systemd.show_status=1 board_root=$root" -serial "file:$RUN/console" \
@@ -79,7 +79,7 @@ power_on() {
   echo "   the board is up after $(since "$start") s"
 }
 
-# QEMU is the one that connects to a simulated device, and connects again.
+# QEMU connects to a simulated device, and reconnects.
 cable() {
   local -n port=${1^^}_PORT
   echo "socket,id=$1,host=127.0.0.1,port=$port,server=off,reconnect-ms=200"
@@ -110,7 +110,7 @@ qmp_open() {
   qmp '{"execute": "qmp_capabilities"}'
 }
 
-# Asks QEMU, and waits for its answer; what it tells meanwhile of its own accord is passed over.
+# Sends QEMU a command and waits for its answer; skips QEMU's own events.
 qmp() {
   local line
   echo "$1" >&"$QMP_TO"
@@ -133,7 +133,7 @@ power_off() {
 
 power_cut() {
   kill -KILL "$QEMU_PID"
-  # bash would say that it was killed.
+  # Otherwise bash would print that it was killed.
   wait "$QEMU_PID" 2>/dev/null || true
   board_went
 }
@@ -142,7 +142,7 @@ board_is_dark() {
   ! kill -0 "$QEMU_PID" 2>/dev/null
 }
 
-# The devices on its cables have lost their power too, and what the machine had not read any more is for nobody.
+# Handles the end of the board: the devices on its cables have lost their power too, and unread bytes are discarded.
 board_went() {
   local line
   QEMU_PID=
@@ -174,14 +174,14 @@ guest() {
   finish "$patience"
 }
 
-# The test fails when a command does not become true.
+# Waits until a command is true; otherwise the test fails.
 until_true() {
   local patience=$1 what=$2
   shift 2
   becomes_true "$patience" "$@" || fail "not within $patience s: $what"
 }
 
-# Asks again and again whether a command is true.
+# Runs a command repeatedly until it is true.
 becomes_true() {
   local end=$((SECONDS + $1))
   shift

@@ -1,17 +1,19 @@
 # shellcheck shell=bash disable=SC2034,SC2153
-# The world around the board, for tests/board/run: reader, printer and gateway, simulated on this machine by `pos-sim`. They stay when
-# the board loses its power. The gateway's ledger and the printer's paper are the judges: what the agent says about itself is not asked.
+# The shop around the board, for tests/board/run: reader, printer and gateway, simulated on this machine by `pos-sim`.
+# They keep running when the board loses its power. The gateway's ledger and the printer's paper decide; the agent's own
+# statements do not count.
 #
 # open_shop                                       starts them
 # hand NAME WORDS                                 types a line to `reader` or `printer`
 # sell AMOUNT CARD ENTRY [ARGUMENT ...]           a sale on the board with a customer at the reader; returns its exit code
-# in_ledger AMOUNT WHAT, printed AMOUNT WORDS     judges
+# in_ledger AMOUNT WHAT, printed AMOUNT WORDS     check the results
 #
-# An amount is used for one sale alone, so it names the sale in the ledger, on paper and at the till (its reference is sale-AMOUNT).
+# Each amount is used for one sale only. So it identifies the sale in the ledger, on paper and at the till (its
+# reference is sale-AMOUNT).
 
-# What each step says is in the ledger, by amount; the last step compares it with the whole ledger.
+# The ledger's expected contents by amount, from each step; the last step compares them with the whole ledger.
 declare -A BOOKED=()
-# More than the keys of a reader that are used here.
+# More keys than a reader uses here.
 KEYS=0
 
 open_shop() {
@@ -25,7 +27,7 @@ open_shop() {
   sed -n 's/^token *//p' "$RUN/gateway" >"$RUN/hand/gateway-token"
 }
 
-# One of them, with what it says in a file of its name. Its input stays open: it ends with it.
+# Starts a simulator with its output in a file of its name. Its input stays open: the simulator ends with it.
 simulate() {
   local name=$1 hand
   shift
@@ -39,10 +41,11 @@ simulate() {
   HANDS[$name]=$hand
 }
 
-# Another one of the same kind takes the reader's place, whose clock was never set. Its keys have other numbers: the gateway takes none twice.
+# Replaces the reader with another one of the same kind whose clock was never set. Its keys have other numbers, because
+# the gateway accepts no key twice.
 other_reader() {
   kill -KILL "${SIMULATORS[reader]}"
-  # bash would say that it was killed.
+  # Otherwise bash would print that it was killed.
   wait "${SIMULATORS[reader]}" 2>/dev/null || true
   KEYS=$((KEYS + 300))
   simulate reader --tcp "127.0.0.1:$READER_PORT" --instant --counter "$KEYS"
@@ -83,7 +86,7 @@ columns = 42
 TOML
 }
 
-# The customer comes when the reader asks for a card.
+# Makes a sale; the customer comes when the reader asks for a card.
 sell() {
   begin_sale "$@"
   finish
@@ -98,12 +101,12 @@ begin_sale() {
   [[ -e $RUN/hand/$JOBS.code ]] || hand reader "$entry $card"
 }
 
-# A sale that is refused asks for no card.
+# A refused sale asks for no card.
 reader_asks_or_sale_ended() {
   reader_asks "$1" || [[ -e $RUN/hand/$JOBS.code ]]
 }
 
-# Since it had shown so many lines.
+# Waits for the reader's question after this many lines.
 reader_asks() {
   tail -n "+$(($1 + 1))" "$RUN/reader" | grep -q 'INSERT, TAP OR SWIPE'
 }
@@ -112,12 +115,12 @@ ledger() {
   tool sqlite3 -cmd '.timeout 5000' "$RUN/ledger.db" "$1"
 }
 
-# What the gateway has booked for an amount, as "DB reversed, RV approved"; nothing when it has heard of none.
+# Prints the gateway's entries for an amount, as "DB reversed, RV approved"; empty without entries.
 booked() {
   ledger "SELECT group_concat(kind || ' ' || state, ', ') FROM (SELECT * FROM payment WHERE amount = '$1' ORDER BY n)"
 }
 
-# It must be so now; or, with -t SECONDS, by then.
+# Checks the entries immediately, or with -t SECONDS until then.
 in_ledger() {
   local patience=0
   if [[ $1 == -t ]]; then
@@ -132,7 +135,7 @@ is_booked() {
   [[ $(booked "$1") == "$2" ]]
 }
 
-# Both copies of a receipt with this amount and these words come out of the printer.
+# Checks that both copies of a receipt with this amount and these words are printed.
 printed() {
   until_true "$PATIENCE" "two receipts over $1 say $2" has_receipts "$1" "$2" 2
 }
@@ -141,7 +144,7 @@ has_receipts() {
   (($(receipts "$1" "$2") == $3))
 }
 
-# How many receipts on the paper hold this amount and these words. Each ends with a line of "- - -".
+# Counts the receipts on the paper with this amount and these words. Each ends with a line of "- - -".
 receipts() {
   awk -v amount="$1" -v words="$2" '
     /^- - / { count += index(text, amount) && index(text, words); text = ""; next }
@@ -149,7 +152,7 @@ receipts() {
     END { print count + 0 }' "$RUN/printer"
 }
 
-# The whole ledger is what the steps have said, and nothing that the board sent was refused.
+# Checks that the whole ledger contains what the steps expect, and that no request of the board was refused.
 books_agree() {
   local amount
   for amount in $(ledger "SELECT DISTINCT amount FROM payment"); do

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2153
-# The steps of tests/board/run, each a function step_NAME. What they have in common: the agent is asked nothing that the ledger, the
-# printer's paper, systemd or the kernel can be asked.
+# The steps of tests/board/run, each a function step_NAME. They ask the agent only what they cannot learn from the
+# ledger, the printer's paper, systemd or the kernel.
 
 readonly AGENT=/usr/bin/pos-agent
 # In the guest: the running agent.
 # shellcheck disable=SC2016 # it is the guest that asks
 readonly RUNNING='/proc/$(systemctl show pos-agent -P MainPID)'
 
-# Later than any version that there will be.
+# Later than any version.
 readonly LATER=99:1
 
 # name | what it proves
@@ -48,7 +48,7 @@ step_install() {
   [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
     fail "the package holds $in_package, and on the board are installed, run, and where: $SAID"
   echo "   installed and running: sha256 $in_package, as in the package"
-  # 75: warnings alone.
+  # 75: only warnings.
   guest "pos-agent doctor" || [[ $? == 75 ]] || fail "the doctor: $SAID"
   grep -A 1 'WARNING' <<<"$SAID" | sed 's/^/   /' || true
 }
@@ -63,12 +63,12 @@ step_sales() {
   approves 10.04 tap-pin tap
   ends_with 0 guest "pos-agent reverse sale-10.04"
   in_ledger 10.04 "DB reversed, RV approved"
-  # The till is told when the payment has been found and taken back.
+  # The till is told when the payment has been found and reversed.
   ends_with 5 sell 10.73 chip-pin insert
   in_ledger -t 60 10.73 "DB reversed, RV approved"
 }
 
-# The kernel's own counts: VmRSS, VmHWM (set back before the sales), utime and stime; systemd's own times.
+# The kernel's own counts: VmRSS, VmHWM (reset before the sales), utime and stime; systemd's own times.
 step_figures() {
   local times before after sale
   restart
@@ -91,14 +91,15 @@ step_figures() {
     "(mean of five, chip and PIN, both receipts)"
 }
 
-# The sum of the two numbers in the first line.
+# Prints the sum of the two numbers in the first line.
 ticks() {
   local user system
   read -r user system <<<"$1"
   echo $((user + system))
 }
 
-# From this machine, as from the shop's network. The agent gives the front's user two tills, the page's and one that may be paired.
+# From this machine, as from the shop's network. The agent gives the front's user two tills, the page's and one that may
+# be paired.
 step_front() {
   local request code token sale=11.21 seen
   starts_front
@@ -131,12 +132,12 @@ step_front() {
   stops_front
 }
 
-# The other steps are the agent's: without a configuration of its own the front stays away.
+# The other steps test the agent: without its own configuration the front does not start.
 stops_front() {
   must "systemctl stop pos-front; rm /etc/pos-agent/front.toml"
 }
 
-# The front's own configuration; and in the agent's, once, its user's tills.
+# Writes the front's own configuration; and in the agent's, once, the tills of the front's user.
 starts_front() {
   printf '%s\n' 'names = ["kasse.local"]' 'tills = ["kasse-2"]' '[listen]' 'https = ["0.0.0.0:8443"]' '[page]' 'till = "counter"' \
     >"$RUN/hand/front.toml"
@@ -194,7 +195,7 @@ step_watchdog() {
   approves 13.01 tap tap
 }
 
-# Whatever was under way when it was told to stop: the gateway holds an approval that the agent has not heard of.
+# Stops the agent during a request: the gateway has an approval that the agent does not know.
 step_stop() {
   begin_sale 14.71 chip-pin insert
   until_true "$PATIENCE" "the gateway has the request" is_booked 14.71 "DB approved"
@@ -235,12 +236,13 @@ step_credential() {
   tell
   says "/etc/pos-agent/gateway-token"
   must "mv /root/gateway-token /etc/pos-agent/"
-  # It tries again by itself.
+  # It tries again automatically.
   is_ready
   approves 17.01 tap tap
 }
 
-# By the key of this board: without it, and the token is nowhere else, the service does not start.
+# Encrypted with the key of this board: without that key the service does not start, because the token is in no other
+# place.
 step_encrypted() {
   local examples=/usr/share/doc/pos-agent/examples folder=/etc/systemd/system/pos-agent.service.d
   must "systemd-creds encrypt --name=gateway-token /etc/pos-agent/gateway-token /etc/pos-agent/gateway-token.cred
@@ -265,8 +267,8 @@ step_encrypted() {
   approves 17.13 tap tap
 }
 
-# An agent that runs has made room at its start and goes on (400 such sales were tried by hand; what it does without any room is in
-# tests/journal/journal.rs and in the storms). One that starts needs some.
+# An agent that runs has freed space at its start and goes on (400 such sales were tried by hand;
+# tests/journal/journal.rs and the storms test an agent without any space). An agent that starts needs some space.
 step_full_disk() {
   local head sale
   restart
@@ -289,7 +291,7 @@ step_full_disk() {
   guest "pos-agent sale 18.01 --reference sale-18.01" && fail "without room for the journal a sale was taken: $SAID"
   [[ -z $(booked 18.01) ]] || fail "the gateway was asked: $(booked 18.01)"
   must "rm /var/lib/pos-agent/filling"
-  # It tries again by itself.
+  # It tries again automatically.
   is_ready
   approves 18.02 chip-pin insert
   guest "pos-agent journal verify --head $head" || fail "the journal is not what it was: $SAID"
@@ -313,7 +315,7 @@ step_power_cut() {
   approves 19.01 chip-pin insert
 }
 
-# Neither the board nor the reader knows the time; when the board learns it, the agent goes on.
+# Neither the board nor the reader knows the time; once the board learns it, the agent goes on.
 step_clock() {
   other_reader
   must "date -s 1970-01-02; systemctl restart pos-agent"
@@ -324,7 +326,7 @@ step_clock() {
 }
 
 no_sale_without_a_clock() {
-  # Its USB port comes some seconds after the agent: until then the reader is missed too.
+  # Its USB port appears some seconds after the agent: until then the reader is missing too.
   until_guest "the clock is what is wrong, and nothing else" "case \$(pos-agent status || true) in
       *reader-absent*|*reader-opening*|*reader-restarting*) false ;;
       *'neither the board'*'clock nor the reader'*'can be right'*) true ;;
@@ -335,7 +337,8 @@ no_sale_without_a_clock() {
   [[ -z $(booked "$1") ]] || fail "the gateway was asked: $(booked "$1")"
 }
 
-# Neither the board has a battery nor the reader a time: of 1970 systemd makes the time of its own build, which cannot be right either.
+# The board has no battery, and the reader has no time. systemd changes 1970 to the time of its own build, which cannot
+# be right either.
 step_read_only() {
   power_off
   other_reader
@@ -351,7 +354,7 @@ step_read_only() {
   guest "pos-agent journal verify" || fail "the journal: $SAID"
 }
 
-# The same files under another version: what dpkg and the package's scripts do is what is tried.
+# The same files with another version: this tests dpkg and the package's scripts.
 step_upgrade() {
   local version kept head package
   version=$(dpkg-deb --field "$PACKAGE" Version)
@@ -376,7 +379,7 @@ step_upgrade() {
     must "sha256sum /etc/pos-agent/*"
     [[ $SAID == "$kept" ]] || fail "the configuration was changed: $SAID"
     guest "pos-agent journal verify --head $head" || fail "the journal: $SAID"
-    # The same reference is the same sale: it is answered from the journal.
+    # The same reference is the same sale: the agent answers from the journal.
     ends_with 0 guest "pos-agent sale 22.01 --reference sale-22.01"
     in_ledger 22.01 "DB approved"
   done
@@ -384,7 +387,7 @@ step_upgrade() {
   stops_front
 }
 
-# The package once more, with a version that is later than any.
+# Packs the package again, with a version that is later than any.
 repack_later() {
   local folder=$RUN/later
   rm -rf "$folder"
@@ -393,7 +396,7 @@ repack_later() {
   dpkg-deb --root-owner-group -Zgzip --build "$folder" "$RUN/hand/later.deb" >/dev/null
 }
 
-# The program is kept aside to read the journal when the package has gone.
+# The program is copied, to read the journal after the package is removed.
 step_remove() {
   local head
   is_writable
@@ -417,21 +420,21 @@ step_books() {
   echo "   $(ledger "SELECT count(*) FROM payment") entries, as sold"
 }
 
-# ---- What the steps are made of --------------------------------------------------------------------------------------------------
+# ---- Helpers
 
-# A sale is approved: told to the till, booked by the gateway, printed twice.
+# Checks that a sale is approved: told to the till, booked by the gateway, printed twice.
 approves() {
   sell "$@" || fail "the sale of $1 ended with $?: $SAID"
   in_ledger "$1" "DB approved"
   printed "$1" APPROVED
 }
 
-# Does it in the guest, and it succeeds.
+# Runs it in the guest; it must succeed.
 must() {
   guest "$1" || fail "\"$1\" ended with $?: $SAID"
 }
 
-# The exit code is this.
+# Checks the exit code.
 ends_with() {
   local wanted=$1 code=0
   shift
@@ -439,13 +442,13 @@ ends_with() {
   ((code == wanted)) || fail "\"$*\" ended with $code and not with $wanted: $SAID"
 }
 
-# What was last said, for a person.
+# Prints the last output, for a person.
 tell() {
   local line
   while IFS= read -r line; do echo "   $line"; done <<<"$SAID"
 }
 
-# What was last said holds these words.
+# Checks that the last output contains these words.
 says() {
   grep -qF -- "$1" <<<"$SAID" || fail "nothing is said of \"$1\": $SAID"
 }
@@ -454,12 +457,12 @@ restart() {
   guest "systemctl restart pos-agent" || fail "systemctl restart: $SAID"
 }
 
-# The service runs, its devices are there, and a sale can be taken: none is at the reader.
+# Checks that the service runs, its devices are there, and the terminal can take a sale.
 is_ready() {
   until_guest "the terminal is ready" "pos-agent status && ! pos-agent status | grep -q ': ready, busy'"
 }
 
-# Asks again and again in the guest.
+# Runs a command in the guest repeatedly until it succeeds.
 until_guest() {
   guest -t "$((PATIENCE + 10))" "for _ in \$(seq $((PATIENCE * 5))); do
     if said=\$( { $2; } 2>&1 ); then echo \"\$said\"; exit 0; fi
@@ -469,14 +472,14 @@ until_guest() {
   exit 1" || fail "it does not happen that $1: $SAID"
 }
 
-# The journal's head, as `journal verify` shows it, is in SAID.
+# Puts the journal's head, as `journal verify` shows it, in SAID.
 journal_head() {
   guest "pos-agent journal verify --json" || fail "the journal: $SAID"
   SAID=$(sed -n 's/.*"entry":\([0-9]*\),"head":"\([0-9a-f]*\)".*/\1:\2/p' <<<"$SAID")
   [[ -n $SAID ]] || fail "journal verify --json shows no head"
 }
 
-# As a technician does it on such a board.
+# Makes the root writable, as a technician does on such a board.
 is_writable() {
   [[ $BOOTED_WITH == rw ]] || guest "mount -o remount,rw /" || fail "the root stays read-only: $SAID"
 }

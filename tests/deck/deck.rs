@@ -1,14 +1,15 @@
-//! The whole deck over real wires (pty, TLS, TCP, SQLite), against the agent as it is: every card in every way; every
-//! fault at every step of each; what cardholders, printers and the gateway do. Outcome, ledger, journal and both
-//! receipts are looked at after every row, and then another customer pays at the same terminal.
+//! All test cards and all faults over real wires (pty, TLS, TCP, SQLite), against the real agent. The tables contain
+//! every card in every way of presenting it, every fault at every step, and the behaviour of cardholders, printers and
+//! the gateway. After every row the test checks outcome, ledger, journal and both receipts. Then another customer pays
+//! at the same terminal.
 //!
-//! Every table is played over three gateways: as we read the interface, a bank without rules, and the interface's
-//! letter. What must happen is the same with all of them.
+//! Every table is played with three gateways: one that follows the project's reading of the interface, one without
+//! rules, and one that follows the letter of the interface. The expected results are the same with all of them.
 //!
-//! `POS_AGENT_GATEWAY=literal` plays everything over that gateway alone.
+//! `POS_AGENT_GATEWAY=literal` plays everything with that gateway only.
 //!
-//! The tables say what must happen; the rows of a table are shared out among several shops that are open at once, since
-//! much of their time is spent waiting for deadlines.
+//! The tables say what must happen. Several shops that are open at the same time share the rows of a table, because
+//! most of the time is spent waiting for deadlines.
 
 use std::collections::BTreeSet;
 
@@ -24,10 +25,10 @@ use pos_sim::gateway::HostRules;
 use pos_sim::printer::Sensors;
 use pos_sim::shop::Options;
 
-/// Card | how it is presented | what the gateway hears | how it ends | what stands on the merchant's copy.
+/// Card | way of presenting it | entry mode that the gateway gets | end | words on the merchant's copy.
 type Transaction = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
-/// The card ends it by itself: the gateway hears nothing.
+/// The card ends the transaction offline: the gateway gets no request.
 const UNHEARD: &str = "";
 
 #[rustfmt::skip]
@@ -69,7 +70,8 @@ const SALES: &[Transaction] = &[
     ("debit",            Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "DEBIT MASTERCARD"]),
 ];
 
-/// A chip card that is swiped first is then inserted, and so on as if it had been inserted at once.
+/// Returns the row of a card. A chip card that is swiped first is then inserted, and the sale continues as if the card
+/// had been inserted from the start.
 fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
@@ -79,7 +81,7 @@ fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
         .unwrap_or_else(|| panic!("{} {entry:?}", card.name))
 }
 
-/// Every card in every way it can be held against the reader.
+/// Lists every card in every way in which it can be presented.
 fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
@@ -103,18 +105,18 @@ async fn every_card_in_every_way() {
     run("cards and ways", 4, rows).await;
 }
 
-/// How a card is read, which decides what a fault does to its sale.
+/// The way in which a card is read. It decides what a fault does to its sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A chip that asks the issuer, and confirms what he says.
+    /// A chip that asks the issuer and then confirms the issuer's answer.
     Chip,
-    /// A chip that has its last word at once.
+    /// A chip that decides offline, in its first answer.
     Alone,
     Tap,
     Swipe,
 }
 
-/// What goes wrong.
+/// A fault that a row injects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Pull,
@@ -128,23 +130,23 @@ use Fault::{Garbage, Pull, Reboot, Silence, Spoil, Unplug};
 
 const LINE: &[Fault] = &[Garbage, Spoil, Silence];
 
-/// What becomes of the sale.
+/// The expected effect on the sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// Nothing was sent: cancelled, nothing at the gateway, no paper.
+    /// Cancelled, nothing sent: no payment at the gateway, no paper.
     Cancelled,
-    /// As without the fault.
+    /// Same result as without the fault.
     AsUsual,
-    /// What the host has approved is reversed; what it has declined is declined.
+    /// An approval by the gateway is reversed; a decline stays declined.
     Reversed,
 }
 
-/// The fault cannot be there.
+/// The fault cannot occur here.
 const NEVER: &[Then] = &[];
 const CANCELLED: &[Then] = &[Then::Cancelled];
 const AS_USUAL: &[Then] = &[Then::AsUsual];
 const REVERSED: &[Then] = &[Then::Reversed];
-/// What the line does to it decides which message is lost.
+/// Retried or cancelled, depending on which message the line loses.
 const GIVEN_UP: &[Then] = &[Then::AsUsual, Then::Cancelled];
 const REFUSED: &[Then] = &[Then::AsUsual, Then::Reversed];
 const EITHER: &[Then] = &[Then::AsUsual, Then::Cancelled, Then::Reversed];
@@ -156,25 +158,27 @@ type Rule = (&'static [Moment], &'static [Fault], &'static [Then], &'static [The
 
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    // Until the card's answer has left the reader nothing is sent.
+    // Until the card's answer has left the reader, nothing is sent.
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Unplug, Reboot], CANCELLED, CANCELLED, CANCELLED, CANCELLED),
-    // Before the chip is read, another try; then it is over.
+    // A card that is pulled before the chip is read may be tried again; after that the sale is cancelled.
     (&[Inserted],                          &[Pull],           AS_USUAL,  AS_USUAL,  NEVER,    AS_USUAL),
     (&[Start, Choice, Pin, Answer],        &[Pull],           CANCELLED, CANCELLED, NEVER,    NEVER),
-    // A lost message is asked for again where that is possible. In silence the customer takes the card out.
+    // A lost message is requested again where that is possible. When the reader is silent, the customer takes the card
+    // out.
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Garbage, Spoil], GIVEN_UP, GIVEN_UP, GIVEN_UP, GIVEN_UP),
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Silence], EITHER, GIVEN_UP, GIVEN_UP, GIVEN_UP),
-    // The answer is said, and goes down with the cable; a reboot lets it out.
+    // An answer that the reader has given is lost with the cable; a reboot still delivers it.
     (&[Asked],                             &[Unplug],         CANCELLED, NEVER,     CANCELLED, NEVER),
     (&[Ended],                             &[Unplug],         REVERSED,  CANCELLED, AS_USUAL, NEVER),
     (&[Ended],                             &[Reboot],         AS_USUAL,  REVERSED,  AS_USUAL, NEVER),
-    // From here on the host may approve: a chip that cannot confirm that has it reversed, a tap or a swipe has no say.
+    // From here on the gateway may approve. A chip that cannot confirm has the payment reversed; a tap or a swipe
+    // confirms nothing.
     (&[Asked],                             &[Pull, Reboot],   REVERSED,  NEVER,     AS_USUAL, NEVER),
     (&[Host],                              &[Pull],           REVERSED,  AS_USUAL,  NEVER,    NEVER),
     (&[Host],                              &[Unplug, Reboot], REVERSED,  REVERSED,  AS_USUAL, AS_USUAL),
     (&[Continue],                          &[Pull, Unplug, Reboot], REVERSED, NEVER, AS_USUAL, NEVER),
     (&[Asked, Host, Continue],             LINE,              REFUSED,   REFUSED,   AS_USUAL, AS_USUAL),
-    // It is over. What the line does to the next message is done to the next sale.
+    // The sale is over. A fault of the line hits the next message and so the next sale.
     (&[Ended],                             &[Pull, Garbage],  AS_USUAL,  REFUSED,   AS_USUAL, NEVER),
     (&[Ended],                             &[Spoil, Silence], AS_USUAL,  REFUSED,   NEVER,    NEVER),
     (&[After],                             &[Pull, Unplug, Reboot, Garbage], AS_USUAL, AS_USUAL, AS_USUAL, AS_USUAL),
@@ -201,7 +205,7 @@ fn end(then: Then, usual: End) -> End {
     }
 }
 
-/// The steps of this card's sale, when it is presented so.
+/// Returns the steps of this card's sale when the card is presented in this way.
 fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
     use pos_sim::reader::deck::Tap as Antenna;
     let chip = match (entry, card.chip) {
@@ -228,13 +232,13 @@ fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
         Kind::Alone => steps.extend([Answer, Ended]),
         Kind::Swipe => steps.push(Host),
     }
-    // A chip that approves by itself is asked about at the gateway all the same.
+    // The gateway is asked also about a chip that approves offline.
     steps.extend(matches!(chip, Some((_, First::Approves))).then_some(Host));
     steps.push(After);
     (kind, steps)
 }
 
-/// What the script of the reader does for a fault.
+/// Returns the action of the reader's script for a fault.
 fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
     let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
     let fault = match fault {
@@ -244,7 +248,7 @@ fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
         Garbage => "garbage 40",
         Spoil => "spoil",
         Silence if in_slot && moment == Host => "silent\non continue: wait 20ms, remove",
-        // A card that nothing happens with is taken out in the end.
+        // A card at which nothing happens is taken out in the end.
         Silence if in_slot => "silent, wait 20ms, remove",
         Silence => "silent",
     };
@@ -264,10 +268,10 @@ async fn a_line_that_fails_at_every_step_of_every_card() {
     run("faults of the line, and steps", 160, rows_with(LINE)).await;
 }
 
-/// Each of the faults at each step of each card and way.
+/// Returns each fault at each step of each card and way.
 fn rows_with(faults: &[Fault]) -> Vec<Row> {
     let mut rows = Vec::new();
-    // A card that is refused at first is sold as it then is; a blocked one has no sale.
+    // A card that is refused at first is charged in the way that then works; a blocked card has no sale.
     let ways = ways()
         .filter(|(card, entry)| card.after(*entry).is_none_or(|next| next == Swipe) && card.chip != Chip::Blocked);
     for (card, entry) in ways {
@@ -297,7 +301,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
     rows
 }
 
-/// What people do | card | how | the reader's script | how it ends | what stands on the receipts.
+/// Action of a person | card | way | the reader's script | end | words on the receipts.
 type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -335,7 +339,7 @@ async fn whatever_cardholders_do() {
 /// One card of each kind.
 const KINDS: [(&str, CardEntry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
 
-/// Cents, which choose what the gateway does | a chip | a tap | a swipe.
+/// Cents of the amount, which choose what the gateway does | a chip | a tap | a swipe.
 #[rustfmt::skip]
 const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.51", [Declined, Declined, Declined]),
@@ -352,7 +356,7 @@ const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.74", [Approved, Approved, Approved]),
     ("10.75", [Approved, Approved, Approved]),
     ("10.76", [Approved, Approved, Approved]),
-    // A swipe has no answer for a chip that could contradict.
+    // With a swipe there is no chip that could contradict the answer.
     ("10.77", [Reversed, Reversed, Approved]),
     ("10.78", [Approved, Approved, Approved]),
     ("10.79", [Reversed, Reversed, Reversed]),
@@ -361,7 +365,7 @@ const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.82", [Reversed, Reversed, Reversed]),
 ];
 
-/// The same of the gateway that gives result codes which are on no list (`pos-sim gateway --help`): approved with 00.
+/// The same with a gateway whose result codes are on no list (`pos-sim gateway --help`): approved with 00.
 const SHORT_CODES: &[(&str, [End; 3])] = &[("10.94", [Reversed, Reversed, Reversed])];
 
 #[tokio::test]
@@ -413,8 +417,8 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     }
 }
 
-/// Scripts within one packet are carried out by the card; longer ones are left out, unless the reader takes longer
-/// commands. TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
+/// Checks that the card processes scripts within one packet. The agent leaves out longer scripts unless the reader
+/// accepts longer commands. TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];

@@ -1,6 +1,6 @@
-//! The reader's cable, pulled and put back at seeded random moments of idle and of sales: after each the terminal
-//! works, and what the till was told is what the ledger holds. A moment is the n-th event or command at the simulated
-//! reader, never a time.
+//! Tests that pull the reader's cable and put it back at seeded random moments, idle and during sales. After each pull
+//! the terminal works, and the result that the till got matches the ledger. A moment is the n-th event or command at
+//! the simulated reader, never a time.
 //!
 //! `POS_AGENT_SEED=N` draws other moments.
 
@@ -9,11 +9,11 @@ use crate::row::{Moment, Row, run};
 use pos_sim::reader::CardEntry;
 use pos_sim::reader::card;
 
-/// How often the cable is pulled, at least.
+/// The least number of times that the cable is pulled.
 const PULLS: usize = 200;
-/// Sales of a round. Not each moment that is drawn comes in its sale.
+/// Sales of a round. Some drawn moments do not occur in their sale.
 const ROUND: usize = 160;
-/// Shops that are open at once: most of the time is spent waiting until a port is opened again.
+/// Shops that are open at the same time: most of the time is spent waiting until a port is opened again.
 const SHOPS: usize = 24;
 
 const CARDS: &[(&str, CardEntry)] = &[
@@ -47,15 +47,15 @@ async fn a_cable_that_is_pulled_again_and_again_leaves_a_working_terminal() {
     println!("{pulls} times put back, in and after {sales} sales");
 }
 
-/// A sale and a pull of the cable, or two.
+/// Draws a sale with one or two pulls of the cable.
 fn row(random: &mut Random) -> Row {
     let &(name, entry) = random.of(CARDS);
     let (at, script) = match random.below(10) {
-        // Idle, the sale being over.
+        // Idle, after the sale.
         0 => (Moment::After, "after 0ms: unplug 1ms".to_owned()),
-        // While the gateway is asked.
+        // While the agent waits for the gateway.
         1 => (Moment::Host, "after 0ms: unplug 1ms".to_owned()),
-        // Again, while the reader is being started anew.
+        // Again, while the agent starts the reader anew.
         2 | 3 => {
             let first = 1 + random.below(3);
             let again = first + 1 + random.below(7);
@@ -76,7 +76,7 @@ fn row(random: &mut Random) -> Row {
     }
 }
 
-/// SplitMix64.
+/// SplitMix64, a pseudo-random number generator.
 struct Random(u64);
 
 impl Random {

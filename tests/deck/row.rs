@@ -1,5 +1,4 @@
-//! One row of a table: a sale with its card, its fault, and what must come of it; and the shops in which rows are
-//! played.
+//! One row of a table: a sale with its card, its fault and the expected result; and the shops that play the rows.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -21,22 +20,22 @@ use crate::counter::till::Ears;
 /// RESET DEVICE.
 const RESET: u16 = 0xD000;
 
-/// How a sale ends, as the till is told.
+/// The end of a sale, as the agent reports it to the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Approved,
-    /// Half of it; the till said that it can take a part.
+    /// Half of the amount is approved; the till said that it can accept a partial approval.
     Partial,
     Declined,
-    /// Charged, and the money given back.
+    /// Charged, and the money reversed.
     Reversed,
     /// Cancelled: nothing was sent.
     Nothing,
-    /// The gateway has not taken it.
+    /// The gateway has not accepted the request.
     NotSent,
 }
 
-/// When the fault comes: an event of the simulated reader, or one of the sale as the till hears of it.
+/// The moment of the fault: an event of the simulated reader, or an event of the sale that the till gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Waiting,
@@ -46,46 +45,46 @@ pub(crate) enum Moment {
     Pin,
     Answer,
     Asked,
-    /// The gateway has read the request and has not looked at it yet.
+    /// The gateway has read the request and has not yet processed it.
     Host,
     Continue,
     Ended,
-    /// The till has been told how it ended, or that a signature is wanted.
+    /// The till has the outcome, or the agent asks for a signature.
     After,
 }
 
 impl Moment {
-    /// The reader's event.
+    /// Returns the name of the reader's event.
     pub(crate) fn event(self) -> Option<String> {
         (!matches!(self, Self::Host | Self::After)).then(|| format!("{self:?}").to_lowercase())
     }
 }
 
-/// A sale and what must come of it.
+/// A sale and its expected result.
 #[derive(Clone)]
 pub(crate) struct Row {
     pub(crate) what: String,
     pub(crate) card: &'static Card,
     pub(crate) entry: CardEntry,
     pub(crate) amount: String,
-    /// What the reader does, and when it is told so.
+    /// The script of the reader, and the moment when the reader gets it.
     pub(crate) script: String,
     pub(crate) at: Moment,
-    /// The cashier cancels when the card is at the reader and nothing more is heard.
+    /// True if the cashier cancels once the card is at the reader and no more events follow.
     pub(crate) cancels: bool,
-    /// The ends that are right; the first one is the usual.
+    /// The permitted ends; the first one is the usual one.
     pub(crate) allowed: Vec<End>,
     pub(crate) usual: End,
-    /// What the gateway hears as entry mode, when it hears of the sale.
+    /// The entry mode in the gateway's request, when a request is sent.
     pub(crate) mode: Option<&'static str>,
-    /// What stands on the merchant's copy, and, but for the signature, on the customer's.
+    /// Words on the merchant's copy and, except for the signature, on the customer's copy.
     pub(crate) words: &'static [&'static str],
-    /// The gateway of its shop; without one it is the row's number that chooses.
+    /// The gateway of its shop. Without one, the row's number chooses the gateway.
     pub(crate) host_rules: Option<HostRules>,
 }
 
 impl Row {
-    /// A sale without a fault.
+    /// Returns a sale without a fault.
     pub(crate) fn plain(card: &'static Card, entry: CardEntry, end: End) -> Self {
         Self {
             what: format!("{} {entry:?}", card.name),
@@ -103,12 +102,12 @@ impl Row {
         }
     }
 
-    /// What it is, with its gateway.
+    /// Returns the name of the row with its gateway.
     fn named(&self) -> String {
         format!("{} gateway, {}", self.host_rules.unwrap_or_default().as_str(), self.what)
     }
 
-    /// Another customer, with another card.
+    /// Returns a row for another customer with another card.
     fn next(&self) -> Self {
         let name = if self.card.name == "tap-phone" { "tap" } else { "tap-phone" };
         let plain = Self::plain(card(name).unwrap(), CardEntry::Tap, End::Approved);
@@ -116,22 +115,22 @@ impl Row {
     }
 }
 
-/// The one gateway that a person wants to look at.
+/// Returns the only gateway that a person wants to test.
 fn only() -> Option<HostRules> {
     let name = std::env::var("POS_AGENT_GATEWAY").ok()?;
     let known = HostRules::ALL.into_iter().find(|one| one.as_str() == name);
     Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
 }
 
-/// The gateway of the row with this number: each in turn, and another turn for each three, so that no column of a table
-/// meets one gateway alone. `POS_AGENT_SEED=N` turns them all.
+/// Returns the gateway of the row with this number. The gateways take turns, and every three rows the order shifts, so
+/// no column of a table meets one gateway only. `POS_AGENT_SEED=N` shifts all of them.
 pub(crate) fn gateway_of(number: usize) -> HostRules {
     let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
     only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed))
 }
 
-/// Plays the rows in so many shops at once, at the least one of each gateway; a row that fails is named with what
-/// differed, and the others go on. Gives how often a reader was started anew.
+/// Plays the rows in this number of shops at the same time, at least one per gateway. Names a failed row with its
+/// difference, and plays the other rows. Returns how often a reader was started anew.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
@@ -159,7 +158,7 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     restarts.into_iter().sum()
 }
 
-/// One shop after the other for the rows that are left: a new one only after a failure.
+/// Opens one shop after the other for the rows that are left; a new shop is opened only after a failure.
 async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     let (mut failures, mut restarts) = (Vec::new(), 0);
     let mut terminal: Option<Terminal> = None;
@@ -187,19 +186,19 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     (failures, restarts)
 }
 
-/// A shop, its agent, and a till that listens.
+/// A shop, its agent, and a till that follows the events.
 struct Terminal {
     counter: Counter,
     ears: Ears,
     sales: u32,
-    /// What the reader does when the next payment arrives at the gateway. The gateway gives it out itself, before it
-    /// answers: a till that hears "in progress" may hear it when a decline is already at the card, and the fault would
-    /// meet the next sale.
+    /// The reader's script for the time when the next payment arrives at the gateway. The gateway hands it to the
+    /// reader itself, before it answers. A till that gets "in progress" may get it when a decline is already at the
+    /// card; then the fault would hit the next sale.
     at_gateway: Arc<Mutex<Option<Script>>>,
 }
 
-/// So many shops are opened at once: on a busy machine a hundred that begin together keep each other from being ready
-/// in time.
+/// The number of shops that may open at the same time. On a busy machine, a hundred shops that open together delay each
+/// other beyond the deadline.
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
@@ -237,7 +236,7 @@ impl Terminal {
         };
         counter.shop.reader.run_script(now);
         *at_gateway.lock().unwrap() = at_request;
-        // A till that wants a part has to say so with its request.
+        // A till that accepts a partial approval must say so in its request.
         let part = row.allowed.contains(&End::Partial);
         let wanted = serde_json::json!({ "reference": reference, "amount": row.amount, "acceptPartial": part });
         let (code, body) = counter.post_sale(&wanted.to_string()).await;
@@ -251,7 +250,7 @@ impl Terminal {
             let view = hear(counter, ears, &reference, after).await?;
             let end = end_of(&view);
             let due = if end == End::Nothing { 0 } else { 2 };
-            // A reversal that takes longer has receipts of its own before the last ones.
+            // A reversal that takes longer has its own receipts before the last ones.
             let last = |text: &str| !text.contains("NOT CONFIRMED");
             let printed =
                 printer.wait_for(|printed| printed[before..].iter().filter(|paper| last(&paper.text)).count() >= due);
@@ -261,7 +260,8 @@ impl Terminal {
                 }
                 _ => return Err(format!("{}: not every receipt is printed", view.text)),
             }
-            // A reader that is started anew after the end is heard of a moment later: it counts as ready until then.
+            // The news of a reader that is started anew after the end arrives a moment later: the reader counts as
+            // ready until then.
             let anew = row.at == Moment::After && ["reboot", "unplug"].iter().any(|fault| row.script.contains(fault));
             until_ready(counter, ears, starts + usize::from(anew)).await;
             Ok(view)
@@ -274,7 +274,7 @@ impl Terminal {
         self.look(&reference, row, &view, &papers)
     }
 
-    /// The end, the ledger, the journal and the receipts say the same, and it is one of those allowed.
+    /// Checks that the end, the ledger, the journal and the receipts agree, and that the end is permitted.
     fn look(&self, reference: &str, row: &Row, view: &SaleView, papers: &[String]) -> Result<(), String> {
         let end = end_of(view);
         differs(row.allowed.contains(&end), "the end", &row.allowed, &(end, &view.text))?;
@@ -329,11 +329,11 @@ impl Terminal {
         };
         let usual: &[&str] = if end == row.usual { row.words } else { &[] };
         let always = [copy, row.amount.as_str(), reference, "12345678", "Corner Shop", &pan[pan.len() - 4..]];
-        // A sale that ends otherwise than approved may end before the card has had its last word, or without it.
+        // A sale that is not approved may end before the card's last answer, or without it.
         let last_word = end == End::Approved || row.script.is_empty();
         let usual = usual.iter().filter(|word| last_word || !matches!(**word, "TC" | "AAC"));
         for word in usual.chain(about_end).chain(&always) {
-            // The cryptogram is for the shop: nothing technical is on the customer's paper.
+            // The cryptogram is for the shop: the customer's receipt has no technical data.
             let the_shops = matches!(*word, "TC" | "AAC" | "7C00") && copy == "CUSTOMER COPY";
             let his_alone = *word == "SIGNATURE" && copy == "CUSTOMER COPY";
             differs(the_shops != paper.contains(word) || his_alone, "a receipt", word, &paper)?;
@@ -352,7 +352,7 @@ pub(crate) fn end_of(view: &SaleView) -> End {
         Some(OutcomeWord::PartiallyApproved) => End::Partial,
         Some(OutcomeWord::Declined) => End::Declined,
         Some(OutcomeWord::Cancelled) => End::Nothing,
-        // Where no card was read, there is no receipt either.
+        // Without a card read there is no receipt.
         Some(OutcomeWord::NotSent) if view.card.is_none() => End::Nothing,
         Some(OutcomeWord::NotSent) => End::NotSent,
         Some(OutcomeWord::Reversed) => End::Reversed,
@@ -360,7 +360,7 @@ pub(crate) fn end_of(view: &SaleView) -> End {
     }
 }
 
-/// Listens to a sale up to its end, and does what has to be done in it: the fault that comes `after`, the signature.
+/// Follows a sale to its end and does what the row needs meanwhile: the fault of `after`, the signature.
 async fn hear(
     counter: &Counter,
     ears: &mut Ears,
@@ -370,7 +370,8 @@ async fn hear(
     loop {
         let step = ears.next().await;
         let Some(view) = step.sale.filter(|sale| sale.reference == reference) else { continue };
-        // The till never hears that nothing is charged while the gateway holds a charge (design: invariant 3).
+        // The agent never tells the till that nothing is charged while the gateway holds a charge (design: invariant
+        // 3).
         let uncharged =
             matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
         if uncharged {
@@ -393,20 +394,19 @@ fn is_free(status: &StatusView) -> bool {
     status.reader.state == ReaderState::Ready && !status.busy
 }
 
-/// How often the agent has started the reader, the first time included.
+/// Returns how often the agent has started the reader, the first time included.
 fn reader_starts(counter: &Counter) -> usize {
     counter.shop.reader.counters().commands.iter().filter(|command| **command == RESET).count()
 }
 
-/// Waits until a sale can be taken by a reader that was started so often at least.
+/// Waits until the reader was started at least this often and the terminal can start a sale.
 async fn until_ready(counter: &Counter, ears: &mut Ears, starts: usize) {
     while reader_starts(counter) < starts || !is_free(&counter.status().await) {
         ears.next().await;
     }
 }
 
-/// Holds out the card whenever the reader waits for one, the other way when it was refused, and takes it out when told
-/// so.
+/// Presents the card whenever the reader waits for one, in another way after a refusal, and takes it out when asked.
 async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     let reader = &counter.shop.reader;
     let (mut screens, mut entry) = (reader.watch(), entry);
@@ -420,7 +420,7 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
             }
         } else if waits {
             reader.present(card, entry);
-            // The chip that failed is tried again by whoever is asked to insert it again.
+            // A customer who is asked to insert the card again after the chip failed does so.
             entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);
@@ -433,7 +433,7 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     }
 }
 
-/// Cancels when the card is at the reader.
+/// Cancels while the card is at the reader.
 async fn cashier(counter: &Counter, reference: &str) {
     counter.shop.reader.until(|screen| screen.lines.join(" ").contains("PLEASE WAIT")).await;
     counter.post(&format!("/v1/sales/{reference}/cancel")).await;

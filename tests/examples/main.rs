@@ -1,12 +1,12 @@
-//! The examples of the manual, whose page shows these very files: each sells, against the real program with simulators,
-//! through a line that loses the answer to its first request.
+//! The examples of the manual, which includes these files unchanged. Each makes a sale with the real program and the
+//! simulators, through a line that loses the answer to its first request.
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `sale` | a sale in Rust; beside it `sale.sh`, `sale.py` and `sale.mjs` |
+//! | `sale` | a sale in Rust; next to it `sale.sh`, `sale.py` and `sale.mjs` |
 //!
-//! Those three need curl, Python and Node.js, so a plain `cargo test` leaves them out and says so; `.ci/run` installs
-//! them (lap "examples of the manual"), where their absence is a failure.
+//! Those three need curl, Python and Node.js, so a plain `cargo test` leaves them out and says so. `.ci/run` installs
+//! them (lap "examples of the manual"); there a missing program is a failure.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -29,7 +29,7 @@ use tokio::process::Command;
 
 use crate::program::{Terminal, get, own_address, token};
 
-/// A terminal, a customer who taps, and where its port is reached by a line that loses the first answer.
+/// Opens a terminal and a customer who taps. Returns the address of a line to its port that loses the first answer.
 async fn open(place: u8) -> (Arc<Terminal>, String, Arc<AtomicUsize>) {
     let terminal = Arc::new(Terminal::start(Options::default(), own_address(place)).await);
     terminal.until_status("a ready terminal", |status| status.ready).await;
@@ -59,7 +59,7 @@ async fn open(place: u8) -> (Arc<Terminal>, String, Arc<AtomicUsize>) {
     (terminal, address, lost)
 }
 
-/// The request arrives, and its answer does not.
+/// Delivers the request and loses its answer.
 async fn lose(near: &mut TcpStream, far: &mut TcpStream) {
     let (mut request, mut answer) = (vec![0; 4096], [0; 1]);
     loop {
@@ -73,7 +73,7 @@ async fn lose(near: &mut TcpStream, far: &mut TcpStream) {
     }
 }
 
-/// One sale of 12.34 under this reference, and no other.
+/// Checks that there is one sale of 12.34 under this reference, and no other.
 async fn assert_sold_once(terminal: &Terminal, reference: &str) {
     let sales = terminal.at_port(&get("/v1/sales", &token())).await.json();
     let sales = sales["sales"].as_array().unwrap();

@@ -31,7 +31,7 @@ function stop(code, why) {
 
 let sale = JSON.parse(await ask("/v1/sales", { reference, amount }));
 while (sale.state !== "ended") {
-  // What the cashier should see. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
+  // The text for the cashier. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
   console.log(sale.text);
   sale = JSON.parse(await ask(`/v1/sales/${reference}?wait-s=60`));
 }

@@ -33,7 +33,7 @@ def ask(path, body=None, accept="application/json"):
 reference, amount = sys.argv[1:]
 sale = json.loads(ask("/v1/sales", {"reference": reference, "amount": amount}))
 while sale["state"] != "ended":
-    # What the cashier should see. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
+    # The text for the cashier. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
     print(sale["text"])
     sale = json.loads(ask(f"/v1/sales/{reference}?wait-s=60"))
 print(f"{sale['outcome']}: {sale['text']}")

@@ -1,4 +1,5 @@
-//! A whole sale: `sale REFERENCE AMOUNT`. Needs the crate `serde_json`; the program ends well when it is approved.
+//! A whole sale: `sale REFERENCE AMOUNT`. Needs the crate `serde_json`; the program exits with success when the sale is
+//! approved.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -22,14 +23,15 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// The receipt of a sale that was approved.
+    /// Makes a sale and returns its receipt when it is approved.
     pub fn sell(&self, reference: &str, amount: &str) -> Result<String, String> {
         let wanted = json!({ "reference": reference, "amount": amount }).to_string();
         let mut sale = self.ask("POST", "/v1/sales", "application/json", &wanted)?;
         loop {
             let read: Value = serde_json::from_str(&sale).map_err(|error| error.to_string())?;
             let word = |field: &str| read[field].as_str().unwrap_or_default();
-            // What the cashier should see. With awaiting-signature: compare it, and post {"accepted":true} or false.
+            // The text for the cashier. With awaiting-signature: compare the signature, and post {"accepted":true} or
+            // false.
             println!("{} {}", word("outcome"), word("text"));
             match (word("state"), word("outcome")) {
                 ("ended", "approved") => break,
@@ -40,7 +42,8 @@ impl Terminal {
         self.ask("GET", &format!("/v1/sales/{reference}/receipt?width=32"), "text/plain", "")
     }
 
-    /// A request whose answer is lost is sent again as it was: the reference makes one sale of it.
+    /// Sends a request. When the answer is lost, it sends the request again unchanged: the reference makes both one
+    /// sale.
     fn ask(&self, method: &str, path: &str, accept: &str, body: &str) -> Result<String, String> {
         for _ in 0..10 {
             match self.ask_once(method, path, accept, body) {

@@ -5,7 +5,7 @@ at=${POS_AGENT:-http://127.0.0.1:8650}
 token=$(cat "$POS_AGENT_TOKEN_FILE")
 reference=$1 amount=$2
 
-# A request whose answer is lost is sent again as it was: the reference makes one sale of it.
+# Sends a request. When the answer is lost, it sends the request again unchanged: the reference makes both one sale.
 ask() {
   curl --silent --show-error --retry 10 --retry-delay 1 --retry-all-errors --max-time 90 \
     --header "Authorization: Bearer $token" "$@"
@@ -15,7 +15,7 @@ field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 sale=$(ask --json "{\"reference\":\"$reference\",\"amount\":\"$amount\"}" "$at/v1/sales")
 state=$(echo "$sale" | field state)
 while [ -n "$state" ] && [ "$state" != ended ]; do
-  # What the cashier should see. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
+  # The text for the cashier. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
   echo "$sale" | field text
   sale=$(ask "$at/v1/sales/$reference?wait-s=60")
   state=$(echo "$sale" | field state)

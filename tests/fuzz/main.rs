@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets, each held to what must hold for any bytes (`fuzz/src`). What no seed shows is the
-//! fuzzer's to find.
+//! The seeds of the fuzz targets. Each is checked against the conditions that hold for any bytes (`fuzz/src`). Cases
+//! without a seed are left to the fuzzer.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -17,7 +17,7 @@ fn every_seed_holds() {
     for (name, holds) in TARGETS {
         let folder = Path::new("fuzz/seeds").join(name);
         for seed in names(&folder) {
-            // Shown when it fails.
+            // Shown when the test fails.
             eprintln!("{}", folder.join(&seed).display());
             holds(&fs::read(folder.join(seed)).unwrap());
         }
@@ -35,7 +35,7 @@ fn every_target_has_seeds_and_a_program() {
     }
 }
 
-/// What is in a folder, sorted.
+/// Lists the names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

@@ -1,5 +1,5 @@
-//! Checkouts over real HTTPS: the merchant's server with its token, the shopper's browser without one, and a shop that
-//! is called when it has not asked. The widget itself is tried in `tests/widget`.
+//! Checkouts over real HTTPS: the merchant's server with its token, the shopper's browser without a token, and a shop
+//! that the gateway calls on its own initiative. The widget itself is tested in `tests/widget`.
 
 use chrono::TimeDelta;
 use pos_gateway_model::Call;
@@ -11,7 +11,7 @@ use crate::gateway_counter::{at, refusal, text};
 use crate::https::{Act, Authority, Server};
 use crate::shop_client::{Form, Shop, owned, read, read_as, with};
 
-/// The page of the shop, and where its customers come back to.
+/// The page of the shop, to which its customers return.
 const SHOP: &str = "https://shop.test";
 const RESULT_URL: &str = "https://shop.test/result";
 const START: &str = "2026-11-20T12:00:00Z";
@@ -28,7 +28,7 @@ async fn open(host_rules: HostRules) -> Shop {
     Shop::with(Options { host_rules, clock: Some(at(START)), ..Options::default() }).await
 }
 
-/// What the merchant's server says about a payment.
+/// Returns the parameters with which the merchant's server describes a payment.
 fn to_pay(gateway: &Gateway, more: &[(&str, &str)]) -> Form {
     let basic = [("entityId", gateway.entity_id()), ("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
     with(owned(&basic), more)
@@ -36,7 +36,7 @@ fn to_pay(gateway: &Gateway, more: &[(&str, &str)]) -> Form {
 
 trait Merchant {
     async fn creates(&self, more: &[(&str, &str)]) -> (u16, Value);
-    /// The id of a checkout.
+    /// Creates a checkout and returns its id.
     async fn checkout(&self, more: &[(&str, &str)]) -> String;
     async fn result(&self, path: &str) -> (u16, Value);
 }
@@ -58,7 +58,7 @@ impl Merchant for Shop {
     }
 }
 
-/// What a shopper's browser sends: no token, and where its page is from.
+/// Sends a request as a shopper's browser does: without a token, with the origin of its page.
 async fn browser(shop: &Shop, path: &str, form: &Form, headers: HeaderMap) -> reqwest::Response {
     let url = format!("{}{}", shop.gateway.base_url(), path.trim_start_matches('/'));
     let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
@@ -79,7 +79,7 @@ fn from(origin: &str) -> HeaderMap {
     HeaderMap::from_iter([(ORIGIN, origin.parse().unwrap())])
 }
 
-/// The shopper pays with what they have typed.
+/// Pays as the shopper, with the typed values.
 async fn pays(shop: &Shop, id: &str, typed: &[(&str, &str)]) -> (u16, Value) {
     let form = with(owned(CARD), typed);
     read(browser(shop, &format!("v1/checkouts/{id}/payment"), &form, from(SHOP)).await).await
@@ -96,7 +96,7 @@ async fn a_checkout_is_paid_by_the_browser_and_asked_for_by_the_server() {
         let id = text(&answer, "/id");
         assert!((32..=48).contains(&id.len()) && id.contains('.') && id.contains('-'), "{id}");
 
-        // Both ways to write the path, as the interface does.
+        // Both ways to write the path, as in the interface.
         let (status, answer) = shop.result(&format!("checkouts/{id}/payment")).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.200.100"));
         let form = with(owned(CARD), &[("customParameters[SHOPPER_note]", "blue")]);
@@ -147,7 +147,7 @@ async fn the_amount_and_all_that_the_server_has_said_is_the_servers() {
         assert_eq!((status, refusal(&answer).1.as_str()), (400, name), "{answer}");
         assert!(shop.gateway.ledger().entries().is_empty(), "{name}");
     }
-    // What was refused has not used it up; what is the same is no change.
+    // A refused try does not use the checkout up, and an identical value is no change.
     let (status, answer) = pays(&shop, &id, &[("customer.givenName", "Jane")]).await;
     assert_eq!(status, 200, "{answer}");
 }
@@ -177,7 +177,7 @@ async fn a_checkout_is_paid_once_approved_declined_or_lost() {
         let [entry] = ledger.entries() else { panic!("{ledger:?}") };
         assert_eq!((status, text(&result, "/id"), entry.state), (200, entry.id.clone(), state), "{result}");
     }
-    // A bank without rules takes all of them.
+    // The gateway without rules accepts all of them.
     let shop = open(HostRules::Permissive).await;
     let id = shop.checkout(&[]).await;
     for _ in 0..2 {
@@ -246,7 +246,7 @@ async fn a_wrong_id_path_method_or_token_finds_nothing() {
     }
     let at_strange = browser(&shop, &format!("v1/checkouts/{strange}/payment"), &owned(CARD), from(SHOP)).await;
     assert_eq!(at_strange.status(), 404);
-    // The server's own requests carry a token; those of a browser none.
+    // The server's own requests carry a token; a browser's requests carry none.
     let base = shop.gateway.base_url();
     for (path, status) in [
         (format!("v1/checkouts/{id}/payment"), 401),
@@ -287,10 +287,10 @@ async fn a_page_of_another_origin_is_refused() {
         assert_eq!((status, refusal(&answer).1.as_str()), (400, name), "{headers:?}: {answer}");
     }
     assert!(shop.gateway.ledger().entries().is_empty());
-    // The frame of the card's fields says which page is around it.
+    // The frame of the card fields says which page contains it.
     assert_eq!(read(browser(&shop, &path, &owned(CARD), framed(SHOP)).await).await.0, 200);
 
-    // Where the server has named the way back, no page can name another.
+    // When the server has named the return address, no page can name another.
     let id = shop.checkout(&[("shopperResultUrl", RESULT_URL)]).await;
     let evil = with(owned(CARD), &[("shopperResultUrl", "https://evil.test/result")]);
     let path = format!("v1/checkouts/{id}/payment");
@@ -415,14 +415,14 @@ async fn the_hash_is_that_of_the_bytes_that_are_served() {
             assert_eq!(hash["integrity"], expected.as_str());
             assert_eq!(made["integrity"], expected.as_str());
         }
-        // The interface's letter: every request carries a token.
+        // With the gateway of the interface's letter, every request carries a token.
         let url = format!("{}v1/fastcheckout/integrity", shop.gateway.base_url());
         let bare = shop.client.get(url).send().await.unwrap().status();
         assert_eq!(bare, if host_rules == HostRules::Literal { 401 } else { 200 });
     }
 }
 
-/// A shop that is called, with what it answers; and the gateway that calls it.
+/// Opens a shop that is called, with its answers, and the gateway that calls it.
 async fn called(answers: impl FnMut(&str) -> Act + Send + 'static) -> (Shop, Server, String) {
     called_with(Options::default(), answers).await
 }
@@ -459,7 +459,7 @@ async fn a_shop_that_has_not_asked_is_called_once_after_29_minutes() {
     shop.gateway.set_clock(at(START) + TimeDelta::seconds(29 * 60 - 1));
     shop.gateway.set_clock(at(START) + TimeDelta::minutes(29));
     server.closed(1).await;
-    // A second look at the clock calls nobody again.
+    // A second move of the clock calls no shop again.
     shop.gateway.set_clock(at(START) + TimeDelta::seconds(29 * 60 + 30));
     let (status, result) = shop.result(&format!("v1/checkouts/{silent}/payment")).await;
     assert_eq!((status, text(&result, "/result/code").as_str()), (200, "000.100.110"));
@@ -473,7 +473,7 @@ async fn a_shop_that_has_not_asked_is_called_once_after_29_minutes() {
 
 #[tokio::test]
 async fn the_29_minutes_begin_with_the_submission_and_a_setting_says_what_comes_after_the_id() {
-    // Minutes after the checkout was made: not called yet, and called.
+    // Minutes after the creation of the checkout: not yet called, and called.
     for (late, before, due) in
         [(LateShopCall::After, 38, Some(39)), (LateShopCall::Before, 28, Some(29)), (LateShopCall::Never, 120, None)]
     {
@@ -486,7 +486,8 @@ async fn the_29_minutes_begin_with_the_submission_and_a_setting_says_what_comes_
         let path = format!("v1/checkouts/{id}/payment");
         assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
         shop.gateway.set_clock(at(START) + TimeDelta::minutes(before));
-        // Another shop's checkout, submitted as it is made, is called for certain: what was due before it came before.
+        // Another shop's checkout, submitted when it is created, is called for certain: a call that was due earlier has
+        // come earlier.
         let (first, other) =
             (at(START) + TimeDelta::minutes(before), shop.checkout(&[("shopperResultUrl", &url)]).await);
         let path = format!("v1/checkouts/{other}/payment");
@@ -526,10 +527,10 @@ async fn a_shop_that_hangs_or_redirects_stops_nothing() {
         assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
         ids.push(id);
     }
-    // Somebody at a desk puts the clock forward.
+    // A person puts the clock forward.
     let forward = owned(&[("at", "2026-11-20T12:29:00Z")]);
     assert_eq!(shop.asked("POST", "simulator/clock", Some(&forward)).await.status(), 200);
-    // One is redirected and one hangs; payments go on meanwhile.
+    // One call is redirected and one hangs; payments go on meanwhile.
     server.closed(1).await;
     server.handshakes(2).await;
     for id in &ids {
@@ -550,12 +551,12 @@ async fn a_checkout_is_changed_until_something_is_submitted() {
     let update = async |form: Form| read_as(Call::Checkout, shop.asked("POST", &path, Some(&form)).await).await;
     let (status, answer) = update(changes(&[("amount", "10.00"), ("merchantMemo", "the second")])).await;
     assert_eq!((status, text(&answer, "/result/code")), (200, "000.200.101".into()), "{answer}");
-    // What is wrong changes nothing.
+    // Wrong settings change nothing.
     for (wrong, name) in [
         (&[("amount", "ten")][..], "amount"),
         (&[("paymentType", "RF")], "paymentType"),
         (&[("shopperResultUrl", "nonsense")], "shopperResultUrl"),
-        // It is taken when the checkout is made, and not after that.
+        // It is accepted when the checkout is created, and refused afterwards.
         (&[("overridePaymentType[VISA]", "PA")], "overridePaymentType[VISA]"),
     ] {
         let (status, answer) = update(changes(wrong)).await;

@@ -1,7 +1,7 @@
-//! The gateway client on real TLS against servers that follow a script: what is on the wire, byte by byte, and what
-//! each way an exchange can go wrong is taken for.
+//! The gateway client on real TLS, against servers that follow a script. The tests check the bytes on the wire, and how
+//! the client classifies each fault of an exchange.
 //!
-//! The bytes under `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
+//! The bytes in `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +21,7 @@ use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
 
-/// As the documents have it (interface: Basic payment parameters, Authentication parameters, Point of sale).
+/// The form from the documents (interface: Basic payment parameters, Authentication parameters, Point of sale).
 const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=DB\
     &merchantTransactionId=4711-42-000102030405060708090a0b0c0d0e0f&testMode=EXTERNAL&paymentBrand=MASTER\
     &pos.entryMode=ICC&pos.terminalId=4711&pos.transactionSource=POS&pos.transactionSequenceNumber=42\
@@ -30,7 +30,7 @@ const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12
     &pos.pinEntryCapability=PIN_ENTRY_AVAILABLE&pos.encryptedSred.data=C1FFEE00AB&pos.encryptedSred.ksn=FFFF9876543210E00001\
     &pos.encryptedPin.data=1B9C1845EB993A7A&pos.encryptedPin.ksn=00000000000000000000000B&pos.iccDataRequest=9F02060000000012349F3704DEADBEEF";
 
-/// As the documents have it (interface: Resources, Authentication). The names of headers are compared without case,
+/// The headers from the documents (interface: Resources, Authentication). Header names are compared without case, and
 /// their order is free.
 const EXPECTED_HEAD: [&str; 6] = [
     "accept: application/json",
@@ -144,7 +144,7 @@ async fn warming_up_opens_tls_and_requests_nothing() {
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     assert!(shop.server.requests()[0].starts_with("POST /v1/payments "));
-    // Over the line that the payment left there is nothing to do.
+    // The payment left its connection open, so there is nothing to do.
     shop.client.warm().await.unwrap();
     assert_eq!(shop.server.events().len(), 3);
     shop.server.finish();
@@ -155,7 +155,7 @@ async fn a_line_that_is_known_to_be_dead_is_replaced_when_warming_up() {
     let shop = Shop::new(vec![Act::AnswerAndClose(approved()), Act::Answer(approved())]).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     shop.server.closed(1).await;
-    // Its end is heard by a task of its own.
+    // Another task notices the end of the connection.
     until_a_line_is_opened(&shop, 2).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     let events = shop.server.events();
@@ -164,7 +164,7 @@ async fn a_line_that_is_known_to_be_dead_is_replaced_when_warming_up() {
     shop.server.finish();
 }
 
-/// Warms up again and again until the server has seen so many handshakes.
+/// Warms up repeatedly until the server has seen this many handshakes.
 async fn until_a_line_is_opened(shop: &Shop, handshakes: usize) {
     let seen = || shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count();
     while seen() < handshakes {
@@ -186,7 +186,7 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     let requests = shop.server.requests();
     assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
-    // It tells what is wrong with the token, which an open line cannot.
+    // The request of the warm-up shows a wrong token, which an open connection cannot show.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
     let why = shop.client.warm().await.unwrap_err().to_string();
     assert_eq!(why, "the gateway refuses our access token (HTTP 403); check [gateway] token-file");
@@ -205,8 +205,8 @@ async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_s
     shop.server.finish();
 }
 
-/// A line that stood open before, fresh or used, and fails under the request: the request may have been read, and is
-/// not sent again.
+/// Checks a warm connection, fresh or used, that fails during the request: the gateway may have read the request, so it
+/// is not sent again.
 #[tokio::test]
 async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent_twice() {
     let head = || b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"id\":".to_vec();
@@ -219,7 +219,7 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
                 let script = before.into_iter().chain([fails(bytes.clone()), Act::Answer(approved())]).collect();
                 let shop = Shop::new(script).await;
                 if used {
-                    // An answered question leaves its line open for the next request.
+                    // An answered look-up leaves its connection open for the next request.
                     let _ = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
                     let reversal = shop.client.reverse(&PaymentId::new(ID), eur("12.34"), "4711-43-ff").await;
                     assert!(matches!(reversal, ReversalAnswer::Unknown { .. }), "{bytes:?}: {reversal:?}");
@@ -238,8 +238,8 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
     }
 }
 
-/// The request was on the wire once, and nobody knows what the first gateway did with it: whatever fails after a 307 is
-/// unknown.
+/// Checks faults after a 307. The first gateway got the request once, and its processing is unknown, so each of these
+/// faults means an unknown outcome.
 #[tokio::test]
 async fn whatever_fails_after_a_307_is_unknown() {
     let redirect =
@@ -266,7 +266,7 @@ async fn whatever_fails_after_a_307_is_unknown() {
     }
 }
 
-/// A question that fails in any way is no list, and least of all an empty one.
+/// Checks that a look-up that fails in any way gives no list, not even an empty one.
 #[tokio::test]
 async fn a_question_that_fails_is_no_empty_list() {
     let mut failures = vec![Act::Cut(Vec::new()), Act::Cut(http("200 OK", "[]")[..30].to_vec()), Act::Mute(Vec::new())];
@@ -292,7 +292,7 @@ async fn a_question_that_fails_is_no_empty_list() {
         let inquiry = shop.client.query(REFERENCE).await;
         assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{number}: {inquiry:?}");
     }
-    // Of two questions about one sale the second fails: the first one's empty list says nothing either.
+    // The second of two look-ups for one transaction fails: so the first one's empty list does not count either.
     let empty = || Act::Answer(http("200 OK", "[]"));
     let two = [REFERENCE.to_owned(), "4711-42-r1".to_owned()];
     for script in [vec![empty(), Act::Cut(Vec::new())], vec![empty(), Act::Answer(http("500 X", "[]"))]] {
@@ -370,7 +370,7 @@ async fn one_307_is_followed_on_every_request() {
     assert_eq!(requests[5], requests[4].replace(&format!("POST /v1/payments/{ID} "), "POST /eu/reverse "));
     shop.server.finish();
 
-    // Not to another host, not twice; what comes of it proves nothing.
+    // A redirect is not followed to another host, and not twice. Such a look-up gives no result.
     for script in [
         vec![to("https://other.example/v1/query")],
         vec![to("/a"), to("/b")],
@@ -404,7 +404,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         &ours,
         &declined,
     ] {
-        // The second answer of the script is never reached.
+        // The script's second answer is never reached.
         let shop = Shop::new(vec![to(body), to(body)]).await;
         let answer = shop.pay().await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{body}: {answer:?}");
@@ -420,7 +420,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         assert!(matches!(answer, Answer::Approved(_)), "{body}: {answer:?}");
         shop.server.finish();
     }
-    // A question moves nothing, and may be asked elsewhere whatever was said.
+    // A look-up moves no money, so it may follow a redirect with any body.
     let post = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
         gateway.assumptions.query_method = config::QueryMethod::Post
     };
@@ -448,7 +448,8 @@ async fn several_questions_about_one_sale_are_one_answer() {
     let (linked, strange) = (entry('c', "RF", "back-office", approved), entry('d', "RF", "back-office-2", approved));
     let references = [REFERENCE.to_owned(), own.clone()];
 
-    // Of the first all that is linked, of the second what carries it, and each once.
+    // The first look-up gives everything that is linked, the second the payments with that reference. Each payment is
+    // listed once.
     let shop = Shop::new(vec![list(&[&payment, &linked]), list(&[&reversed, &strange])]).await;
     let Inquiry::Payments(found) = shop.client.look_up(&references).await else { panic!() };
     let kinds: Vec<_> = found.iter().map(|found| found.payment_type.as_str()).collect();
@@ -458,7 +459,7 @@ async fn several_questions_about_one_sale_are_one_answer() {
     assert!(matches!(shop.client.look_up(&references).await, Inquiry::Payments(found) if found.len() == 2));
     shop.server.finish();
 
-    // What the two say of one payment must be the same, whoever says it first.
+    // Both look-ups must say the same about a payment, in either order.
     for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
         let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
         let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
@@ -466,7 +467,7 @@ async fn several_questions_about_one_sale_are_one_answer() {
         assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice));
         shop.server.finish();
     }
-    // One question without an answer is none at all.
+    // One unanswered look-up makes the whole result unknown.
     for script in [vec![list(&[&payment]), Act::Cut(Vec::new())], vec![Act::Cut(Vec::new())]] {
         let shop = Shop::new(script).await;
         assert!(matches!(shop.client.look_up(&references).await, Inquiry::CannotAsk { .. }));
@@ -561,7 +562,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
     }
     shop.server.finish();
 
-    // One window that was not answered, and nothing is known.
+    // One unanswered window makes the whole result unknown.
     for answer in
         [http("500 Internal Server Error", ""), http("400 Bad Request", r#"{"result":{"code":"800.120.100"}}"#)]
     {
@@ -569,7 +570,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
         assert!(shop.client.references_between(&ours(), (0, 9_000), all).await.is_err());
         shop.server.finish();
     }
-    // A second with a hundred and more is asked for once more, with the interface's greatest limit.
+    // A second with a hundred or more entries is requested once more, with the interface's greatest limit.
     let most: Vec<_> = (0..500).map(|_| "9999-1-x").collect();
     for (entries, is_all) in [(&most[..499], true), (&most, false)] {
         let shop = Shop::new(vec![list(&full), list(entries)]).await;
@@ -595,7 +596,7 @@ async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     let requests = shop.server.requests();
     assert!(requests[0].starts_with("GET / HTTP/1.1\r\n"), "{}", requests[0]);
     assert!(requests[0].to_ascii_lowercase().contains("authorization: bearer "), "{}", requests[0]);
-    // Each time a handshake is looked at.
+    // Each call checks a handshake.
     assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count(), 3);
 
     let shop = Shop::with(vec![Act::Answer(http("200 OK", ""))], |gateway, _| {
@@ -605,7 +606,7 @@ async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     assert!(shop.client.probe().await.is_ok());
     assert!(shop.server.requests()[0].starts_with("GET /v1/ping HTTP/1.1\r\n"));
 
-    // A gateway that cannot be verified is not asked.
+    // A gateway that cannot be verified gets no request.
     let (ours, other) = (Authority::new(), Authority::new());
     let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
     let why = shop.client.probe().await.unwrap_err().to_string();
@@ -641,7 +642,7 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
     let authority = Authority::new();
     let server = Server::start(authority.server("127.0.0.1", (2090, 2095)), vec![Act::Answer(approved())]).await;
     let mut shop = Shop::at(server, &authority, |_, _| {});
-    // 2092, while the machine's clock says something before 2090.
+    // 2092, while the machine's clock shows a time before 2090.
     let floor = UNIX_EPOCH + Duration::from_secs(3_850_000_000);
     shop.client = Client::new(&shop.gateway, &shop.terminal.point_of_sale(), shop.token(), floor).unwrap();
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
@@ -649,11 +650,11 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
 
 #[tokio::test]
 async fn without_a_connection_nothing_is_sent() {
-    // A port on which nothing listens.
+    // A port without a listener.
     let port = pos_test_kit::refusing_port();
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://127.0.0.1:{port}")).await;
     assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with("connection-refused") });
-    // Something that takes the connection and never speaks TLS.
+    // A server that accepts the connection and never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = mute.local_addr().unwrap();
     let shop = Shop::with(Vec::new(), |gateway, _| {
@@ -662,7 +663,7 @@ async fn without_a_connection_nothing_is_sent() {
     .await;
     let why = Reason::GatewayUnreachable.with("connect-timed-out");
     assert_eq!(shop.pay().await, Answer::NotSent { why });
-    // Something that is no TLS server.
+    // A server without TLS.
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://127.0.0.1:0".to_owned()).await;
     assert!(matches!(shop.pay().await, Answer::NotSent { .. }));
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://gateway.invalid".to_owned()).await;
@@ -707,7 +708,7 @@ async fn what_is_no_whole_answer_is_unknown() {
         ("silence in the body", Act::Mute(http("200 OK", &body)[..200].to_vec())),
     ] {
         let shop = Shop::with(vec![act], |gateway, _| {
-            // Short where nothing comes any more; elsewhere a slow machine must not matter.
+            // Short where no more bytes come; elsewhere a slow machine must not matter.
             gateway.answer_timeout_ms = if name.starts_with("silence") { 200 } else { 30_000 };
         })
         .await;
@@ -759,7 +760,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     assert_eq!(approval.amount, ApprovedAmount::NotSaid);
     let Answer::Approved(approval) = shop.pay().await else { panic!() };
     assert_eq!(approval.amount, ApprovedAmount::Said(eur("10.00")));
-    // All of it over one connection.
+    // All requests over one connection.
     assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Connected(_))).count(), 1);
     shop.server.finish();
 }
@@ -808,7 +809,7 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
         "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=RV\
          &merchantTransactionId=4711-43-ff&testMode=EXTERNAL"
     );
-    // A path cannot be slipped in as an id.
+    // A path cannot be passed as an id.
     assert!(matches!(client.payment(&PaymentId::new("../../x"), &expected()).await, Answer::Unknown { .. }));
     assert!(matches!(
         client.reverse(&PaymentId::new("x"), eur("12.34"), "4711-43-ff").await,
@@ -937,7 +938,7 @@ fn futures_can_go_to_another_thread() {
     let _ = pay;
 }
 
-/// A client with its server, its settings and the folder they lie in.
+/// A client with its server, its settings and its folder.
 struct Shop {
     client: Client,
     server: Server,
@@ -1030,7 +1031,7 @@ fn payment(presented: &Presented) -> CardPayment<'_> {
     }
 }
 
-/// What an answer to [`payment`] is held against.
+/// Returns the expected values for an answer to [`payment`].
 fn expected() -> Expected {
     let (merchant_transaction_id, payment_type) = (REFERENCE.to_owned(), "DB".to_owned());
     Expected { merchant_transaction_id, amount: eur("12.34"), payment_type }
@@ -1086,18 +1087,19 @@ fn http(status: &str, body: &str) -> Vec<u8> {
         .into()
 }
 
-/// The terminals that are asked for.
+/// Returns the terminal ids that are looked up.
 fn ours() -> BTreeSet<String> {
     BTreeSet::from(["4711".to_owned()])
 }
 
-/// None of them is known.
+/// Returns all references: none of them is known.
 async fn all(references: Vec<String>) -> Result<Vec<String>, String> {
     Ok(references)
 }
 
-/// What is the shop's goes with whatever a till begins, and which terminal it is with the kinds that are listed; the
-/// terminal's own reversal carries neither, for a strict gateway could refuse it.
+/// Checks where the shop's own parameters and the terminal's id are sent. The shop's parameters go with every payment
+/// that a till begins, and the terminal's id with the configured kinds. The terminal's own reversal carries neither,
+/// because a strict gateway could refuse it.
 #[tokio::test]
 async fn the_shops_own_goes_with_every_payment_but_the_terminals_own_reversal() {
     let answer = |kind: &str| {

@@ -1,12 +1,13 @@
-//! Every group of the data model at the simulated gateway: a payment takes it, the books keep it, the answer gives it
-//! back, and what breaks one of its rules is refused by name. At the counter, away from it, and with what follows.
+//! Every group of the data model at the simulated gateway. A payment accepts it, the ledger keeps it, the answer
+//! returns it, and a value that breaks a rule is refused by name. The tests cover payments at the counter, away from
+//! it, and follow-up payments.
 
 use serde_json::Value;
 
 use crate::gateway_counter::{Counter, INVALID, text};
 use crate::page_shop::{CARD, PageShop};
 
-/// A group: what is sent, and pointers to what an answer gives back of it.
+/// A group: the parameters that are sent, and pointers to the values that the answer returns.
 type Group = (&'static [(&'static str, &'static str)], &'static [(&'static str, &'static str)]);
 
 /// One of each group of the data model, in its order.
@@ -176,23 +177,23 @@ async fn each_group_is_taken_kept_and_given_back() {
         given_back(&answer, back);
         let kept = page.last_entry().details;
         for (name, value) in sent.iter().filter(|(_, value)| !value.is_empty()) {
-            // An identity document is nobody's business but the risk check's.
+            // Only the risk check uses an identity document, so the ledger does not keep it.
             let is_kept = kept.contains(&((*name).to_owned(), (*value).to_owned()));
             assert_eq!(is_kept, *name != "customer.identificationDocId", "{name}: {kept:?}");
         }
-        // Asked for later it is the same.
+        // A later retrieval gives the same.
         let (_, later) = page.shop.get(&format!("v1/payments/{}", text(&answer, "/id"))).await;
         given_back(&later, back);
     }
     let answer = page.paid("10.00", &[CARD, &all()]).await;
     GROUPS.iter().for_each(|(_, back)| given_back(&answer, back));
-    // The longest cart there can be.
+    // The longest permitted cart.
     let items: Vec<(String, &str)> = (0..=1000).map(|n| (format!("cart.items[{n}].name"), "Tea")).collect();
     let items: Vec<(&str, &str)> = items.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let answer = page.paid("10.00", &[CARD, &items]).await;
     assert_eq!(answer["cart"]["items"].as_array().map(Vec::len), Some(1001));
     page.refused(&[CARD, &[("cart.items[1001].name", "Tea")]], INVALID, "cart.items[1001].name").await;
-    // A list without an end is kept as it came, and no longer in the answer than a list of this gateway may be.
+    // A list without a maximum is kept as it came. In the answer it is no longer than this gateway permits.
     let far = [("airline.passengers[99].name", "Jane"), ("airline.passengers[4000000000].name", "Jack")];
     let answer = page.paid("10.00", &[CARD, &far]).await;
     assert_eq!(answer["airline"]["passengers"].as_array().map(Vec::len), Some(100));
@@ -227,7 +228,8 @@ async fn captures_and_refunds_take_what_is_theirs() {
     let (status, refund) =
         page.post(&path, &[&[("paymentType", "RF"), ("cart.items[0].name", "Tea"), ("taxAmount", "0.16")]]).await;
     assert_eq!((status, text(&refund, "/cart/items/0/name").as_str()), (200, "Tea"));
-    // More tax than amount; what asks a customer, reads a card or stores something has no place behind a payment.
+    // More tax than amount. Parameters that ask a customer, read a card or store data are not allowed in a follow-up
+    // payment.
     for (name, value) in [
         ("taxAmount", "1.01"),
         ("giftCard.message", "Hello"),

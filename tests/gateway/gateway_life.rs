@@ -1,5 +1,5 @@
-//! The payment life of the simulated gateway over real HTTPS: what follows a payment, what its state allows, and that a
-//! refusal changes nothing. Every answer is held against the interface's table (`shop_client`).
+//! The life of a payment at the simulated gateway over real HTTPS: the follow-up payments, the ones that its state
+//! allows, and that a refusal changes nothing. Every answer is checked against the interface's table (`shop_client`).
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal, text};
 use crate::shop_client;
@@ -22,26 +22,26 @@ async fn captures_take_what_is_left_and_no_more() {
     counter.refused(&held, "RV", None, "700.400.300", "paymentType").await;
     counter.refused(&held, "RF", Some("1.00"), "700.400.520", "paymentType").await;
 
-    // A capture that is taken back is there again.
+    // The amount of a reversed capture is available again.
     counter.followed(&rest, "RV", Some("70.00")).await;
     assert_eq!(counter.left(&held).as_deref(), Some("70.00"));
     counter.refused(&rest, "RF", Some("1.00"), "700.400.200", "paymentType").await;
     counter.followed(&held, "CP", Some("70.00")).await;
 
-    // FINAL: the rest is given up.
+    // FINAL: the rest is released.
     let held = counter.paid("PA", "50.00", &[]).await;
     let (status, answer) = counter.follow(&held, "CP", Some("10.00"), &[("sequence", "FINAL")]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(counter.left(&held), None);
     counter.refused(&held, "CP", Some("1.00"), "700.300.300", "sequence").await;
 
-    // At most so many.
+    // At most this many captures.
     let held = counter.paid("PA", "50.00", &[("numberOfCaptures", "2")]).await;
     counter.followed(&held, "CP", Some("10.00")).await;
     counter.followed(&held, "CP", Some("10.00")).await;
     counter.refused(&held, "CP", Some("10.00"), "700.400.100", "numberOfCaptures").await;
 
-    // What is no approved pre-authorisation, is not captured.
+    // Only an approved pre-authorisation can be captured.
     let sale = counter.paid("DB", "10.00", &[]).await;
     counter.refused(&sale, "CP", Some("1.00"), "700.400.510", "paymentType").await;
     let (_, declined) = counter.pay("PA", "9.54", &[]).await;
@@ -51,7 +51,7 @@ async fn captures_take_what_is_left_and_no_more() {
     let gone = counter.paid("PA", "10.00", &[]).await;
     counter.followed(&gone, "RV", None).await;
     counter.refused(&gone, "CP", Some("1.00"), "700.400.100", "paymentType").await;
-    // Half of it was approved, half of it is there.
+    // Half of it was approved, so half of it can be captured.
     let half = counter.paid("PA", "10.60", &[]).await;
     counter.refused(&half, "CP", Some("5.31"), "700.400.100", "amount").await;
     counter.followed(&half, "CP", Some("5.30")).await;
@@ -70,7 +70,7 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
         counter.shop.post(&path, &form).await
     };
     let by_path = |id: &str| format!("v1/payments/{id}");
-    // A capture, a refund and a reversal by each of the three ways.
+    // A capture, a refund and a reversal in each of the three ways.
     for path in [by_path(&held), "v1/payments".to_owned()] {
         let (status, capture) = asks(path, "CP", &held, &[]).await;
         assert_eq!((status, text(&capture, "/paymentType").as_str()), (200, "CP"), "{capture}");
@@ -82,7 +82,7 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
     let (status, answer) = asks("v1/payments".to_owned(), "RV", &other, &[]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(counter.left(&other).as_deref(), Some("90.00"));
-    // An increment goes by the path as well, and by both.
+    // An increment may name the payment by the path, and also by both.
     let adds =
         [("standingInstruction.industryPractice", "INCREMENTAL_AUTH"), ("merchantTransactionId", "raised by its path")];
     for reference in ["", held.as_str()] {
@@ -90,7 +90,7 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
         assert_eq!((status, text(&answer, "/paymentType").as_str()), (200, "PA"), "{answer}");
     }
     assert_eq!(counter.left(&held).as_deref(), Some("100.00"));
-    // Two payments, and none.
+    // Two different payments, and an unknown payment.
     let before = counter.shop.gateway.ledger().entries().to_vec();
     let nobody = "0".repeat(32);
     for (path, kind, reference, more) in [
@@ -115,7 +115,7 @@ async fn a_reversal_in_parts_ends_with_the_last_one() {
         counter.followed(&id, "RV", Some("30.00")).await;
         assert_eq!(counter.left(&id).as_deref(), Some("70.00"));
         counter.refused(&id, "RV", Some("70.01"), "700.100.200", "amount").await;
-        // FINAL ends the reversals; what is left stays.
+        // FINAL ends the reversals; the rest stays charged.
         let (status, answer) = counter.follow(&id, "RV", Some("20.00"), &[("sequence", "FINAL")]).await;
         assert_eq!((status, text(&answer, "/amount").as_str()), (200, "20.00"), "{answer}");
         counter.refused(&id, "RV", Some("1.00"), "700.300.300", "sequence").await;
@@ -164,7 +164,7 @@ async fn refunds_give_back_what_was_paid_and_no_more() {
     assert_eq!(counter.shop.gateway.ledger().all_charged().count(), 0);
     counter.refused(&sale, "RF", Some("0.01"), "700.300.300", "amount").await;
 
-    // Of a capture; FINAL; in another currency; of nothing.
+    // Of a capture; FINAL; in another currency; of zero.
     let held = counter.paid("PA", "20.00", &[]).await;
     let capture = counter.followed(&held, "CP", None).await;
     let entity = counter.shop.gateway.entity_id().to_owned();
@@ -175,7 +175,7 @@ async fn refunds_give_back_what_was_paid_and_no_more() {
     assert_eq!(counter.follow(&capture, "RF", Some("1.00"), &[("sequence", "FINAL")]).await.0, 200);
     counter.refused(&capture, "RF", Some("1.00"), "700.300.300", "sequence").await;
 
-    // Money to a card without a payment before: the chip answers with an AAC as a rule; it can be taken back.
+    // Money to a card without an earlier payment. The chip usually answers with an AAC. The credit can be reversed.
     let credit = counter.paid("CD", "7.00", &[]).await;
     counter.refused(&credit, "RF", Some("1.00"), "700.400.520", "paymentType").await;
     counter.refused(&credit, "CP", Some("1.00"), "700.400.510", "paymentType").await;
@@ -222,19 +222,19 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     let more = text(&more, "/id");
     counter.refused(&more, "CP", Some("1.00"), "700.400.510", "paymentType").await;
     counter.refused(&held, "CP", Some("120.01"), "700.400.100", "amount").await;
-    // A declined one adds nothing, nor does a pending one.
+    // A declined increment adds nothing, nor does a pending one.
     for (amount, status) in [("9.54", 400), ("9.62", 200)] {
         assert_eq!(counter.by_reference(&held, "INCREMENTAL_AUTH", amount, &[]).await.0, status);
     }
     assert_eq!(counter.left(&held).as_deref(), Some("120.00"));
-    // It can be taken back while it is not captured.
+    // It can be reversed until it is captured.
     let (_, second) = counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
     counter.followed(&text(&second, "/id"), "RV", None).await;
     assert_eq!(counter.left(&held).as_deref(), Some("120.00"));
     counter.followed(&held, "CP", Some("110.00")).await;
     counter.refused(&more, "RV", None, "700.400.300", "paymentType").await;
 
-    // A reversal takes all of it; an increment is taken back as a whole.
+    // A reversal takes all of it; an increment is reversed as a whole.
     let held = counter.paid("PA", "10.00", &[]).await;
     let (_, more) = counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
     counter.refused(&held, "RV", Some("15.01"), "700.100.200", "amount").await;
@@ -242,7 +242,7 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     counter.followed(&held, "RV", Some("15.00")).await;
     assert_eq!(counter.by_reference(&held, "INCREMENTAL_AUTH", "1.00", &[]).await.0, 400);
 
-    // A reauthorisation: the one before is closed; reversed, it is open again.
+    // A reauthorisation closes the earlier authorisation; when it is reversed, the earlier one is open again.
     let held = counter.paid("PA", "50.00", &[]).await;
     let (_, again) = counter.by_reference(&held, "REAUTHORIZATION", "40.00", &[]).await;
     let again = text(&again, "/id");
@@ -312,7 +312,7 @@ async fn the_query_filters() {
     let capture = counter.followed(&held, "CP", Some("10.00")).await;
     let refund = counter.followed(&capture, "RF", Some("1.00")).await;
 
-    // A reference that was sent twice shows both; linked, the whole tree stands behind.
+    // A reference that was sent twice gives both payments; with linked payments, the whole tree follows.
     assert_eq!(counter.found("merchantTransactionId=the+same+one").await, [&*held, &sale]);
     let linked = counter.found("merchantTransactionId=the+same+one&includeLinkedTransactions=true").await;
     assert_eq!(linked, [&*held, &sale, &capture, &refund]);
@@ -348,7 +348,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
     let mut counter = Counter::open().await;
     let held = counter.paid("PA", "500.00", &[]).await;
     let entries = |counter: &Counter| counter.shop.gateway.ledger().entries().len();
-    // Cents, HTTP status (0: none or no JSON), booked, taken of what is left.
+    // Cents, HTTP status (0: none or no JSON), entries booked, amount left afterwards.
     for (amount, status, booked, left) in [
         ("1.51", 400, 1, "500.00"),
         ("1.62", 200, 1, "498.38"),
@@ -377,7 +377,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
         assert_eq!((said, entries(&counter) - before), (status, booked), "{amount}");
         assert_eq!(counter.left(&held).as_deref(), Some(left), "{amount}");
     }
-    // Silence after it was done; found all the same.
+    // No answer after it was carried out; the payment is found anyway.
     let sale = counter.paid("DB", "100.00", &[]).await;
     let before = entries(&counter);
     let entity = counter.shop.gateway.entity_id().to_owned();
@@ -389,7 +389,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
     assert_eq!(counter.left(&sale).as_deref(), Some("98.29"));
     assert!(!waiting.is_finished());
     waiting.abort();
-    // Pending, then approved: it counts all the time.
+    // Pending, then approved: it counts during the whole time.
     let (_, pending) = counter.follow(&sale, "RF", Some("1.61"), &[]).await;
     assert_eq!(text(&pending, "/result/code"), "000.200.000");
     let path = format!("v1/payments/{}", text(&pending, "/id"));

@@ -1,5 +1,5 @@
-//! Payments that wait for their customer at the simulated gateway: pending until somebody acts on the page, then as it
-//! ended, and back to the shop. The page's form is posted as a browser posts it.
+//! Payments that wait for their customer at the simulated gateway: pending until the customer acts on the page, then
+//! decided, and back to the shop. The test posts the page's form as a browser does.
 
 use chrono::TimeDelta;
 use pos_sim::gateway::{HostRules, Method, Options, State};
@@ -44,15 +44,15 @@ async fn a_customer_pays_on_the_page_and_comes_back() {
         for button in ["value=\"pay\"", "value=\"cancel\"", "value=\"expire\""] {
             assert!(shown.html.contains(button), "{button}: {}", shown.html);
         }
-        // Nobody has acted: looking is not paying.
+        // The customer has not acted: viewing the page does not pay.
         assert_eq!(code(&page, &id).await, "000.200.000");
-        // Where a transfer goes to is told before it is made.
+        // The payee of a transfer is in the answer before the transfer.
         let payee = answer.pointer("/merchant/bankAccount/holder").and_then(Value::as_str);
         assert_eq!(payee, (method == Method::OnlineTransfer).then_some("Shop of Tests"));
         let shown = browser.acts(&[("action", "pay")]).await;
         let back = format!("https://shop.test/result?cart=7&id={id}&resourcePath=%2Fv1%2Fpayments%2F{id}");
         assert_eq!((shown.status, shown.location), (303, Some(back)));
-        // Retrieval by the path that the shop was told, and the query, show the end.
+        // The end is shown by a retrieval with the path that the shop got, and by the query.
         let (_, answer) = page.shop.get(&format!("v1/payments/{id}")).await;
         assert_eq!(text(&answer, "/result/code"), "000.100.110");
         assert!(answer.get("redirect").is_none(), "{answer}");
@@ -70,7 +70,7 @@ async fn what_the_customer_does_is_what_becomes_of_it() {
     for (amount, action, code_at_end, state) in [
         ("10.00", "cancel", "100.396.101", State::Declined),
         ("10.00", "expire", "100.396.103", State::Declined),
-        // The cents choose when the customer has paid.
+        // The cents choose the outcome after the customer has paid.
         ("10.51", "pay", "800.100.155", State::Declined),
         ("10.62", "pay", "000.200.000", State::Pending),
     ] {
@@ -80,18 +80,18 @@ async fn what_the_customer_does_is_what_becomes_of_it() {
         assert_eq!(code(&page, &id).await, code_at_end);
         let entry = page.last_entry();
         assert_eq!((entry.state, entry.code.as_str()), (state, code_at_end));
-        // A second post changes nothing, and says so.
+        // A second post changes nothing, and the page says so.
         for again in ["pay", "cancel", "expire"] {
             let shown = Browser::sent(&page, &answer).acts(&[("action", again)]).await;
             assert!(shown.status == 409 && shown.html.contains("This payment has ended"), "{again}: {}", shown.html);
             assert!(shown.html.contains("Back to the shop") && shown.location.is_none());
         }
         assert_eq!(page.last_entry(), entry);
-        // What was not approved is not refunded.
+        // A payment that was not approved cannot be refunded.
         let (status, _) = page.post(&format!("v1/payments/{id}"), &[&[("paymentType", "RF")]]).await;
         assert_eq!(status, 400);
     }
-    // Pending, then approved from the second question after it.
+    // Pending, then approved at the second retrieval.
     let (id, answer) = pending(&mut page, "10.61", VIRTUAL).await;
     Browser::sent(&page, &answer).acts(&[("action", "pay")]).await;
     assert_eq!(code(&page, &id).await, "000.200.000");
@@ -116,7 +116,7 @@ async fn a_page_that_nobody_comes_to_expires_and_cannot_be_captured() {
     assert_eq!(code(&page, &id).await, "100.396.103");
     let (status, answer) = page.post(&path, &[&capture]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "700.400.510"));
-    // A page ends by itself: the books know it before anybody asks.
+    // A page expires automatically: the ledger shows it before any request.
     let (id, _) = pending(&mut page, "10.00", VIRTUAL).await;
     page.shop.gateway.set_clock(begin + TimeDelta::hours(2));
     assert_eq!(page.last_entry().state, State::Declined);
@@ -134,11 +134,11 @@ async fn a_stranger_is_shown_nothing_and_a_page_must_lead_back() {
     assert_eq!(stranger.arrives().await.status, 404);
     assert_eq!(stranger.acts(&[("action", "pay")]).await.status, 404);
     let browser = Browser::sent(&page, &answer);
-    // What the page does not offer does nothing.
+    // An action that the page does not offer has no effect.
     assert_eq!(browser.acts(&[("action", "confirm"), ("password", "1234")]).await.status, 200);
     assert_eq!(browser.acts(&[("action", "steal")]).await.status, 200);
     assert_eq!(code(&page, &id).await, "000.200.000");
-    // Without an address to come back to it does not begin.
+    // Without a return address the payment does not begin.
     page.refused(&[VIRTUAL, &[("shopperResultUrl", "")]], INVALID, "shopperResultUrl").await;
     page.refused(&[VIRTUAL, &[("shopperResultUrl", "/result")]], INVALID, "shopperResultUrl").await;
     page.refused(&[VIRTUAL, &[("paymentBrand", "")]], INVALID, "paymentBrand").await;

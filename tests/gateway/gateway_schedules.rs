@@ -1,5 +1,5 @@
-//! Subscriptions of the simulated gateway over real HTTPS: a payment with `job.*` pays again and again by its clock,
-//! into the ledger, until it ends or notice is given. What a cron expression means is proven where it is read
+//! Subscriptions of the simulated gateway over real HTTPS. A payment with `job.*` repeats by the gateway's clock, into
+//! the ledger, until it ends or is cancelled. The meaning of a cron expression is tested next to its parser
 //! (`schedule/timetable.rs`).
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const NOON: &str = "2026-11-23T12:00:00Z";
 
-/// A gateway at noon of a Monday, and a stored card.
+/// Opens a gateway at noon of a Monday, and stores a card.
 async fn open() -> (Counter, String) {
     let mut counter = Counter::open().await;
     counter.shop.gateway.set_clock(at(NOON));
@@ -35,7 +35,7 @@ impl Counter {
         read(self.shop.asked(method, &path, form.as_ref()).await).await
     }
 
-    /// A subscription of 9.90 with a stored card, and whatever is to be different.
+    /// Sends a subscription of 9.90 with a stored card and these changes.
     async fn subscribe(&mut self, card: &str, more: &[(&str, &str)]) -> (u16, Value) {
         let reference = self.reference();
         let form = [
@@ -61,7 +61,7 @@ impl Counter {
         answer["schedule"].clone()
     }
 
-    /// When the subscription's payments were booked, and how.
+    /// Returns when the subscription's payments were booked, and how.
     async fn paid_at(&self, from: &str, to: &str) -> Vec<String> {
         let query =
             format!("v1/reports/transactions?entityId={}&date.from={from}&date.to={to}", self.shop.gateway.entity_id());
@@ -87,7 +87,7 @@ async fn a_subscription_pays_by_the_clock_and_in_order() {
     assert_eq!(text(&answer, "/schedule/next"), "2026-11-30 09:00:00");
     assert_eq!(counter.shop.gateway.ledger().entries().len(), 1, "the request itself pays nothing");
 
-    // A second one, a day before: what is due is paid in the order of time, whichever was set up first.
+    // A second one, a day before: due payments are made in the order of time, independent of the order of creation.
     counter.subscribed(&card, &[("job.expression", "0 30 8 29 * ? *"), ("amount", "5.51")]).await;
     counter.shop.gateway.set_clock(at("2026-11-30T08:59:59Z"));
     assert_eq!(counter.paid_at("2026-11-01", "2026-12-31").await, ["2026-11-29 08:30:00 life-0003-0001"]);
@@ -103,8 +103,7 @@ async fn a_subscription_pays_by_the_clock_and_in_order() {
             "2027-02-28 09:00:00 life-0002-0004",
         ]
     );
-    // They are payments as any other: booked, found, given back, declined by their cents without an end of the
-    // schedule.
+    // They are normal payments: booked, found, refunded, and declined by their cents without ending the schedule.
     let ledger = counter.shop.gateway.ledger();
     let (declined, paid): (Vec<_>, Vec<_>) =
         ledger.entries()[1..].iter().partition(|entry| entry.state == State::Declined);
@@ -233,7 +232,7 @@ async fn a_card_at_the_counter_is_stored_for_its_subscription_and_a_deleted_one_
     assert_eq!(counter.shop.gateway.ledger().all_charged().count(), 3, "and nothing was paid with it");
 }
 
-/// Parameters, the one that is named, and what is said of it.
+/// Parameters, the named one, and the text about it.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
 
 #[tokio::test]
@@ -283,7 +282,8 @@ async fn what_never_comes_or_does_not_fit_is_refused_by_name() {
     assert_eq!(counter.shop.gateway.ledger().entries().len(), 1, "none of them pays");
 }
 
-/// A payment each second for twenty minutes: more than one turn of the clockwork, each moment once and in its order.
+/// Checks a payment each second for twenty minutes: more than one round of the scheduler, each moment once and in
+/// order.
 #[tokio::test]
 async fn whatever_was_missed_is_made_up_for_once() {
     let (mut counter, card) = open().await;
@@ -298,7 +298,7 @@ async fn whatever_was_missed_is_made_up_for_once() {
     assert!(paid.is_sorted() && paid[1199].starts_with("2026-11-23 12:19:59"));
 }
 
-/// What was due while the gateway was off is paid when it comes back, and nothing twice.
+/// Checks that payments that were due while the gateway was off are made when it is back, and none twice.
 #[tokio::test]
 async fn a_subscription_survives_a_restart() {
     let folder = tempfile::tempdir().unwrap();
@@ -314,7 +314,7 @@ async fn a_subscription_survives_a_restart() {
     let Counter { shop, .. } = counter;
     shop.gateway.stop().await;
     let counter = Counter::with(options("2026-11-26T12:00:00Z")).await;
-    // The clockwork begins with it.
+    // The scheduler starts with the gateway.
     while counter.shop.gateway.ledger().entries().len() < 4 {
         tokio::task::yield_now().await;
     }

@@ -1,5 +1,5 @@
-//! 3-D Secure at the simulated gateway: without a question, with one, refused, exempt, and made elsewhere. The
-//! challenge page's form is posted as a browser posts it.
+//! 3-D Secure at the simulated gateway: without a challenge, with one, refused, exempt, and done elsewhere. The test
+//! posts the challenge page's form as a browser does.
 
 use chrono::TimeDelta;
 use pos_sim::gateway::{HostRules, Options, State};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::gateway_counter::{INVALID, at, text};
 use crate::page_shop::{Browser, CARD, PageShop};
 
-/// What version 2 wants to know of a browser and of whoever pays.
+/// The data that version 2 needs about the browser and the shopper.
 const SHOPPER: &[(&str, &str)] = &[
     ("customer.givenName", "Jane"),
     ("customer.surname", "Jones"),
@@ -55,10 +55,10 @@ async fn a_card_says_whether_its_holder_is_asked() {
         is_a_proof(&answer, status, eci);
         assert_eq!(text(&answer, "/billing/city"), "Bonn");
     }
-    // A card that takes no part goes without, whatever is known of the browser.
+    // A card that takes no part pays without 3-D Secure, even when the browser's data is sent.
     let answer = page.paid("10.00", &[CARD, SHOPPER]).await;
     assert!(answer.get("threeDSecure").is_none());
-    // A card in an app; what the cents decline is declined after the authentication.
+    // A card in an app; a decline by the cents comes after the authentication.
     let app: Vec<_> = SHOPPER.iter().filter(|(name, _)| !name.contains("browser")).copied().collect();
     let app = [&app[..], &[("threeDSecure.deviceInfo", "eyJzZGsiOjF9")]].concat();
     is_a_proof(&page.paid("10.00", &[CARD, &card(FRICTIONLESS), &app]).await, "Y", "05");
@@ -134,7 +134,7 @@ async fn what_version_two_wants_to_know_is_mandatory() {
     }
     page.refused(&[CARD, &card(FRICTIONLESS)], INVALID, "customer.browser.acceptHeader").await;
     page.refused(&[CARD, &card(CHALLENGE), SHOPPER], INVALID, "shopperResultUrl").await;
-    // Bypassed: by a word, and by what the merchant starts.
+    // Bypassed: by a parameter, and by a payment that the merchant initiates.
     let answer = page.paid("10.00", &[CARD, &card(CHALLENGE), &[("threeDSecure.disable", "true")]]).await;
     assert!(answer.get("threeDSecure").is_none());
     page.refused(
@@ -154,7 +154,7 @@ async fn what_version_two_wants_to_know_is_mandatory() {
         is_a_proof(&page.paid("10.00", &[CARD, &card(CHALLENGE), &by_merchant, &[three_ri]]).await, "Y", "05");
     }
     page.paid("10.00", &[CARD, &card(CHALLENGE), &[("paymentType", "CD")]]).await;
-    // Installments with 3-D Secure say how many; the customer is not the merchant.
+    // Installments with 3-D Secure say how many there are; a payment that the customer initiates is not the merchant's.
     let parts = [
         ("standingInstruction.mode", "INITIAL"),
         ("standingInstruction.source", "CIT"),
@@ -187,7 +187,7 @@ async fn an_exemption_is_flagged_twice_and_needs_version_two_two() {
             assert_eq!(text(&answer, "/result/code"), "300.100.100");
         }
     }
-    // A challenge is wished all the same.
+    // A requested challenge takes place in spite of the exemption.
     let wished = [("threeDSecure.challengeIndicator", "04")];
     let (_, answer) = page.pay("10.00", &[CARD, &card(FRICTIONLESS), &exempt, &wished, SHOPPER, BACK]).await;
     assert_eq!(Browser::sent(&page, &answer).acts(&[("action", "confirm"), ("password", "1234")]).await.status, 303);
@@ -217,7 +217,7 @@ async fn a_proof_from_elsewhere_is_held_to_its_lengths_and_passed_through() {
     for (name, value) in proof {
         assert_eq!(text(&answer["threeDSecure"], &format!("/{}", &name[13..])), value);
     }
-    // Each eci of the document, whatever the brand; what is inside an id is the other server's.
+    // Each eci of the document, for every brand; the content of an id belongs to the other server.
     for eci in ["01", "02", "03", "04", "05", "06", "07", "08"] {
         let answer = page.paid("10.00", &[CARD, &card(CHALLENGE), &proof, &[("threeDSecure.eci", eci)]]).await;
         assert_eq!(text(&answer, "/threeDSecure/eci"), eci);
@@ -244,7 +244,7 @@ async fn a_proof_from_elsewhere_is_held_to_its_lengths_and_passed_through() {
     ] {
         page.refused(&[CARD, &card(CHALLENGE), &proof, &[(name, value)]], INVALID, broken).await;
     }
-    // Not authenticated elsewhere: not paid here.
+    // Not authenticated elsewhere, so not paid here.
     let no =
         [("threeDSecure.authenticationStatus", "N"), ("threeDSecure.eci", "07"), ("threeDSecure.verificationId", "")];
     let (status, answer) = page.pay("10.00", &[CARD, &proof, &no]).await;
@@ -261,7 +261,7 @@ async fn a_decoupled_authentication_has_no_page_and_is_decided_later() {
     for (amount, code, state) in [("10.00", "000.100.110", State::Approved), ("10.51", "800.100.155", State::Declined)]
     {
         page.shop.gateway.set_clock(begin);
-        // Nobody is sent anywhere, so that no way back is asked for.
+        // The customer is not redirected, so no return address is required.
         let (status, answer) = page.pay(amount, &[CARD, &card(CHALLENGE), SHOPPER, &decoupled]).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.200.000"), "{answer}");
         assert!(answer.get("redirect").is_none() && answer.get("threeDSecure").is_none(), "{answer}");
@@ -275,7 +275,7 @@ async fn a_decoupled_authentication_has_no_page_and_is_decided_later() {
         assert_eq!(text(&settled, "/result/code"), code);
         is_a_proof(&settled, "Y", "05");
     }
-    // A card that asks nobody is decided at once.
+    // A card without a challenge is decided immediately.
     is_a_proof(&page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &decoupled]).await, "Y", "05");
 }
 
@@ -296,13 +296,13 @@ async fn an_authentication_alone_moves_no_money_whatever_the_amount() {
         }
     }
     assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
-    // The customer is asked, and the card may be stored for later.
+    // The customer is challenged, and the card may be stored for later.
     let stores = [("createRegistration", "true")];
     let (_, answer) = page.pay("0.00", &[CARD, &card(CHALLENGE), SHOPPER, BACK, &npa, &stores]).await;
     assert_eq!(Browser::sent(&page, &answer).acts(&[("action", "confirm"), ("password", "1234")]).await.status, 303);
     assert_eq!(page.last_entry().state, State::Approved);
     assert!(answer["registrationId"].is_string(), "{answer}");
-    // A card that takes no part cannot be authenticated; nothing else pays nothing.
+    // A card that takes no part cannot be authenticated; no other request may have the amount zero.
     let (status, answer) = page.pay("0.00", &[CARD, SHOPPER, &npa]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "100.380.401"), "{answer}");
     for (parts, name) in [
@@ -319,7 +319,7 @@ async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() 
     let schemes = ["VISA", "MASTER", "AMEX", "DISCOVER", "JCB", "CARTEBANCAIRE"];
     let named = schemes.map(str::to_owned).to_vec();
     let mut page = PageShop::with(Options { schemes: named.clone(), ..Options::default() }).await;
-    // The card takes part: 3-D Secure is processed although no field of it is sent.
+    // The card takes part: 3-D Secure is processed although no field for it is sent.
     let parts = [
         ("standingInstruction.mode", "INITIAL"),
         ("standingInstruction.source", "CIT"),
@@ -328,7 +328,7 @@ async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() 
     let many = "standingInstruction.numberOfInstallments";
     page.refused(&[CARD, &card(FRICTIONLESS), SHOPPER, &parts], INVALID, many).await;
     page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &parts, &[(many, "3")]]).await;
-    // Another card takes no part, and needs no number.
+    // Another card takes no part and needs no number.
     page.paid("10.00", &[CARD, &parts]).await;
     let pair = |scheme: &str| ["requestorId", "requestorName"].map(|what| format!("threeDSecure.v2.{scheme}.{what}"));
     let all: Vec<String> = schemes.into_iter().flat_map(pair).collect();

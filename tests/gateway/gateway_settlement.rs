@@ -1,6 +1,5 @@
-//! The simulated gateway's reports and settlement files over real HTTPS: what is settled of a ledger, in which columns,
-//! on which date, and that a report that cannot be is refused by name. Every value is held against the interface's
-//! table.
+//! The simulated gateway's reports and settlement files over real HTTPS: the settled entries of a ledger, the columns
+//! and the dates. An impossible report is refused by name. Every value is checked against the interface's table.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +13,7 @@ use pos_sim::gateway::{Options, Outcome};
 use pos_terms::money::Currency;
 use serde_json::Value;
 
-/// The columns as the interface lists them, and behind them the two that it gives no place.
+/// The columns in the order of the interface, followed by the two without a place in it.
 const HEADER: &str = "ReconciliationType;PaymentType;Cashflow;ClearingInstituteMerchantId;MerchantAccountId;\
     MerchantAccountName;PspId;DivisionId;MerchantId;SettlementTxId;UniqueID;ShortId;ConnectorTxId1;ConnectorTxId2;\
     ConnectorTxId3;Amount;Currency;Brand;TxRequestTime;SettlementAmount;SettlementCurrency;SettlementFee;\
@@ -24,7 +23,7 @@ const HEADER: &str = "ReconciliationType;PaymentType;Cashflow;ClearingInstituteM
 
 type Row = HashMap<String, String>;
 
-/// The rows of a file, by column; each holds against the interface.
+/// Returns the rows of a file by column, each checked against the interface.
 fn rows(file: &str) -> Vec<Row> {
     let mut lines = file.lines();
     let header = lines.next().unwrap();
@@ -52,7 +51,7 @@ fn rows(file: &str) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// `ReconciliationType PaymentType Cashflow Amount Currency` of each row.
+/// Returns `ReconciliationType PaymentType Cashflow Amount Currency` of each row.
 fn kinds(rows: &[Row]) -> Vec<String> {
     let columns = ["ReconciliationType", "PaymentType", "Cashflow", "Amount", "Currency"];
     rows.iter().map(|row| columns.map(|column| row[column].as_str()).join(" ")).collect()
@@ -71,7 +70,7 @@ async fn report(counter: &Counter, what: &str, query: &str) -> (u16, Value) {
     (response.status().as_u16(), serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
-/// The same as a file.
+/// Returns the same as a file.
 async fn file(counter: &Counter, from: &str, to: &str) -> String {
     let entity = counter.shop.gateway.entity_id();
     let url = format!(
@@ -94,7 +93,7 @@ async fn a_day_is_settled_on_the_next_one() {
     let capture = counter.followed(&held, "CP", Some("30.00")).await;
     counter.followed(&held, "CP", Some("10.00")).await;
     let credit = counter.paid("CD", "7.00", &[]).await;
-    // Declined, pending, and taken back before the day was over: nothing of them.
+    // Declined, pending, and reversed before the end of the day: none of them is settled.
     counter.pay("DB", "9.51", &[]).await;
     counter.pay("DB", "9.62", &[]).await;
     let void = counter.paid("DB", "3.00", &[]).await;
@@ -148,7 +147,7 @@ async fn a_day_is_settled_on_the_next_one() {
     assert_eq!(rows[1]["TransactionId"], "life-0001", "a refund without a reference of its own has its payment's");
     assert_eq!(rows[4]["UniqueID"], credit);
 
-    // The next day takes back what was settled, and a part of what was given.
+    // The next day reverses a settled payment, and a part of a paid-out one.
     counter.shop.gateway.set_clock(at("2026-11-21T09:00:00Z"));
     counter.followed(&capture, "RV", None).await;
     counter.followed(&credit, "RV", None).await;
@@ -260,7 +259,7 @@ async fn the_amount_chooses_what_is_charged_back_and_why() {
     for nothing in ["2026-11-20", "2026-11-22", "2026-11-27", "2027-01-01"] {
         assert_eq!(of(nothing).await.len(), 0, "{nothing}");
     }
-    // One reference for two payments: which of them is meant, nobody knows.
+    // One reference for two payments is ambiguous.
     let mut two = open(Options { host_rules: pos_sim::gateway::HostRules::Permissive, ..Options::default() }).await;
     let first = two.paid("DB", "10.00", &[]).await;
     let second = two.paid("DB", "10.00", &[("merchantTransactionId", "life-0001")]).await;
@@ -379,14 +378,14 @@ async fn the_folder_gets_the_file_of_each_day_that_is_over() {
     counter.shop.gateway.force(Outcome::Approve);
     counter.paid("DB", "10.97", &[]).await;
     assert_eq!(files(), [""; 0], "the day is not over");
-    // As a person does it, whose gateway is a program of its own.
+    // As a person does it, with the gateway as a separate program.
     let (status, answer) = counter.shop.post("simulator/clock", &[("at", "2026-11-21T00:00:01Z")]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(files(), ["reconciliation-2026-11-21.csv"]);
     let text = fs::read_to_string(folder.path().join("reconciliation-2026-11-21.csv")).unwrap();
     assert_eq!(kinds(&rows(&text)), ["SETTLED DEBIT POS 10.97 EUR", "FEE BATCH NEG 0.10 EUR"]);
     assert_eq!(text, counter.shop.gateway.settlement_file("2026-11-21".parse().unwrap()));
-    // A week later there is one for each date, the chargeback's too; what is there is not written again.
+    // A week later there is one file for each date, also for the chargeback; existing files are not overwritten.
     fs::write(folder.path().join("reconciliation-2026-11-21.csv"), "taken").unwrap();
     counter.shop.gateway.set_clock(at("2026-11-28T00:00:00Z"));
     assert_eq!(files().len(), 8);

@@ -1,5 +1,5 @@
-//! Webhooks of the simulated gateway: what a receiver is told over real HTTPS, and receivers that are down, hang,
-//! redirect or fail. A payment waits for none of them.
+//! Webhooks of the simulated gateway over real HTTPS: the notifications that a receiver gets, and receivers that are
+//! down, hang, redirect or fail. A payment waits for none of them.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn taken() -> Act {
     Act::Answer(says("200 OK"))
 }
 
-/// A receiver that takes whatever its script does not know, and a gateway that tells it.
+/// Opens a receiver that accepts everything outside its script, and a gateway that notifies it.
 async fn open(script: Vec<Act>, options: Options) -> (Counter, Server) {
     let authority = Authority::new();
     let tls = authority.server("localhost", (2020, 2099));
@@ -39,7 +39,7 @@ async fn open(script: Vec<Act>, options: Options) -> (Counter, Server) {
     (counter, receiver)
 }
 
-/// Waits until so many requests have come; head and body of each.
+/// Waits for this many requests; returns head and body of each.
 async fn told(receiver: &Server, count: usize) -> Vec<(String, String)> {
     let waiting = async {
         while receiver.requests().len() < count {
@@ -65,7 +65,7 @@ async fn hooks(counter: &Counter) -> Vec<Value> {
     answer["webhooks"].as_array().unwrap().clone()
 }
 
-/// Waits until it stands so with the only webhook.
+/// Waits until the only webhook has this state.
 async fn until(counter: &Counter, wanted: impl Fn(&Value) -> bool) -> Value {
     let waiting = async {
         loop {
@@ -104,7 +104,7 @@ async fn a_receiver_is_told_what_was_answered() {
         }
         let amounts: Vec<&Value> = all.iter().map(|body| &body["presentationAmount"]).collect();
         assert_eq!(amounts, ["20.00", "5.00", "9.51", "30.00", "30.00", "30.00"]);
-        // Which payment it refers to: of captures and refunds alone.
+        // The payment that it refers to: only captures and refunds have one.
         let referenced: Vec<Option<&str>> = all.iter().map(|body| body["referencedId"].as_str()).collect();
         let of_held = text(&held, "/id");
         assert_eq!(referenced, [None, Some(id.as_str()), None, None, Some(&of_held), None]);
@@ -186,7 +186,7 @@ async fn a_receiver_that_fails_is_tried_again_by_the_gateways_clock() {
 async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     let options = Options { webhook_timeout: Duration::from_secs(3), ..Options::default() };
     let (mut counter, receiver) = open(vec![Act::Silence], options).await;
-    // Its port is nobody's.
+    // No program listens at its port.
     let nobody = pos_test_kit::refusing_port();
     let entity = counter.shop.gateway.entity_id().to_owned();
     let url = format!("http://127.0.0.1:{nobody}/");
@@ -208,7 +208,7 @@ async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     };
     let is_down = tokio::time::timeout(Duration::from_secs(60), is_down).await.unwrap();
     assert!(text(&is_down, "/error").contains("refused"), "{is_down}");
-    // The one does not wait for the other, and one that is removed is told nothing more.
+    // One receiver does not wait for the other, and a removed one gets no more notifications.
     let path = format!("v1/webhooks/{down}?entityId={entity}");
     assert_eq!(read(counter.shop.asked("DELETE", &path, None).await).await.0, 200);
     assert_eq!(read(counter.shop.asked("DELETE", &path, None).await).await.0, 404);
@@ -251,7 +251,7 @@ async fn the_notification_url_of_a_request_is_told_of_its_payment() {
     assert_eq!(counter.shop.asked("DELETE", &delete, None).await.status(), 200);
     let url = format!("https://localhost:{}/of-this-one?order=7", receiver.address().port());
     let (_, other) = counter.pay("DB", "7.00", &[]).await;
-    // Pending, then decided by the question: told twice.
+    // Pending, then decided by the retrieval: notified twice.
     let (status, answer) = counter.pay("DB", "9.61", &[("notificationUrl", &url)]).await;
     assert_eq!(status, 200, "{answer}");
     let id = text(&answer, "/id");
@@ -268,7 +268,7 @@ async fn the_notification_url_of_a_request_is_told_of_its_payment() {
     let actions: Vec<&Value> = all.iter().map(|body| &body["action"]).collect();
     assert_eq!(actions, ["CREATED", "UPDATED"]);
     assert!(all.iter().all(|body| body["payload"]["id"] == id.as_str()) && text(&other, "/id") != id);
-    // Nobody has registered it; a place that may not be told is not called, and hinders no payment.
+    // The address is not registered. An address that may not be called is not called, and the payment goes on.
     assert!(hooks(&counter).await.is_empty());
     for nowhere in ["/notify-me", "http://shop.example/notify"] {
         assert_eq!(counter.pay("DB", "8.00", &[("notificationUrl", nowhere)]).await.0, 200);

@@ -1,23 +1,23 @@
-//! The client of the gateway, the simulated gateway, and the interface that both are held against.
+//! The client of the gateway, the simulated gateway, and the interface that both are checked against.
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `gateway_client` | what is on the wire, and what each way an exchange can go wrong is taken for |
+//! | `gateway_client` | the bytes on the wire, and how each fault of an exchange is classified |
 //! | `tls` | CAs, certificates, pins, and a board whose clock begins in 1970 |
 //! | `parameters` | the table of parameters against the interface document, and its command line |
-//! | `sim_gateway` | the simulated gateway, asked by clients that know nothing of it |
-//! | `gateway_life` | what follows a payment, and what its state allows |
-//! | `gateway_cards` | cards that are stored, paid with, typed |
-//! | `gateway_groups` | every group of the data model: taken, kept, given back, refused by name |
-//! | `gateway_means` | what is paid with away from the counter, one means at a time |
-//! | `checkouts` | what the hosted widget asks, and the shop's server after it |
+//! | `sim_gateway` | the simulated gateway with independent clients |
+//! | `gateway_life` | follow-up payments, and the ones that a payment's state allows |
+//! | `gateway_cards` | cards that are stored, used for payments, typed |
+//! | `gateway_groups` | every group of the data model: accepted, kept, returned, refused by name |
+//! | `gateway_means` | payments away from the counter, one means at a time |
+//! | `checkouts` | the requests of the hosted widget, and of the shop's server after it |
 //! | `gateway_manners` | the simulated gateway as a server: throttling, delay, its ledger's file |
 //! | `gateway_schedules` | subscriptions: payments by the gateway's clock |
 //! | `gateway_settlement` | reports, settlement files, chargebacks, and a clock that is put forward |
-//! | `gateway_webhooks` | what a receiver is told, and one that hangs, fails or redirects |
-//! | `gateway_redirect` | what waits for its customer on a page |
+//! | `gateway_webhooks` | notifications of a receiver, and one that hangs, fails or redirects |
+//! | `gateway_redirect` | payments that wait for their customer on a page |
 //! | `gateway_secure` | 3-D Secure: frictionless, challenge, exemptions, proofs from elsewhere |
-//! | `gateway_stored` | stored accounts of every means, and what binds them |
+//! | `gateway_stored` | stored accounts of every means, and the rules that bind them |
 //! | `gateway_meets_sim` | client and simulated gateway: two readings of the same documents |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

@@ -1,4 +1,4 @@
-//! The table of parameters, held against the interface document as people typed it (`data_model`), and its command
+//! The table of parameters, checked against the interface document as people typed it (`data_model`), and its command
 //! line.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,6 @@ use pos_gateway_model::{
 use proptest::prelude::*;
 
 // ---- The document
-// --------------------------------------------------------------------------------------------------------
 
 /// A line of the document.
 struct Line {
@@ -138,7 +137,7 @@ fn every_row_is_explained_in_words_and_secrets_are_known() {
     assert!(!parameter::find("amount").unwrap().secret);
 }
 
-/// `request` asks for the row of each parameter that it writes, and counts on finding it.
+/// Checks that each parameter that `request` writes has a row, because `request` relies on finding it.
 #[test]
 fn every_parameter_that_the_terminal_sends_has_a_row() {
     let source = std::fs::read_to_string("crates/gateway/src/request.rs").unwrap();
@@ -151,7 +150,7 @@ fn every_parameter_that_the_terminal_sends_has_a_row() {
     }
 }
 
-/// Values that a typed format takes, and values that it refuses.
+/// Returns values that a format of the document accepts, and values that it refuses.
 fn examples(format: &str) -> (Vec<String>, Vec<String>) {
     let (kind, rest) = format.split_once(':').unwrap();
     let spelled = |text: &str| {
@@ -230,9 +229,8 @@ fn values_are_held_to_the_formats_of_the_document() {
 }
 
 // ---- Names
-// ---------------------------------------------------------------------------------------------------------------
 
-/// Words of a list are written as the document writes them, in one case.
+/// Checks that words of a list are written as in the document, in one case.
 #[test]
 fn each_word_of_a_value_set_is_taken_and_no_other() {
     let mut sets = 0;
@@ -358,7 +356,7 @@ fn a_name_can_have_a_format_for_each_call() {
     }
     let reference = |call| named_in("merchantTransactionId", &names, Direction::Request, call).unwrap().row.format;
     assert!(reference(Call::Query).fits("short") && !reference(Call::Payment).fits("short"));
-    // Requests come first: a response's looser format does not excuse a request.
+    // The rules for requests come first: a response's looser format does not apply to a request.
     assert!(form::alone("card.expiryMonth", "13", &names, Direction::Request).is_some());
 }
 
@@ -379,9 +377,8 @@ fn an_unknown_name_suggests_the_nearest() {
 }
 
 // ---- Rules
-// ---------------------------------------------------------------------------------------------------------------
 
-/// A payment with everything that must be there.
+/// A payment with every mandatory field.
 const SALE: &str = "amount=12.34&currency=EUR&paymentType=DB";
 const BANK: &str =
     "amount=12.34&currency=EUR&paymentType=DB&paymentBrand=DIRECTDEBIT_SEPA&bankAccount.holder=Jane%20Jones";
@@ -407,7 +404,7 @@ fn judged(form: &str, asked: &FormContext<'_>) -> Vec<String> {
     form::judge(&pairs, asked).iter().map(ToString::to_string).collect()
 }
 
-/// Rule | call | a form that keeps it | a form that breaks it | the field that is named.
+/// Lists rule | call | a form that keeps it | a form that breaks it | the field that is named.
 fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
     use Call::{ByRegistration, Checkout, FollowUp, Increment, Payment, Query};
     let iban = format!("{BANK}&bankAccount.iban=DE89370400440532013000&bankAccount.bic=DEUTDEFF");
@@ -574,7 +571,7 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
         ("create-registration", ByRegistration, with(""), with("&createRegistration=true"), "createRegistration"),
         ("override-holder", ByRegistration, with("&overrideHolder=true"), String::new(), ""),
         ("override-holder", FollowUp, refund(""), refund("&overrideHolder=true"), "overrideHolder"),
-        // A holder that replaces an empty stored one is no account of its own.
+        // A holder that replaces an empty stored one is not a separate account.
         ("bank-account-number", Payment, with(stored), with(&stored.replace("true", "false")), "bankAccount.number"),
         (
             "scheme-use-case",
@@ -675,7 +672,7 @@ fn every_rule_accepts_and_rejects() {
             told.insert(rule);
         }
     }
-    // Those of answers and of the client side have tests of their own below.
+    // The rules of answers and of the client side have their own tests below.
     told.extend(["redirect-parameters", "chargeback-reason", "client-side"]);
     assert_eq!(told, rule::RULES.iter().map(|rule| rule.name).collect(), "every rule has a form that breaks it");
 }
@@ -700,7 +697,7 @@ fn answers_have_rules_too() {
     let id = "8ac7a4a17e0b1c3a017e0b1c3a017e0b";
     let good = format!("id={id}&result.code=000.000.000&buildNumber=1&timestamp=2026-01-02%2003:04:05%2B0000&ndc=a");
     assert_eq!(judged(&good, &answer), Vec::<String>::new());
-    // Any structure of the request may come back.
+    // Any structure of the request may be returned.
     assert_eq!(judged(&format!("{good}&customParameters[abc]=1&customer.sex=M"), &answer), Vec::<String>::new());
     for (more, field) in [
         ("&redirect.parameters[0].name=a", "redirect.parameters[0].value"),
@@ -711,15 +708,15 @@ fn answers_have_rules_too() {
     }
     let both = format!("{good}&redirect.parameters[0].name=a&redirect.parameters[0].value=b");
     assert_eq!(judged(&both, &answer), Vec::<String>::new());
-    // New fields are tolerated, and told by their names (interface: Versioning).
+    // New fields are tolerated, and listed by their names (interface: Versioning).
     let newer = format!("{good}&registration.id={id}&novelty=1&card.colour=blue");
     assert_eq!(judged(&newer, &answer), Vec::<String>::new());
     let pairs = form::decode(newer.as_bytes()).unwrap();
     assert_eq!(form::unknown(&pairs, &names), ["novelty", "card.colour"]);
-    // A known field is held to its format all the same, and a request may hold nothing unknown.
+    // A known field must still have its format, and a request may contain no unknown field.
     assert_eq!(judged(&format!("{good}&registration.id=short"), &answer).len(), 1);
     assert_eq!(judged(&format!("{SALE}&novelty=1"), &asked(Call::Payment, &names)).len(), 1);
-    // Of notifications only (interface: Payment response fields, referencedId).
+    // In notifications only (interface: Payment response fields, referencedId).
     let said = judged(&format!("{good}&referencedId={id}"), &answer);
     assert!(said[0].starts_with("referencedId: not a parameter of this call; of webhook"), "{said:?}");
     let webhook = format!("type=PAYMENT&action=CREATED&payload=%7B%7D&referencedId={id}&presentationAmount=1.00");
@@ -768,8 +765,8 @@ fn what_is_required_binds_within_its_group() {
     ] {
         assert_eq!(missing(&format!("{SALE}&{field}"), Payment), fields, "{field}");
     }
-    // The card is read for a payment; what refers to one says its POS fields without an entry mode, and what is paid
-    // with stored data needs no number.
+    // The card is read for a payment. A follow-up payment has its POS fields without an entry mode. A payment with
+    // stored data needs no number.
     let override_holder = "overrideHolder=true&card.holder=Jane%20Jones";
     for (call, form, fields) in [
         (FollowUp, "paymentType=RF&pos.terminalId=1&pos.transactionSequenceNumber=2", &[][..]),
@@ -827,9 +824,8 @@ fn a_call_takes_its_own_parameters() {
 }
 
 // ---- Properties
-// ----------------------------------------------------------------------------------------------------------
 
-/// Values at the bounds of a format, and values one step beyond. Empty where a format has no bounds.
+/// Returns values at the bounds of a format, and values one step beyond. Both are empty for a format without bounds.
 fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
     let number = |min: u32, max: u32, wide: usize| {
         let (min, max) = (i64::from(min), i64::from(max));
@@ -866,7 +862,7 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
             words.iter().map(|word| (*word).to_owned()).collect(),
             words.iter().map(|word| format!("{word}.")).collect(),
         ),
-        // Both count what follows the first character.
+        // Both count the characters after the first one.
         Format::Phone(min, max) => {
             let after = |length: u8| format!("+{}", "1".repeat(length.into()));
             let mut bad = vec![after(max + 1)];
@@ -887,7 +883,7 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
     }
 }
 
-/// A character of a kind.
+/// Returns a character of a set.
 fn letter(of: CharacterSet) -> &'static str {
     match of {
         CharacterSet::Digits | CharacterSet::DigitsDots | CharacterSet::LowerHex => "7",
@@ -908,7 +904,7 @@ fn one_step_beyond_a_bound_fails_for_every_row_that_has_bounds() {
     assert!(judged > 1500, "{judged}");
 }
 
-/// The name as it is sent, with an index or key.
+/// Returns the name as it is sent, with an index or key.
 fn spelled(parameter: &Parameter, index: usize) -> String {
     let index = format!("[{index}]");
     parameter
@@ -920,7 +916,8 @@ fn spelled(parameter: &Parameter, index: usize) -> String {
 }
 
 proptest! {
-    /// Any row, with a value between its bounds: good alone, and after a change at a bound bad under the same name.
+    /// Checks any row with a value between its bounds: accepted alone, and refused under the same name after a change
+    /// at a bound.
     #[test]
     fn values_between_the_bounds_pass(row in any::<prop::sample::Index>(), part in any::<prop::sample::Index>(), index in 0_usize..=1000) {
         let rows: Vec<Parameter> = parameter::all().collect();
@@ -969,7 +966,6 @@ proptest! {
 }
 
 // ---- The command line
-// ----------------------------------------------------------------------------------------------------
 
 fn agent(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
@@ -977,7 +973,7 @@ fn agent(arguments: &[&str]) -> Command {
     command
 }
 
-/// Exit code, standard output, standard error.
+/// Returns exit code, standard output, standard error.
 fn ended(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
@@ -987,7 +983,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
     ended(&agent(arguments).output().unwrap())
 }
 
-/// `check --form` of these bytes with more arguments.
+/// Runs `check --form` with these bytes and more arguments.
 fn check_form(bytes: &[u8], more: &[&str]) -> (i32, String, String) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -1078,7 +1074,7 @@ fn check_judges_each_value_alone() {
     assert_eq!(run(&["check", "amount=1.00", "--call", "sale"]).0, 64);
 }
 
-/// New fields of an answer are tolerated, and named (interface: Versioning).
+/// Checks that new fields of an answer are tolerated and named (interface: Versioning).
 #[test]
 fn check_judges_an_answer_with_and_without_a_call() {
     const ID: &str = "registration.id=8ac7a4a17e0b1c3a017e0b1c3a017e0b";
@@ -1087,20 +1083,21 @@ fn check_judges_an_answer_with_and_without_a_call() {
     let (code, text, aside) = run(&["check", "--response", "novelty=1", "result.code=000.100.110"]);
     assert_eq!((code, text.as_str()), (0, "good: 2 checked\n"));
     assert_eq!(aside, "novelty: not in the interface's documents; tolerated, as an answer may hold new fields\n");
-    // The format of an answer, not that of a request of the same name; a structure of the request may come back.
+    // An answer's format applies, not that of a request field with the same name; a structure of the request may be
+    // returned.
     assert_eq!(run(&["check", "--response", "card.expiryMonth=99", "customer.sex=M"]).0, 0);
     let (code, text, _) = run(&["check", "--response", "result.code=x", "customer.sex=X", "registration.id=1"]);
     assert_eq!((code, text.lines().count()), (65, 3), "{text}");
     let (code, text, aside) = run(&["check", "--response", "--call", "payment", "novelty=1", ID]);
     assert_eq!(code, 65, "what must be there is missing");
     assert!(!text.contains("novelty") && aside.starts_with("novelty: "), "{text}{aside}");
-    // No value of an unknown field is shown, and no number that stands in the place of its name.
+    // The value of an unknown field is not shown, nor is a number in the place of its name.
     let (code, text, aside) = run(&["check", "--response", "4111111111111119=4111111111111119"]);
     assert!(code == 0 && !text.contains("1119") && !aside.contains("1119"), "{text}{aside}");
     assert_eq!(run(&["check", "novelty=1"]).0, 65);
 }
 
-/// Lines of the file by the names that its header has.
+/// Checks lines of the file by the names in its header.
 #[test]
 fn check_knows_the_columns_of_the_reconciliation_file() {
     let columns = data_model::COLUMNS.iter().map(|(column, _)| *column);
@@ -1134,7 +1131,7 @@ fn check_knows_the_columns_of_the_reconciliation_file() {
     assert_eq!(line("SETTLED", "&amount=1.00").1, "amount: sent twice; each parameter is sent once\n");
 }
 
-/// Names and places are those of any script, with the spaces and marks that people write them with.
+/// Checks that names and places may be in any script, with the spaces and marks that people write.
 #[test]
 fn names_and_places_are_of_any_script() {
     for (name, values) in [
@@ -1174,7 +1171,7 @@ fn check_judges_a_form() {
             "billing.houseNumber1: required and not sent; houseNumber2 comes only with houseNumber1 (house-number)",
         ]
     );
-    // Without a call, each value alone.
+    // Without a call, each value is checked separately.
     assert_eq!(check_form(b"amount=12.34&billing.houseNumber2=b", &[]).0, 0);
     let custom = b"amount=12.34&currency=EUR&paymentType=DB&customParameters[abc]=1";
     assert_eq!(check_form(custom, &["--call", "payment"]).0, 0);

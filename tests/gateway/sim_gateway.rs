@@ -1,5 +1,5 @@
-//! The simulated gateway over real HTTPS, asked by two clients that know nothing of it: `reqwest` with forms built here
-//! from the interface documents, and `curl`.
+//! The simulated gateway over real HTTPS, with two independent clients: `reqwest` with forms built here from the
+//! interface documents, and `curl`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
 mod literal;
@@ -114,13 +114,13 @@ async fn what_the_issuer_must_refuse() {
     let paid = reader.chip_sale("1.00", "issuer-000");
     assert_eq!(shop.pay(&paid).await.0, 200);
 
-    // The very same request again: its SRED key was used.
+    // The same request again: its SRED key was used.
     shop.refuses(
         &with(paid.clone(), &[("pos.transactionSequenceNumber", "2")]),
         "pos.encryptedSred.ksn: this KSN was used before",
     )
     .await;
-    // A key from before it.
+    // An earlier key.
     let earlier = Reader::new().tap();
     let skipped = reader.chip_sale("1.00", "issuer-001");
     assert_eq!(shop.pay(&skipped).await.0, 200);
@@ -129,7 +129,7 @@ async fn what_the_issuer_must_refuse() {
         &[("pos.encryptedSred.data", &upper(&earlier.data)), ("pos.encryptedSred.ksn", &upper(&earlier.ksn))],
     );
     shop.refuses(&backward, "pos.encryptedSred.ksn: the KSN went backward").await;
-    // A PIN key that was used, with fresh card data.
+    // A used PIN key with fresh card data.
     let old_pin = with(
         reader.chip_sale("1.00", "issuer-003"),
         &[
@@ -151,16 +151,16 @@ async fn what_the_issuer_must_refuse() {
     shop.refuses(&other_amount, "pos.iccDataRequest: 9F02 differs from amount").await;
     let other_currency = with(reader.chip_sale("1.00", "issuer-006"), &[("currency", "USD")]);
     shop.refuses(&other_currency, "pos.iccDataRequest: 5F2A differs from currency").await;
-    // A PIN said to be there, and none.
+    // A form that says there is a PIN, without one.
     let mut no_pin = reader.chip_sale("1.00", "issuer-007");
     no_pin.retain(|(name, _)| !name.starts_with("pos.encryptedPin"));
     shop.refuses(&no_pin, "pos.encryptedPin.data: 9F34 says that a PIN was entered for the issuer, and none was sent")
         .await;
-    // The card number in clear anywhere.
+    // The card number in clear text in any field.
     let clear = with(reader.chip_sale("1.00", "issuer-008"), &[("merchantInvoiceId", &format!("card {PAN}"))]);
     shop.refuses(&clear, "merchantInvoiceId: holds the card number in clear").await;
 
-    // Declined by the issuer: a payment with an id of its own, HTTP 400, and 8A for the card.
+    // Declined by the issuer: a payment with its own id, HTTP 400, and 8A for the card.
     reader.typed_pin = "1235";
     let (code, icc) = shop.declines(&reader.chip_sale("1.00", "issuer-009")).await;
     assert_eq!((code.as_str(), &icc[..8]), ("800.100.166", "8A023535"));
@@ -169,7 +169,7 @@ async fn what_the_issuer_must_refuse() {
     assert_eq!(shop.declines(&changed).await.0, "800.100.158");
     reader.atc -= 1;
     let replayed = reader.chip_sale("1.00", "issuer-011");
-    // Only the ATC of an accepted cryptogram counts as used: the changed one above was not.
+    // Only the ATC of an accepted cryptogram counts as used; that of the changed one above does not.
     assert_eq!(shop.pay(&replayed).await.0, 200);
     reader.atc -= 1;
     assert_eq!(shop.declines(&reader.chip_sale("1.00", "issuer-012")).await.0, "800.100.158");
@@ -271,7 +271,7 @@ async fn a_reversal_works_once_and_for_no_more_than_was_paid() {
     assert!(shop.gateway.ledger().charged("reversal-1").is_empty());
     let (status, again) = shop.post(&format!("v1/payments/{id}"), &reversal).await;
     assert_eq!((status, code(&again).as_str()), (400, "700.300.300"));
-    // A reversal is no payment to be reversed.
+    // A reversal cannot be reversed.
     let rv = answer["id"].as_str().unwrap();
     assert_eq!(shop.post(&format!("v1/payments/{rv}"), &reversal).await.0, 400);
 }
@@ -326,7 +326,7 @@ async fn retrieval_and_query() {
 async fn the_cents_choose_answers_that_a_client_can_read() {
     let shop = Shop::open().await;
     let mut reader = Reader::new();
-    // Amount, HTTP status, result code, amount answered, charged.
+    // Amount, HTTP status, result code, amount in the answer, charged amount.
     for (amount, status, code, said, charged) in [
         ("9.51", 400, "800.100.155", Some("9.51"), 0),
         ("9.52", 400, "800.100.165", Some("9.52"), 0),
@@ -392,7 +392,7 @@ async fn silence_comes_before_or_after_the_charge() {
         while shop.gateway.counters().requests == before || shop.gateway.ledger().charged(&reference).len() < charged {
             tokio::task::yield_now().await;
         }
-        // The gateway goes on serving others meanwhile, and this one stays without an answer.
+        // The gateway still serves others meanwhile, and this request stays without an answer.
         assert_eq!(shop.get("").await.0, 200);
         assert!(!waiting.is_finished());
         assert_eq!(shop.gateway.ledger().charged(&reference).len(), charged, "{amount}");
@@ -481,7 +481,7 @@ async fn offline_refuses_and_comes_back_on_the_same_port() {
     assert!(counters.bytes_in > 0 && counters.bytes_out > 0);
     let url = shop.gateway.base_url();
     shop.gateway.stop().await;
-    // Another test's gateway may stand at this port by now; it has another CA.
+    // Another test's gateway may use this port meanwhile; it has another CA.
     assert!(shop.client.get(url).send().await.is_err());
 }
 
@@ -565,7 +565,7 @@ async fn curl_gets_the_documented_errors() {
     assert!(shop.gateway.ledger().entries().is_empty());
 }
 
-/// Whether a text has a shape: `d` a digit, `x` a letter or digit, anything else itself.
+/// Returns whether a text has a shape: `d` a digit, `x` a letter or digit, any other character itself.
 fn is_shaped(text: &str, shape: &str) -> bool {
     text.len() == shape.len()
         && text.bytes().zip(shape.bytes()).all(|(c, shape)| match shape {

@@ -1,5 +1,5 @@
-//! TLS to the gateway on real sockets: CAs that follow each other, files that are replaced while the agent runs, a
-//! certificate of ours, pins, and a board whose clock begins in 1970.
+//! TLS to the gateway on real sockets: a change of the CA, files that are replaced while the agent runs, our own
+//! certificate, pins, and a board whose clock begins in 1970.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -30,8 +30,7 @@ const EXPIRED: &str =
 const NO_PIN: &str = "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has \
                       changed, and add the pin of the new one";
 
-// ---- CAs that follow each other
-// -------------------------------------------------------------------------------------------
+// ---- A change of the CA
 
 #[tokio::test]
 async fn a_gateway_changes_its_ca_and_nobody_changes_the_terminal() {
@@ -49,7 +48,7 @@ async fn a_handshake_without_a_request_is_verified_as_any() {
         let desk = Desk::new(&[&ours], ca.server(LONG), 0).await;
         let client = desk.client_with(LONG_NOW, &|gateway| gateway.assumptions.warm_path = None);
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected);
-        // New files are taken, and with them a new line.
+        // New files are used, with a new connection.
         desk.write("ca.pem", &[ours.pem(), other.pem()].concat());
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
@@ -70,13 +69,13 @@ async fn files_that_are_replaced_are_used_without_a_restart() {
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Err(NOT_OURS.to_owned()));
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
-    // The line that stands was opened with the old token's files: a new one is made for the new token.
+    // The open connection was made with the old token's files: a new one is opened for the new token.
     desk.write("token", "another-token-0123456789");
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let requests = desk.server.requests();
     assert!(requests[0].contains("Bearer the-first-token-0123456789"), "{}", requests[0]);
     assert!(requests[1].contains("Bearer another-token-0123456789"), "{}", requests[1]);
-    // Nothing has changed: the line is used again.
+    // Nothing has changed: the connection is used again.
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let connections = desk.server.events().iter().filter(|event| matches!(event, https::Event::Handshake(_))).count();
     assert_eq!(connections, 2);
@@ -107,8 +106,7 @@ async fn files_that_do_not_fit_stay_unused_and_are_told() {
     desk.server.finish();
 }
 
-// ---- A certificate of ours
-// -------------------------------------------------------------------------------------------------
+// ---- Our own certificate
 
 #[tokio::test]
 async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
@@ -119,7 +117,7 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
         let desk = Desk::new(&[&ca], asking(), 2).await;
         let probed = desk.client(LONG_NOW).probe().await.unwrap_err().to_string();
         let without = desk.client(LONG_NOW).warm().await.unwrap_err().to_string();
-        // TLS 1.2 has no word for a certificate that is missing.
+        // TLS 1.2 has no alert for a missing certificate.
         let tls12 = versions[0] == &version::TLS12;
         for why in [probed, without] {
             assert!(why.starts_with("the gateway asks for a certificate of ours") || tls12, "{why}");
@@ -189,20 +187,19 @@ async fn a_certificate_of_ours_that_cannot_be_used_says_what_to_do() {
 }
 
 // ---- Pins
-// --------------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     let root = Ca::new("root");
     let (ours, theirs) = (root.intermediate("ours"), root.intermediate("theirs"));
     let (root_pin, ours_pin, theirs_pin) = (pin(&root), pin(&ours), pin(&theirs));
-    // Which pins are set, who signed, what is shown beside, and whether that is believed.
+    // The pins, the signer, the certificates that are shown, and whether the client accepts them.
     for (pins, signer, shown, believed) in [
         (vec![&root_pin], &ours, vec![&ours], true),
         (vec![&ours_pin], &ours, vec![&ours], true),
         (vec![&theirs_pin, &ours_pin], &ours, vec![&ours], true),
         (vec![&theirs_pin], &ours, vec![&ours], false),
-        // Anyone can show a certificate that somebody else's key belongs to.
+        // Anyone can show a certificate without having its key.
         (vec![&ours_pin], &theirs, vec![&theirs, &ours], false),
         (vec![&ours_pin], &theirs, vec![&ours, &theirs], false),
     ] {
@@ -214,8 +211,9 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     }
 }
 
-/// Made with `openssl req -x509`; what it must say was taken from `openssl x509 -noout -subject -nameopt RFC2253
-/// -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
+/// Checks a certificate that was made with `openssl req -x509`. The expected values come from `openssl x509 -noout
+/// -subject -nameopt RFC2253 -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst
+/// -sha256 -binary | base64`.
 #[test]
 fn a_certificate_is_read_as_openssl_reads_it() {
     let pem = "-----BEGIN CERTIFICATE-----
@@ -238,7 +236,6 @@ AQH/MAoGCCqGSM49BAMCA0gAMEUCIGPdkSlGvSA8GXWilpRv+Ljr7MaZ0dKs70Oc
 }
 
 // ---- Clocks
-// ------------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more() {
@@ -249,9 +246,9 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
         ("a clock that is right, too early", known(2020), (2025, 2035), Err(NOT_YET)),
         ("a clock that is right, too late", known(2040), (2025, 2035), Err(EXPIRED)),
         ("the floor inside of the validity", at_least(2030), (2025, 2035), Ok(())),
-        // The gateway's certificate is younger than the program and the last sale: it may be valid now.
+        // The gateway's certificate is newer than the program and the last sale: it may be valid already.
         ("the floor before the validity", at_least(2020), (2025, 2035), Ok(())),
-        // Whatever the time is, this is over.
+        // It has expired at any possible time.
         ("the floor after the validity", at_least(2040), (2025, 2035), Err(EXPIRED)),
         ("the system's clock before the floor", CertificateClock::from(january(2100)), (2095, 2105), Ok(())),
         ("the system's clock before the floor", CertificateClock::from(january(2100)), (2090, 2095), Err(EXPIRED)),
@@ -267,7 +264,7 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
 #[tokio::test]
 async fn without_a_clock_every_certificate_of_the_chain_must_be_valid_at_one_time() {
     let root = Ca::new("root");
-    // The leaf ends before its CA begins: there is no such time.
+    // The leaf expires before its CA's validity begins: no time fits both.
     for (ca, leaf, expected) in [
         ((2030, 2060), (2025, 2050), Ok(())),
         ((2025, 2060), (2030, 2050), Ok(())),
@@ -293,13 +290,12 @@ async fn a_clock_that_is_set_later_is_heeded_at_the_next_handshake() {
 }
 
 // ---- Warnings
-// ----------------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn what_ends_soon_is_told_before_it_does() {
     let (old, next) = (Ca::valid("old", (2020, 2031)), Ca::valid("next", (2020, 2040)));
     let desk = Desk::new(&[&old], old.server((2025, 2030)), 1).await;
-    // So many days before the first of January of a year.
+    // This many days before the first of January of a year.
     let before = |year, days: u64| {
         CertificateClock::new(move || Time::Known(january(year) - Duration::from_secs(days * 24 * 3600)))
     };
@@ -317,7 +313,7 @@ async fn what_ends_soon_is_told_before_it_does() {
     let client = desk.client(before(2031, 5));
     let ca = "the last CA certificate of [gateway] ca-file expires in 5 days (2031-01-01)";
     assert!(said(&client).starts_with(ca), "{:?}", warnings(&client));
-    // The next CA beside it is the remedy.
+    // The next CA in the same file solves it.
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
     assert_eq!(warnings(&client), Vec::<String>::new());
 
@@ -379,7 +375,6 @@ ca-file = "/etc/ca.pem"
 }
 
 // ---- The whole agent
-// ---------------------------------------------------------------------------------------------------------
 
 #[tokio::test]
 async fn the_status_warns_of_a_certificate_that_ends_soon() {
@@ -394,8 +389,8 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     counter.stop_agent().await;
 }
 
-/// The journal's last record is two days ahead of the board: its clock cannot be right. The reader's decides about
-/// certificates, as it does about receipts.
+/// Checks that the reader's clock decides about certificates, as it does about receipts, while the board's clock cannot
+/// be right. The journal's last record is two days ahead of the board.
 #[tokio::test]
 async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates() {
     for (reader_days, outcome) in [(2, OutcomeWord::Approved), (5, OutcomeWord::NotSent)] {
@@ -408,7 +403,8 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         drop(pos_journal::Journal::open(&journal).unwrap());
         let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute_batch(row).unwrap();
-        // No connection is older than the reader's clock: its certificate would have been judged without it.
+        // No connection is older than the reader's clock: otherwise its certificate would have been checked without
+        // that clock.
         counter.shop.gateway.set_offline(true).await.unwrap();
         counter.start_agent();
         counter.until_status("the reader", |status| status.reader.state == ReaderState::Ready).await;
@@ -425,13 +421,13 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
     }
 }
 
-/// The local time after so many days and an hour, as a reader has it.
+/// Returns the local time after this many days and an hour, in a reader's format.
 fn bcd_after_days(days: i64) -> [u8; 6] {
     let text = (chrono::Local::now() + chrono::TimeDelta::hours(days * 24 + 1)).format("%y%m%d%H%M%S").to_string();
     hex::decode(text).unwrap().try_into().unwrap()
 }
 
-/// What needs attention, as sentences.
+/// Returns the warnings as sentences.
 fn warnings(client: &Client) -> Vec<String> {
     client.attention().into_iter().map(|(_, text)| text).collect()
 }
@@ -441,12 +437,11 @@ fn said(client: &Client) -> String {
 }
 
 // ---- The desk
-// ----------------------------------------------------------------------------------------------------------------
 
 const LONG: (i32, i32) = (2020, 2090);
 const LONG_NOW: SystemTime = UNIX_EPOCH;
 
-/// The first of January of a year.
+/// Returns the first of January of a year.
 fn january(year: u64) -> SystemTime {
     let leap_days = (year - 1969) / 4 - u64::from(year > 2100);
     UNIX_EPOCH + Duration::from_secs(((year - 1970) * 365 + leap_days) * 24 * 3600)
@@ -466,7 +461,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// A gateway that answers so many requests, and is given these CAs to trust.
+    /// Opens a gateway that answers this many requests, and trusts these CAs.
     async fn new(trusted: &[&Ca], tls: ServerConfig, answers: usize) -> Self {
         let answer = || Act::Answer(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".to_vec());
         let server = Server::start(tls, (0..answers).map(|_| answer()).collect()).await;
@@ -481,7 +476,7 @@ impl Desk {
         self.folder.path().join(file)
     }
 
-    /// As `install` does: a new file in the old one's place.
+    /// Writes as `install` does: a new file replaces the old one.
     fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         let mode = fs::metadata(&path).map_or(0o644, |facts| facts.permissions().mode());
@@ -512,7 +507,8 @@ impl Desk {
             path("ca.pem")
         ))
         .unwrap();
-        // With a request: it shows the token, and what a gateway of TLS 1.3 says only after the handshake.
+        // With a request: it shows the token, and the alerts that a gateway with TLS 1.3 sends only after the
+        // handshake.
         gateway.assumptions.warm_path = Some("/".to_owned());
         change(&mut gateway);
         gateway
@@ -591,7 +587,7 @@ impl Ca {
         (params.signed_by(&key, &self.issuer).unwrap(), key)
     }
 
-    /// A certificate for the terminal until 2039, and its key.
+    /// Returns a certificate for the terminal until 2039, and its key.
     fn client(&self) -> (String, String) {
         let (certificate, key) = self.leaf("terminal.example", (2020, 2039));
         (certificate.pem(), key.serialize_pem())

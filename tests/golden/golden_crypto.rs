@@ -2,7 +2,7 @@
 //!
 //! `vectors/crypto-emv.json` is a copy of the collection; each case names its source. M1 to P1 are captures of real
 //! readers (readers: 8.4). Neither the file nor the bytes typed here are ever edited to make a test pass. Each case
-//! that must hold is also tried with one bit of it wrong.
+//! that must pass is also tried with one wrong bit.
 
 use std::sync::OnceLock;
 
@@ -87,7 +87,7 @@ fn dukpt_counter_advance() {
         let next = ksn(&case[0]).next().map_or_else(|| "EXHAUSTED".to_owned(), |next| next.to_string());
         assert_eq!(next, case[1]);
     }
-    // Eleven one bits, and no bit at all: no device has such a key.
+    // Eleven one bits, and no one bit: no device has such a key.
     let ik = key(&one("tdes-dukpt-ik")["expected"]["ik"]);
     for counter in [0, 0x7FF, 0x1F_FFFF] {
         assert!(transaction_key(&ik, ksn(&Value::from("FFFF9876543210E00000")).with_counter(counter)).is_none());
@@ -153,7 +153,7 @@ const AES_ALGORITHMS: &[(&str, Algorithm)] = &[
     ("HMAC256", Algorithm::Hmac256),
 ];
 
-/// Holds every working key that `expected` names against the transaction key; gives how many there were.
+/// Checks every working key in `expected` against the transaction key; returns how many there were.
 fn aes_working_keys(transaction: &aes_dukpt::TransactionKey, expected: &Value) -> usize {
     let mut compared = 0;
     for (usage_name, usage) in AES_WORKING {
@@ -177,7 +177,7 @@ fn aes_dukpt_transaction_and_working_keys() {
             let transaction = aes_dukpt::transaction_key(&ik, ksn).unwrap();
             assert_eq!(hex(transaction.expose()), expected["transaction_key"], "{ksn}");
             assert_eq!(aes_working_keys(&transaction, expected), working, "{ksn}");
-            // The device that is at this transaction has the same key.
+            // A device at this transaction has the same key.
             let before = (0..ksn.counter()).rev().find(|counter| counter.count_ones() <= 16).unwrap();
             let (its, key) = aes_dukpt::Device::new(&ik, ksn.with_counter(before)).next().unwrap();
             assert_eq!((its, hex(key.expose())), (ksn, hex(transaction.expose())));
@@ -238,7 +238,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
             assert_eq!(hex(ring::hmac::sign(&key, message)), mac);
         }
     }
-    // Typed from what is published (security: 1.3).
+    // Typed from the published documents (security: 1.3).
     let ik = aes_key(&Value::from("1273671EA26AC29AFA4D1084127652A1"));
     let first = aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000001")).unwrap();
     assert_eq!(hex(first.expose()), "4F21B565BAD9835E112B6465635EAE44");
@@ -249,7 +249,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
     assert!(read.is(&Pin::new("1234").unwrap()));
 }
 
-/// AES-CMAC (NIST SP 800-38B) for the vectors; the simulators have no use for it.
+/// Computes the AES-CMAC (NIST SP 800-38B) for the vectors; the simulators do not need it.
 fn cmac(key: &AesKey, message: &[u8]) -> [u8; 16] {
     let double = |block: u128| (block << 1) ^ if block >> 127 == 1 { 0x87 } else { 0 };
     let first = double(u128::from_be_bytes(key.encrypt_block([0; 16])));
@@ -290,7 +290,7 @@ fn aes_dukpt_counter_advance() {
         assert_eq!(next, case[1]);
     }
     let ik = aes_key(&one("aes128-dukpt-ik")["expected"]["ik"]);
-    // Seventeen one bits, and no bit at all: no device has such a key.
+    // Seventeen one bits, and no one bit: no device has such a key.
     for counter in [0, 0x0001_FFFF, u32::MAX] {
         assert!(aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000000").with_counter(counter)).is_none());
     }
@@ -551,11 +551,11 @@ fn chip_data_that_cannot_be_verified_says_what_is_wrong() {
     assert_eq!(of("06011203A0B800", "06011103A0B800"), CryptogramError::UnknownVersion { cvn: 0x11 });
     assert_eq!(of("9F100706011203A0B800", "9F1003060112"), CryptogramError::Length { tag: Tag(0x9F10), found: 3 });
     assert!(matches!(of("9C0101", "9C8001"), CryptogramError::Tlv(_)));
-    // A card that was never told another amount computed over zeros.
+    // A card without an other amount computes over zeros.
     assert!(card.verify(&raw(&good.replace("9F0306000000000000", ""))).unwrap());
 }
 
-/// Flips every bit of every value that the cryptogram covers, and of tag 91.
+/// Flips every bit of every value that the cryptogram covers, and of tag 91; the check must fail each time.
 fn issuer_and_card_notice_any_change(card: &CardKey, tlvs: &[u8], tag_91: &[u8]) {
     assert!(card.verify(tlvs).unwrap());
     assert!(card.accepts(tlvs, tag_91).unwrap());
@@ -574,7 +574,7 @@ fn issuer_and_card_notice_any_change(card: &CardKey, tlvs: &[u8], tag_91: &[u8])
     }
 }
 
-/// The fields of the two Visa vectors (security: 1.5) as a chip hands them over, with a 9F10 and a 9F26.
+/// Builds the fields of the two Visa vectors (security: 1.5) as a chip hands them over, with a 9F10 and a 9F26.
 fn chip_data(iad: &str, arqc: &Value) -> Vec<u8> {
     raw(&format!(
         "9F02060000000040009F03060000000000009F1A020124950580000480005F2A0201249A031911059C01019F370452BF4585820218009F3602001C\
@@ -616,7 +616,7 @@ fn tlv_accepts_and_rejects_by_the_policy() {
     }
 }
 
-/// What each accepted case holds, read by hand.
+/// Returns the content of each accepted case, read by hand.
 fn expected_objects(name: &str) -> &'static [(u32, &'static str)] {
     match name {
         "tlv-two-byte-tag" => &[(0x9F37, "AABBCCDD")],
@@ -653,15 +653,15 @@ fn track_2_equivalent_data() {
 #[test]
 fn track_2_rejects() {
     for case in some("track2-reject", 5) {
-        // One case is half a byte short; tag 57 would hold it with its pad.
+        // One case is half a byte short; tag 57 would contain it with its pad.
         let mut given = text(&case["inputs"]["tag57"]).to_owned();
         if given.len() % 2 == 1 {
             given.push('F');
         }
-        // The case named "20-digit PAN" has 17 digits in truth; it is refused because its check digit is wrong.
+        // The case named "20-digit PAN" actually has 17 digits; it is refused because its check digit is wrong.
         assert!(Track2::from_tag57(&raw(&given)).is_err(), "{}", case["expected"]["error"]);
     }
-    // A true 20-digit PAN with a good check digit; a pad in the middle; two pads; too long; nothing.
+    // A true 20-digit PAN with a correct check digit; a pad in the middle; two pads; too long; empty.
     for given in ["47617390010101190008D2212201", "4761739001010119D2212F201", "4761739001010119D2212201FF", ""] {
         let given = if given.len() % 2 == 1 { format!("{given}F") } else { given.to_owned() };
         assert!(Track2::from_tag57(&raw(&given)).is_err(), "{given}");
@@ -690,12 +690,12 @@ fn vectors() -> &'static [Value] {
     file["vectors"].as_array().unwrap()
 }
 
-/// The case with exactly this name.
+/// Returns the case with exactly this name.
 fn one(name: &str) -> &'static Value {
     vectors().iter().find(|case| case["name"] == name).unwrap()
 }
 
-/// The cases whose names begin so; there must be `count`, so that none is skipped unseen.
+/// Returns the cases whose names begin with this prefix. There must be `count` cases, so a skipped one is noticed.
 fn some(prefix: &str, count: usize) -> Vec<&'static Value> {
     let cases = some_any(prefix);
     assert_eq!(cases.len(), count, "{prefix}");
@@ -742,7 +742,7 @@ fn pin(value: &Value) -> Pin {
     Pin::new(text(value)).unwrap()
 }
 
-/// The same bytes with one bit, counted from the left, turned over.
+/// Returns the same bytes with one bit flipped, counted from the left.
 fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[bit / 8] ^= 0x80 >> (bit % 8);

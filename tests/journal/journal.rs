@@ -1,5 +1,5 @@
-//! The journal over a real SQLite file: what is written is there after the power fails, what is not is not, and a file
-//! that cannot be trusted is refused by name.
+//! The journal over a real SQLite file. A written step survives a power failure, and an unwritten step does not appear.
+//! The agent refuses a file that it cannot trust, with its name.
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     let dir = TempDir::new().unwrap();
     let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
     let mut sale = begin(&mut journal, 1, "R").unwrap();
-    // Another connection holds the write lock: the commit fails as on a full disk.
+    // Another connection holds the write lock, so the commit fails as on a full disk.
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let step = sale.handle(read(), now(), DEADLINES);
@@ -174,7 +174,7 @@ async fn the_settings_that_payments_rest_on_are_in_force() {
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     let mode: String = other.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
-    // An operator reads it with any SQLite tool while the agent runs.
+    // An operator can read it with any SQLite tool while the agent runs.
     let body: String = other.query_row("SELECT records FROM step WHERE sale = 1", [], |row| row.get(0)).unwrap();
     assert!(body.contains("\"started\""), "{body}");
 }

@@ -1,5 +1,5 @@
-//! The journal as an account book: what was altered, taken out, put in or moved is found and named; what versions,
-//! retention and time do to it leaves it verifiable.
+//! The journal as an account book. A verification finds and names rows that were altered, taken out, put in or moved.
+//! Program versions, retention and clock changes leave the journal verifiable.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use pos_terms::transaction::{Reference, SaleNumber};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Six transactions, whose steps interleave: 2 is reversed while 3 and 4 are sold, 6 is a refund of 3, 5 stays open.
+/// Writes six transactions with interleaved steps: 2 is reversed while 3 and 4 are sold, 6 is a refund of 3, 5 stays
+/// open.
 fn written(path: &Path) {
     let mut db = open(path);
     sell(&mut db, 1, "one", NOON);
@@ -47,7 +48,7 @@ fn a_book_is_as_it_was_written_also_when_it_is_opened_again() {
     assert_eq!((&answer["isAsWritten"], &answer["entry"]), (&true.into(), &22.into()), "{answer}");
 }
 
-/// What somebody does to the file | the number of the transaction that is named | what is said of it.
+/// The change that a person makes to the file | the number of the transaction that is named | the text about it.
 #[rustfmt::skip]
 const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 3", Some(3), "not as it was written"),
@@ -59,10 +60,10 @@ const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("DELETE FROM step WHERE id = 3 << 20 | 1", Some(3), "is missing"),
     ("DELETE FROM step WHERE sale = 3; DELETE FROM sale WHERE number = 3", Some(4), "is missing"),
     ("DELETE FROM step WHERE sale = 1; DELETE FROM sale WHERE number = 1", Some(2), "is missing"),
-    // One more, with the hash of another row; and one in the place of another.
+    // One more row with the hash of another row; and one row in the place of another.
     ("INSERT INTO step SELECT 5 << 20 | 3, 5, unix_ms, records, 20, chain FROM step WHERE id = 1 << 20 | 2", Some(5), "not as it was written"),
     ("UPDATE step SET entry = 99 WHERE id = 3 << 20 | 1", Some(3), "is missing"),
-    // Two rows change places, or what they say.
+    // Two rows change places, or their contents.
     ("UPDATE step SET entry = -1 WHERE id = 3 << 20 | 1; UPDATE step SET entry = 8 WHERE id = 3 << 20 | 2; \
       UPDATE step SET entry = 9 WHERE id = 3 << 20 | 1", Some(3), "not as it was written"),
     ("UPDATE step SET records = CASE id WHEN 3 << 20 | 1 THEN (SELECT records FROM step WHERE id = 3 << 20 | 2) \
@@ -78,7 +79,7 @@ const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("INSERT INTO sale(number, till, reference) VALUES (9, 'till-1', 'nine')", Some(9), "none of its steps is there"),
     // An open reversal would be forgotten.
     ("UPDATE sale SET settled = 1 WHERE number = 5", Some(5), "marked as settled"),
-    // Who says that rows were taken out must have a mark for it.
+    // Removed rows must have a mark.
     ("INSERT INTO gap SELECT 1, 3, chain FROM step WHERE entry = 3; DELETE FROM step WHERE entry < 4; DELETE FROM sale WHERE number = 1",
       None, "no mark says so"),
     ("INSERT INTO gap VALUES (2, 3, zeroblob(32))", Some(1), "two rows have this place"),
@@ -107,7 +108,7 @@ fn whatever_is_done_to_a_row_is_found_and_named() {
     assert_eq!((&answer["isAsWritten"], &answer["altered"]["reference"]), (&false.into(), &"three".into()), "{answer}");
 }
 
-/// The hash of a step, from the words of the documentation and not from the code.
+/// Computes the hash of a step, from the words of the documentation and not from the code.
 fn hash(before: &[u8], entry: i64, id: i64, sale: i64, unix_ms: i64, records: &str) -> Vec<u8> {
     let mut context = ring::digest::Context::new(&ring::digest::SHA256);
     context.update(before);
@@ -143,7 +144,7 @@ fn a_book_that_was_cut_at_its_end_is_known_by_a_head_that_was_kept() {
     let dir = TempDir::new().unwrap();
     written(&file(&dir));
     let head = well(&file(&dir)).head.unwrap();
-    // The last step of all is gone: every hash that is left is right.
+    // The last step of the journal is gone: every remaining hash is correct.
     sql(&file(&dir), "DELETE FROM step WHERE entry = 19; UPDATE sale SET settled = 0");
     well(&file(&dir));
     let output = verb(&["verify", "--head", &format!("19:{}", head.hex())], &file(&dir));
@@ -161,12 +162,12 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(db.write(SaleNumber::new(2), 0, NOON, &[started(2, "two")]).is_err());
-    // What was reported as failed may be on the disk after all.
+    // A step that was reported as failed may be on the disk anyway.
     let first = serde_json::to_string(&[started(2, "two")]).unwrap();
     other.execute("INSERT INTO sale(number, till, reference) VALUES (2, 'till-1', 'two')", []).unwrap();
     let head = well(&file(&dir)).head.unwrap();
     let next = {
-        // The same step of the same book elsewhere has the hash that it should have here.
+        // The same step in a copy of the journal has the hash that it should have here.
         let twin = TempDir::new().unwrap();
         let mut db = open(&file(&twin));
         sell(&mut db, 1, "one", NOON);
@@ -197,7 +198,7 @@ const FORMAT_2_SALE: &str = "INSERT INTO sale(number, till, reference, earlier) 
 const FORMAT_2_STEP: &str = "INSERT INTO step(id, sale, unix_ms, records) VALUES (?1, ?2, ?3, ?4)";
 const FORMAT_2_SETTLED: &str = "UPDATE sale SET settled = 1 WHERE number = ?1";
 
-/// A whole transaction by the program of format 2.
+/// Writes a whole transaction as the program of format 2 did.
 fn sold_by_format_2(path: &Path, number: u64, reference: &str) {
     let db = rusqlite::Connection::open(path).unwrap();
     let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
@@ -222,14 +223,14 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
     assert_eq!((verdict.not_entered, verdict.head), (6, None), "read beside it: nothing is entered by reading");
     assert_eq!(verb(&["verify"], &file(&dir)).status.code(), Some(75));
 
-    // The update, a sale, and the way back.
+    // The update, a sale, and the downgrade.
     sell(&mut open(&file(&dir)), 3, "three", NOON);
     let verdict = well(&file(&dir));
     assert_eq!((verdict.steps, verdict.marks, verdict.entered_later, verdict.not_entered), (9, 1, 6, 0));
     sold_by_format_2(&file(&dir), 4, "four");
     assert_eq!(well(&file(&dir)).not_entered, 3);
 
-    // And forth again.
+    // And the update again.
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.last_number.get()), (0, 4));
     assert!(journal.find("till-1", &Reference::parse("four").unwrap()).unwrap().is_some());
@@ -239,10 +240,10 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
     let output = verb(&["verify"], &file(&dir));
     assert!(said(&output).contains("9 steps were written by an earlier program"), "{}", said(&output));
     assert_eq!(output.status.code(), Some(0));
-    // Opened once more there is nothing to enter.
+    // Opening once more enters no steps.
     drop(open(&file(&dir)));
     assert_eq!(well(&file(&dir)).marks, 2);
-    // A mark that is taken out is missed.
+    // A mark that was taken out is missed.
     sql(&file(&dir), "DELETE FROM mark WHERE entry = 7");
     assert!(verify(&file(&dir)).altered.is_some());
 }
@@ -301,7 +302,7 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     let open: Vec<_> = opened.unsettled.iter().map(|sale| sale.order().reference.as_str()).collect();
     let aside: Vec<_> = opened.set_aside.iter().map(|aside| (aside.number.get(), aside.reference.as_str())).collect();
     assert_eq!((open, aside), (vec!["ours"], vec![(1, "later")]));
-    // It is there for everybody who asks, and cannot begin anew.
+    // Any query finds it, and it cannot begin anew.
     assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
     let (mut again, step) = Transaction::begin(order);
@@ -313,14 +314,14 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     let output = verb(&["export"], &file(&dir));
     assert_eq!(output.status.code(), Some(75), "{}", said(&output));
     assert!(said(&output).contains("\"reference\":\"later\",\"unreadable\":"), "{}", said(&output));
-    // Unreadable for another reason: the whole journal is refused.
+    // When it is unreadable for another reason, the whole journal is refused.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"teleportex\"}]' WHERE id = 1 << 20 | 3");
     assert!(matches!(open_journal(&file(&dir)), Err(Error::Unreadable { .. })));
 }
 
 // ---- Retention
 
-/// A sale a day from day 0 on; 3 stays open, 5 is quarantined, 7 is refunded by the last one, 8 by 9.
+/// Writes a sale a day from day 0 on; 3 stays open, 5 is quarantined, 7 is refunded by the last one, 8 by 9.
 fn a_hundred_days(db: &mut Db) {
     for day in 0..100_u64 {
         let (number, at) = (day + 1, NOON + i64::try_from(day).unwrap() * DAY);
@@ -350,7 +351,7 @@ fn what_is_old_and_settled_leaves_with_its_family_and_the_rest_stays_verifiable(
     a_hundred_days(&mut db);
     assert_eq!(prune(&mut db), 0, "all is kept until it is said how long");
     db.keep_days(Some(90));
-    // Days 11 to 100 are kept; of the first ten 3 and 5 are open, and 7 is referred to.
+    // Days 11 to 100 are kept. Of the first ten, 3 and 5 are open, and 7 is referred to.
     assert_eq!(prune(&mut db), 7);
     let left = |db: &Db| {
         db.list(None, SaleNumber::new(0), 12).unwrap().iter().map(|sale| sale.order().number.get()).collect::<Vec<_>>()
@@ -359,7 +360,7 @@ fn what_is_old_and_settled_leaves_with_its_family_and_the_rest_stays_verifiable(
     assert!(db.find("till-1", &Reference::parse("R1").unwrap()).unwrap().is_none(), "the reference is new again");
     let verdict = well(&file(&dir));
     assert_eq!((verdict.transactions, verdict.pruned, verdict.marks), (93, 21, 1));
-    // Later days, a restart between: the gaps grow, and old marks go with them.
+    // Later days, with a restart in between: the gaps grow, and old marks leave with them.
     for number in 101..=140_u64 {
         sell(&mut db, number, &format!("R{number}"), NOON + i64::try_from(number).unwrap() * DAY);
     }
@@ -396,7 +397,7 @@ fn a_clock_that_jumps_deletes_nothing() {
         let mut db = open(&file(&dir));
         a_hundred_days(&mut db);
         db.keep_days(Some(101));
-        // A day of busy trade under the wrong clock.
+        // A day of busy trade with the wrong clock.
         for number in 101..=200 {
             let at = NOON + 100 * DAY + jump + i64::try_from(number).unwrap();
             sell(&mut db, number, &format!("R{number}"), at);
@@ -430,7 +431,7 @@ async fn the_agents_journal_prunes_when_it_tidies_up() {
 
 // ---- Export
 
-/// Everything that a record can hold, with things in it that none may hold.
+/// Everything that a record can hold, with planted data that no record may hold.
 const PLANTED: &str = r#"[{"kind":"asked","track2":"4761739001010119=22122011143804400000","pin":"1234","card":{"entry":"ICC",
     "pan":"4761739001010119","panSequenceNumber":1,"aid":"A0000000031010","label":"VISA 4761739001010119","cvm":"online-pin",
     "cryptogram":{"kind":"ARQC","value":"7a788ea6b8a3e733"},"tvr":"0580000480","tsi":"6800","expiry":"2212","pinBlock":"0412AC89ABCDEF67",
@@ -514,7 +515,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
     assert!(said(&output).starts_with("{\"number\":2,"), "{}", said(&output));
 }
 
-/// What was written before it was kept says of nobody that it was him.
+/// Checks that an older record, without an operator, names no operator.
 #[test]
 fn an_export_says_who_did_it_where_that_was_kept() {
     let dir = TempDir::new().unwrap();
@@ -537,7 +538,7 @@ fn an_export_says_who_did_it_where_that_was_kept() {
     assert_eq!(since["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
     assert_eq!(since["records"][0]["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
     assert_eq!(since["records"][1]["by"], serde_json::json!({"uid": 1001}), "{since:#}");
-    // It is in the chain: whoever changes it is found out.
+    // The operator is in the chain: a verification finds a change.
     sql(&file(&dir), "UPDATE step SET records = replace(records, '1001', '1002') WHERE sale = 2");
     let altered = verify(&file(&dir)).altered.unwrap();
     assert_eq!(altered.number, Some(2), "{altered:?}");
@@ -556,8 +557,9 @@ fn an_export_that_cannot_be_written_is_not_done() {
 
 // ---- Another board's journal
 
-/// This journal was found to be an old copy. What is taken over may have been here before, and what became of it is not
-/// known.
+/// Checks what an old copy may do with an adopted journal. This journal was found to be an outdated copy. The
+/// transactions that it takes over may have been in it earlier, and their outcome is not known. So transactions that
+/// would follow them are refused.
 #[test]
 fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     let (old, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -587,8 +589,8 @@ fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     }
 }
 
-/// The gateway's time at its beginning is kept once, before the first transaction, and not when another journal is in
-/// it.
+/// Checks that the journal keeps the gateway's time at its beginning once: before the first transaction, and not when
+/// it contains another journal.
 #[test]
 fn a_journal_keeps_when_it_began_by_the_gateways_time() {
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -617,7 +619,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     written(&file(&old));
     let mut db = open(&file(&old));
     db.write(SaleNumber::new(5), 3, NOON + 70_000, &[reversing()]).unwrap();
-    // The power was cut: what is in the WAL alone is taken, too.
+    // The power was cut: steps that are only in the WAL are taken over, too.
     let cut = TempDir::new().unwrap();
     for name in ["journal.db", "journal.db-wal"] {
         std::fs::copy(old.path().join(name), cut.path().join(name)).unwrap();
@@ -658,7 +660,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     // Its refund still refers to it.
     let later: Vec<_> = journal.later(SaleNumber::new(5)).unwrap().iter().map(|sale| sale.order().number).collect();
     assert_eq!(later, [8]);
-    // The chain goes on, in the order of the old book, and a new sale behind it.
+    // The chain continues in the order of the old journal, and a new sale follows.
     let (mut sale, step) = Transaction::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());
     commit(&mut journal, NOON, &mut sale, step).unwrap();
     drop(journal);

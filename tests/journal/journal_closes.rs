@@ -1,5 +1,5 @@
-//! Closes of day in the journal: an entry of the chain each, that is there whole or not at all; what no close has
-//! counted yet does not leave; and what another board's closes have counted is not counted again.
+//! Closes of day in the journal. Each close is one entry of the chain, written whole or not at all. Transactions that
+//! no close has counted stay, and transactions that another board's closes have counted are not counted again.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn close(number: u64, after_entry: i64, to_entry: i64) -> Close {
     Close { reference, ..Close::empty(number, terminal, day, period, till) }
 }
 
-/// Closes everything that is in the book.
+/// Closes every transaction of the journal.
 fn closed(db: &mut Db, number: u64) -> Close {
     let close = close(number, 0, db.head().unwrap().entry);
     db.write_close(&close, NOON).unwrap();
@@ -36,7 +36,7 @@ fn a_close_is_an_entry_of_the_chain_and_comes_back_as_it_was() {
     let first = closed(&mut db, 1);
     sell(&mut db, 2, "R2", NOON);
     let second = closed(&mut db, 2);
-    // A number and a till's reference are given once.
+    // A number and a till's reference can be used once only.
     assert!(db.write_close(&close(2, 0, 9), NOON).is_err());
     let again = Close { number: 3, ..second.clone() };
     assert!(db.write_close(&again, NOON).is_err());
@@ -74,7 +74,7 @@ fn a_close_that_was_altered_taken_out_or_put_in_is_found() {
     }
 }
 
-/// 100 days, one sale each, of which 90 days are kept.
+/// Writes 100 days with one sale each; 90 days are kept.
 fn a_hundred_days(path: &Path) -> Db {
     let mut db = open(path);
     for sale in 1..=100_u64 {
@@ -98,17 +98,18 @@ fn what_no_close_has_counted_stays_however_old_it_is() {
     db.keep_days(Some(90));
     assert_eq!(prune(&mut db), 1, "the one that the close has counted");
     closed(&mut db, 2);
-    // The next day it is looked at again.
+    // The retention runs again the next day.
     sell(&mut db, 101, "R101", NOON + 101 * DAY);
     assert_eq!(prune(&mut db), 10);
     drop(db);
     assert_eq!(well(&file(&dir)).closes, 2, "closes stay");
-    // Where nobody closes, all leave that are old enough.
+    // In a shop that never closes, all transactions leave that are old enough.
     let dir = TempDir::new().unwrap();
     assert_eq!(prune(&mut a_hundred_days(&file(&dir))), 10);
 }
 
-/// What the next close of a journal counts, by number, and whether another journal's close had counted it.
+/// Returns the transactions that the next close of a journal counts: the number, and whether another journal's close
+/// had counted it.
 fn ended(path: &Path) -> Vec<(u64, bool)> {
     let (journal, _) = open_journal(path).unwrap();
     let after = journal.last_close().unwrap().map_or(0, |close| close.period.to_entry);
@@ -163,7 +164,7 @@ fn a_journal_of_before_is_brought_up_to_closes() {
     well(&file(&dir));
 }
 
-/// `doctor` tells of a shop that has stopped closing.
+/// Checks that `doctor` reports a shop that has stopped closing.
 #[test]
 fn how_many_days_were_sold_on_since_the_latest_close_is_seen() {
     let dir = TempDir::new().unwrap();

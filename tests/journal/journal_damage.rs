@@ -1,5 +1,5 @@
-//! A journal that is damaged, full or read-only: no new payment, a sentence that says what to do, and not one byte of
-//! it overwritten. Over real files, and for the start of the agent with the real program.
+//! A journal that is damaged, full or read-only. The agent takes no new payment, says what to do, and overwrites not
+//! one byte of the journal. The tests use real files and, for the start of the agent, the real program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use pos_terms::transaction::{Reference, SaleNumber};
 use pos_test_kit::within;
 use tempfile::TempDir;
 
-/// A journal after a power cut: most of it in the file, the last four commits in the WAL alone.
+/// Returns a journal after a power cut: most of it is in the file, the last four commits are in the WAL only.
 fn cut() -> TempDir {
     let (made, cut) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let mut db = open(&file(&made));
@@ -30,7 +30,7 @@ fn cut() -> TempDir {
     cut
 }
 
-/// The same, closed in order: one file.
+/// Returns the same journal, closed in order: one file.
 fn whole() -> TempDir {
     let dir = cut();
     drop(open(&file(&dir)));
@@ -48,7 +48,7 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The journal and its WAL, byte by byte. A WAL without bytes is none: SQLite makes it when it looks.
+/// Reads the journal and its WAL, byte by byte. An empty WAL counts as none, because SQLite creates it when it reads.
 fn bytes(folder: &Path) -> [Option<Vec<u8>>; 2] {
     let [journal, wal] = ["journal.db", "journal.db-wal"].map(|name| fs::read(folder.join(name)).ok());
     [journal, wal.filter(|wal| !wal.is_empty())]
@@ -56,7 +56,7 @@ fn bytes(folder: &Path) -> [Option<Vec<u8>>; 2] {
 
 type Damage = (&'static str, fn() -> TempDir, fn(&TempDir), &'static str);
 
-/// What is wrong | the journal before | what is done to it | what is said.
+/// The damage | the journal before | how it is done | the text.
 const DAMAGES: &[Damage] = &[
     ("no bytes", whole, |dir| fs::write(file(dir), "").unwrap(), "it is empty, 0 bytes long"),
     ("no database", whole, |dir| fs::write(file(dir), "a shopping list ".repeat(1000)).unwrap(), "not a database"),
@@ -88,14 +88,14 @@ const DAMAGES: &[Damage] = &[
     ),
 ];
 
-/// Overwrites the page that a table begins on.
+/// Overwrites the first page of a table.
 fn page(dir: &TempDir, table: &str) {
     let page = book::number(&file(dir), &format!("SELECT rootpage FROM sqlite_master WHERE name = '{table}'"));
     let at = usize::try_from(page - 1).unwrap() * 4096;
     change(&file(dir), |bytes| bytes[at..at + 4096].fill(0xA5));
 }
 
-/// Flips the last byte of the first place that has these.
+/// Flips the last byte of the first occurrence of these bytes.
 fn flip(dir: &TempDir, what: &[u8], last: u8) {
     change(&file(dir), |bytes| {
         let at = bytes.windows(what.len()).position(|bytes| bytes == what).unwrap();
@@ -115,7 +115,7 @@ fn a_damaged_journal_is_refused_with_its_remedy_and_not_one_byte_is_overwritten(
         assert!(text.contains(says) && text.contains("ask for support"), "{what}: {text}");
         assert!(matches!(error, Error::Damaged { .. } | Error::Unreadable { .. }), "{what}: {error:?}");
         assert!(bytes(dir.path()) == before, "{what}: the journal was changed");
-        // Nor by a second try.
+        // A second try overwrites nothing either.
         assert!(open_journal(&file(&dir)).is_err(), "{what}");
         assert!(bytes(dir.path()) == before, "{what}: the journal was changed by the second try");
     }
@@ -149,7 +149,7 @@ async fn run(counter: &Counter) -> Output {
 
 #[test]
 fn what_a_power_cut_leaves_is_no_damage() {
-    // The last transaction is torn: what was never acknowledged is gone, and nothing else.
+    // The last transaction is torn: only the step that was never acknowledged is lost.
     type Torn = (&'static str, fn(&mut Vec<u8>));
     let torn: &[Torn] = &[
         ("nothing", |_| {}),
@@ -168,19 +168,19 @@ fn what_a_power_cut_leaves_is_no_damage() {
         assert_eq!(open, wanted, "{what}");
         well(&file(&dir));
     }
-    // A WAL that was made and not written, or not yet synced.
+    // A WAL that was created and not written, or not yet synced.
     for left in [Vec::new(), vec![0; 4096], vec![0; 7]] {
         let dir = whole();
         fs::write(wal(&dir), &left).unwrap();
         assert_eq!(open_journal(&file(&dir)).unwrap().1.unsettled.len(), 2);
     }
-    // The making of a new journal was interrupted.
+    // The creation of a new journal was interrupted.
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("journal.db.new"), "half a jour").unwrap();
     assert_eq!(open_journal(&file(&dir)).unwrap().1.last_number, SaleNumber::new(0));
 }
 
-/// Where the last frame of the WAL's present generation begins.
+/// Returns the offset of the last frame of the WAL's present generation.
 fn last_frame(bytes: &[u8]) -> usize {
     let frames = (0..).map(|n| 32 + n * (24 + 4096)).take_while(|at| at + 24 + 4096 <= bytes.len());
     frames.take_while(|at| bytes[at + 8..at + 16] == bytes[16..24]).last().unwrap()
@@ -189,7 +189,7 @@ fn last_frame(bytes: &[u8]) -> usize {
 #[test]
 fn a_damaged_page_that_is_met_later_stops_that_sale_and_no_other_byte_changes() {
     let dir = whole();
-    // The first sale's row is unreadable; the open ones are not.
+    // The first sale's row is unreadable; the rows of open transactions are readable.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"started\"' WHERE id = 1 << 20");
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!(opened.unsettled.len(), 2);
@@ -204,7 +204,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let journal = counter.shop.folder().join("journal.db");
     sell(&mut open(&journal), 1, "one", NOON);
     let before = bytes(counter.shop.folder());
-    // A file that may not grow is what a full disk is to SQLite.
+    // A file that may not grow is like a full disk to SQLite.
     let config = counter.shop.config();
     let limited = format!(
         "trap '' XFSZ; ulimit -f 100; exec {} run --config {}",
@@ -232,7 +232,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let status = counter.status().await;
     assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
     assert_eq!(status.journal.state, JournalState::CannotBeWritten);
-    // Longer than it is waited before each try: that it can be read says nothing.
+    // Longer than the pause between tries: a successful read does not make the journal writable.
     let asked = tokio::time::Instant::now();
     while asked.elapsed() < std::time::Duration::from_secs(6) {
         let status = counter.status().await;
@@ -244,7 +244,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     );
     limit(None);
     counter.until_ready().await;
-    // The same reference again: it is the first time that it is written.
+    // The same reference again: this is the first time that it is written.
     let (status, body) = counter.begin("R1", "12.34").await;
     assert_eq!(status, 201, "{body}");
     agent.kill().await.unwrap();
@@ -252,7 +252,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     assert_eq!(verdict.transactions, 2);
 }
 
-/// The log's disk is another one, or the one that is full.
+/// Checks that the agent goes on when the log cannot be written, on another disk or on the full one.
 #[tokio::test]
 async fn a_log_that_cannot_be_written_stops_nothing() {
     let counter = Counter::closed(Options::default()).await;
@@ -290,7 +290,7 @@ fn a_journal_that_this_user_may_not_write_is_left_alone() {
         assert!(said(&output).contains(says) && said(&output).contains("is writable"), "{}", said(&output));
         assert!(bytes(dir.path()) == before);
     };
-    // The folder; then the file alone.
+    // The folder is read-only; then the file only.
     adopt("cannot be opened");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::remove_file(dir.path().join("journal.lock")).unwrap();
@@ -301,7 +301,7 @@ fn a_journal_that_this_user_may_not_write_is_left_alone() {
 fn a_sale_in_a_journal_that_cannot_be_read_cannot_begin_anew() {
     let dir = whole();
     let mut db = open(&file(&dir));
-    // The key is there, whatever became of the steps.
+    // The key exists, even without its steps.
     sql(&file(&dir), "DELETE FROM step WHERE sale = 41");
     assert!(db.find("till-1", &Reference::parse("open").unwrap()).is_err());
     assert!(db.write(SaleNumber::new(50), 0, NOON, &[started(50, "open")]).is_err());

@@ -1,5 +1,5 @@
-//! A journal that is taken away from under a running agent, or that another one is put in the place of: nothing more is
-//! charged on it, and what was open is kept in a rescue journal.
+//! A journal that is removed from under a running agent, or replaced by another one. The agent charges nothing more on
+//! it, and saves the open transactions in a rescue journal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use pos_test_kit::within;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What `rm journal.db*` does.
+/// Does what `rm journal.db*` does.
 fn remove(journal: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(PathBuf::from(format!("{}{end}", journal.display())));
     }
 }
 
-/// `pos-agent journal …` of a shop whose agent does not run.
+/// Runs `pos-agent journal …` for a shop whose agent does not run.
 fn journal_verb(counter: &Counter, arguments: &[&str]) -> String {
     let config = counter.shop.config().display().to_string();
     let arguments: Vec<_> = arguments.iter().copied().chain(["--config", &config]).collect();
@@ -38,7 +38,7 @@ async fn is_refused(counter: &Counter, reference: &str, amount: &str) {
     assert_eq!((status, body["code"].as_str()), (503, Some("journal")), "{body}");
 }
 
-/// A shop that has sold R0.
+/// Opens a shop that has sold R0.
 async fn sold() -> Counter {
     let counter = Counter::open().await;
     counter.sell("R0", "1.00", "tap", Tap).await;
@@ -57,15 +57,15 @@ async fn nothing_is_charged_on_a_journal_that_was_removed() {
     let status = counter.until_status("what was saved", saved).await;
     assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
     assert_eq!(status.journal.state, JournalState::CannotBeWritten);
-    // What it knows it still tells.
+    // The agent still tells what it knows.
     assert_eq!(ended(&counter.show("R0").await), Some(OutcomeWord::Approved));
-    // After a start the same reference is not charged again: a new journal does not know what was sold on the old one.
+    // After a start the same reference is not charged again: a new journal does not contain the sales of the old one.
     counter.stop_agent().await;
     counter.start_agent();
     counter.until_status("the journal", |status| status.journal.state == JournalState::CannotBeWritten).await;
     is_refused(&counter, "R0", "1.00").await;
     assert_eq!(counter.charged(), ["1.00 EUR"]);
-    // A person takes over what was saved.
+    // A person takes over the rescue journal.
     counter.stop_agent().await;
     let rescue = folder.join("journal-rescue.db");
     assert_eq!(well(&rescue).transactions, 1);
@@ -79,7 +79,7 @@ async fn nothing_is_charged_on_a_journal_that_was_removed() {
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
 }
 
-/// Nothing is to be found of the old one: a person says so, by name.
+/// Checks that only a person gives up a lost journal, by its name, when none of its files can be found.
 #[tokio::test]
 async fn a_journal_that_is_lost_is_given_up_by_a_person_alone() {
     let mut counter = sold().await;
@@ -103,7 +103,7 @@ async fn a_journal_that_is_lost_is_given_up_by_a_person_alone() {
     assert_eq!(well(&counter.shop.folder().join("journal.db")).altered, None);
 }
 
-/// The journal is there, and its WAL is not: what was in it is in the journal, and a start finds all.
+/// Checks a journal whose WAL was removed: its content is in the journal, and the next start finds all of it.
 #[tokio::test]
 async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     let mut counter = sold().await;
@@ -118,7 +118,7 @@ async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
 }
 
-/// Who empties the journal's folder does not take along a mark that lies elsewhere.
+/// Checks that emptying the journal's folder does not remove a mark in another folder.
 #[tokio::test]
 async fn the_mark_lies_in_the_folder_of_the_configuration() {
     let elsewhere = TempDir::new().unwrap();
@@ -141,7 +141,7 @@ async fn the_mark_lies_in_the_folder_of_the_configuration() {
     assert_eq!(counter.charged(), ["1.00 EUR"]);
 }
 
-/// A folder that was moved, and is moved back: the agent goes on.
+/// Checks that the agent goes on after a folder was moved away and moved back.
 #[tokio::test]
 async fn a_journal_that_is_put_back_is_the_journal_again() {
     let counter = sold().await;
@@ -160,7 +160,7 @@ async fn a_journal_that_is_put_back_is_the_journal_again() {
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
 }
 
-/// What is written after the files went is not written: the step gives out nothing.
+/// Checks that a commit after the files were removed fails: the step releases no actions.
 #[test]
 fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     for end in ["", "-wal"] {
@@ -172,7 +172,7 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
         assert!(matches!(error, Error::Gone { .. }), "{end}: {error}");
         assert!(error.to_string().contains("was removed"), "{end}: {error}");
     }
-    // Another file under the same name is not the file.
+    // Another file under the same name is a different file.
     let dir = TempDir::new().unwrap();
     let mut db = open(&file(&dir));
     let other = dir.path().join("other.db");
@@ -182,7 +182,7 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     assert!(error.to_string().contains("is another file now"), "{error}");
 }
 
-/// What `cp old.db journal.db` does: the file stays the same one, and what is in it is another one's.
+/// Does what `cp old.db journal.db` does: the file stays the same, and its content is another journal's.
 #[test]
 fn a_journal_that_somebody_writes_over_takes_no_more_commits_and_nothing_is_mixed_with_it() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -203,7 +203,7 @@ fn a_journal_that_somebody_writes_over_takes_no_more_commits_and_nothing_is_mixe
     assert!(fs::read(file(&dir)).unwrap() == theirs, "nothing of ours is written between");
 }
 
-/// The copy is as new as the journal: all of it can be read still, and is saved.
+/// Checks a copy that is as new as the journal: all of it can still be read and is saved.
 #[tokio::test]
 async fn nothing_is_charged_on_a_journal_that_was_written_over() {
     let mut counter = sold().await;
@@ -224,7 +224,8 @@ async fn nothing_is_charged_on_a_journal_that_was_written_over() {
     assert_eq!(counter.charged(), ["1.00 EUR"]);
 }
 
-/// Of a journal that was written over with an older one, what is read is not ours alone: nothing of it is saved.
+/// Checks a journal that was overwritten with an older one. The content that is read is a mixture, so none of it is
+/// saved.
 #[test]
 fn what_somebody_else_has_written_between_is_not_saved_as_ours() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -243,7 +244,8 @@ fn what_somebody_else_has_written_between_is_not_saved_as_ours() {
     assert!(!dir.path().join("journal-rescue.db").exists());
 }
 
-/// Only what is open, and the latest of the rest, is in a rescue journal, and closes are not counted twice.
+/// Checks that a rescue journal has only the open transactions and the latest of the others, and that closes are not
+/// counted twice.
 #[test]
 fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
     let dir = TempDir::new().unwrap();
@@ -263,7 +265,7 @@ fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
     assert_eq!(opened.last_number, SaleNumber::new(1100));
     let till = |reference: &str| again.find("till-1", &Reference::parse(reference.to_owned()).unwrap()).unwrap();
     assert!(till("open").is_some() && till("r-101").is_some() && till("r-100").is_none());
-    // Of a rescue journal there is a second one, beside the first.
+    // A second rescue of the rescue journal is written next to the first one.
     let saved = journal.rescue(&[dir.path()], NOON).unwrap();
     assert_eq!(saved, Rescued::Into(dir.path().join("journal-rescue-2.db")));
 }
@@ -280,7 +282,7 @@ fn training_is_not_adopted() {
     assert_eq!(well(&ours).transactions, 1);
 }
 
-/// A journal as an earlier program left it, with a sale of training that was approved.
+/// Writes a journal as an earlier program left it, with an approved training sale.
 fn trained(path: &Path) {
     let mut order = order(1, "trained");
     order["training"] = json!("approved");
@@ -289,7 +291,8 @@ fn trained(path: &Path) {
     sql(path, "ALTER TABLE about DROP COLUMN journal");
 }
 
-/// Put in the journal's place, it is refused by name; and so is a journal of payments that somebody would train on.
+/// Checks that a training journal in the journal's place is refused by name, and also a journal of payments in training
+/// mode.
 #[tokio::test]
 async fn training_in_the_journals_place_is_refused() {
     let options = Options {
@@ -302,7 +305,7 @@ async fn training_in_the_journals_place_is_refused() {
     let output = run(&counter).await;
     assert_eq!(output.status.code(), Some(74), "{}", said(&output));
     assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
-    // What was made for training says so, also when nobody has trained yet.
+    // A journal that was created for training says so even before the first training sale.
     remove(&folder.join("journal.db"));
     drop(Journal::open_for(&folder.join("journal.db"), Purpose::Training).unwrap());
     let output = run(&counter).await;
@@ -323,8 +326,8 @@ async fn run(counter: &Counter) -> std::process::Output {
     within("the end of run", agent.output()).await.unwrap()
 }
 
-/// A journal into which an earlier program took training over: nothing follows what was trained, however it is named,
-/// and what is open of it is never sent.
+/// Checks a journal into which an earlier program took training transactions over. No transaction can follow a training
+/// one, under any name, and an open training transaction is never sent.
 #[tokio::test]
 async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -348,7 +351,7 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
             db.write(SaleNumber::new(number), 1, NOON, &[asked()]).unwrap();
             db.write(SaleNumber::new(number), 2, NOON, std::slice::from_ref(&ended)).unwrap();
         }
-        // One of training is open, and so is a refund that an earlier program let begin.
+        // A training sale is open, and so is a refund that an earlier program let begin.
         db.write(SaleNumber::new(4), 0, NOON, &[trained(4, json!({"is": "sale"}))]).unwrap();
         db.write(SaleNumber::new(4), 1, NOON, &[asked()]).unwrap();
     }
@@ -378,7 +381,7 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     assert_eq!(asked, 0, "nothing of training is at the gateway");
 }
 
-/// Another terminal's open sale is none of ours: nothing of it is looked up or taken back with our access.
+/// Checks that another terminal's open sale is left alone: it is neither looked up nor reversed with our access.
 #[tokio::test]
 async fn an_open_sale_of_another_terminal_is_left_alone() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -399,7 +402,8 @@ async fn an_open_sale_of_another_terminal_is_left_alone() {
     assert_eq!(counter.show("theirs").await.state, SaleState::Unconfirmed);
 }
 
-/// Neither opened as one of payments, nor taken over: whether it says what it is, or its transactions tell.
+/// Checks that a training journal is neither opened as one of payments nor adopted: by its own mark, or by its
+/// transactions.
 #[test]
 fn a_journal_of_training_is_no_journal_of_payments() {
     let dir = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! What the journal knows of payments and references at the gateway: found by their ids whatever became of the file,
-//! and never by what the index alone says.
+//! The journal's index of payments and references at the gateway. They are found by their ids after any change to the
+//! file, and the journal never answers from the index alone.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// The id of a transaction's own payment.
+/// Returns the id of a transaction's own payment.
 fn id(number: u64) -> String {
     format!("{number:032}")
 }
@@ -32,7 +32,7 @@ fn refund_of_unknown(number: u64, reference: &str, payment: &str) -> Record {
     record(json!({"kind": "started", "order": order}))
 }
 
-/// Four steps, as those of an inserted card; its payment is [`id`].
+/// Writes four steps, as for an inserted card; its payment is [`id`].
 fn buy(db: &mut Db, number: u64, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, &format!("R{number}"))]).unwrap();
     db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
@@ -40,7 +40,7 @@ fn buy(db: &mut Db, number: u64, unix_ms: i64) {
     db.write(SaleNumber::new(number), 3, unix_ms, &[ended()]).unwrap();
 }
 
-/// A refund that names a payment nobody here knows.
+/// Writes a refund that names a payment unknown to this journal.
 fn give_back(db: &mut Db, number: u64, payment: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[refund_of_unknown(number, &format!("R{number}"), payment)])
         .unwrap();
@@ -75,7 +75,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
         Some(SaleNumber::new(3)),
         "a refund has a payment of its own"
     );
-    // Approved for somebody who signs; found by a look and to be reversed; approved in part and not taken.
+    // Approved and waiting for a signature; found by a look-up and to be reversed; approved in part and not accepted.
     let payment = |id: &str| json!({"id": id, "amount": {"minor": 1234, "currency": "EUR"}});
     for (number, step, named) in [
         (5, json!({"kind": "signature-asked", "payment": payment("signed")}), "signed"),
@@ -94,7 +94,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
         None,
         "what was reversed by itself is nobody's payment"
     );
-    // A gateway that gives an id twice: the first has it.
+    // When a gateway gives an id twice, the first transaction keeps it.
     buy(&mut db, 9, NOON);
     db.write(SaleNumber::new(10), 0, NOON, &[started(10, "R10")]).unwrap();
     db.write(SaleNumber::new(10), 1, NOON, &[asked()]).unwrap();
@@ -116,7 +116,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
     well(&file(&dir));
 }
 
-/// What the program of format 3 leaves of a file, and of what it writes itself.
+/// The columns and tables that the program of format 3 leaves in a file.
 const FORMAT_3: &str = "DROP TABLE close; DROP TABLE payment; ALTER TABLE about DROP COLUMN payments; ALTER TABLE about DROP COLUMN whole_until; \
      DROP TABLE receipt; UPDATE about SET format = 3;";
 
@@ -137,12 +137,12 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 7);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     buy(&mut db, 5, NOON);
-    // The way back: that program enters its steps, and knows no index.
+    // The downgrade: the earlier program writes its steps and does not know the index.
     buy(&mut db, 6, NOON);
     give_back(&mut db, 7, UNKNOWN, NOON);
     drop(db);
     sql(&file(&dir), "DELETE FROM payment WHERE sale >= 6");
-    // One of format 2 knows no entries either.
+    // The program of format 2 does not know entries either.
     let first = serde_json::to_string(&[started(8, "R8")]).unwrap();
     let then = serde_json::to_string(&[asked(), approved(8), ended()]).unwrap();
     sql(
@@ -166,13 +166,13 @@ fn a_start_reads_only_what_came_after_the_last_one_that_was_indexed() {
     let dir = TempDir::new().unwrap();
     let mut db = open(&file(&dir));
     (1..=100).for_each(|number| buy(&mut db, number, NOON));
-    // Without a restart: the file itself says how far it is.
+    // Without a restart: the file itself records how far the index goes.
     let until = number(&file(&dir), "SELECT payments FROM about");
     assert!((340..=400).contains(&until), "{until} of 400 steps");
     drop(db);
     drop(open(&file(&dir)));
     assert_eq!(number(&file(&dir), "SELECT payments FROM about"), 400);
-    // What stands before that is not read again.
+    // Steps before that position are not read again.
     sql(&file(&dir), "DELETE FROM payment WHERE sale = 50; UPDATE about SET payments = 300");
     assert_eq!(open(&file(&dir)).of_payment(&PaymentId::new(id(50))).unwrap(), None);
     sql(&file(&dir), "UPDATE about SET payments = 0");
@@ -209,7 +209,7 @@ fn the_index_cannot_make_up_what_the_steps_do_not_say() {
     assert_eq!((referring(&db, &id(1)), referring(&db, UNKNOWN)), (vec![], vec![4]));
     drop(db);
     well(&file(&dir));
-    // What cannot be read is neither absent nor another's.
+    // An unreadable transaction counts neither as absent nor as another's.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"teleported\"}]' WHERE id = 2 << 20 | 1");
     assert!(matches!(open(&file(&dir)).of_payment(&PaymentId::new(id(2))), Err(Error::Unreadable { .. })));
 }
@@ -262,7 +262,7 @@ fn a_transaction_that_leaves_takes_its_ids_with_it() {
     well(&file(&dir));
 }
 
-/// The program of format 4 knows no reversals in the index, and no look that goes on.
+/// The program of format 4 knows neither reversals in the index nor a look-up that continues.
 const FORMAT_4: &str = "DROP TABLE close; DELETE FROM payment WHERE own = 2; ALTER TABLE about DROP COLUMN whole_until; DROP TABLE receipt; \
      UPDATE about SET format = 4;";
 
@@ -324,9 +324,9 @@ fn payments_of_a_journal_that_was_taken_over_are_found_under_their_new_numbers()
     well(&file(&new));
 }
 
-// ---- What an old copy is known by
+// ---- References that an outdated copy is recognised by
 
-/// As the agent makes them.
+/// Returns a gateway reference as the agent makes it.
 fn ours(number: u64) -> String {
     format!("12345678-{number}-{:032x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
@@ -345,7 +345,7 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         for number in 1..=3 {
             db.write(SaleNumber::new(number), 0, NOON, &[started_as(number, &ours(number))]).unwrap();
         }
-        // What the gateway says is not what was sent.
+        // The reference in the gateway's answer is not the one that was sent.
         let host = json!({"id": id(3), "code": "000.000.000", "more": {"merchantTransactionId": ours(9)}});
         let said = json!({"kind": "reversing", "why": "no answer", "host": host});
         db.write(SaleNumber::new(3), 1, NOON, &[asked(), record(said)]).unwrap();
@@ -355,12 +355,12 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         {
             assert!(!db.knows(unknown).unwrap(), "{unknown}");
         }
-        // A till cannot make one known either.
+        // A till cannot make a reference known either.
         let mut order = order(4, &ours(5));
         order["parameters"] = json!([["custom", ours(4)]]);
         db.write(SaleNumber::new(4), 0, NOON, &[record(json!({"kind": "started", "order": order}))]).unwrap();
         assert!(!db.knows(&ours(4)).unwrap() && !db.knows(&ours(5)).unwrap());
-        // A later request of a transaction has a reference of its own.
+        // A later request of a transaction has its own reference.
         let payment = json!({"id": id(3), "amount": {"minor": 1234, "currency": "EUR"}});
         let asked =
             json!([{"kind": "reversal-asked", "payment": payment, "reference": format!("12345678-3-{:032x}", 33)}]);
@@ -373,7 +373,7 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         db.write(SaleNumber::new(7), 0, NOON, &[started_as(7, &ours(7))]).unwrap();
         db.write(SaleNumber::new(7), 1, NOON, &[ended()]).unwrap();
     }
-    // Taken over, the numbers are raised and the references are not; twice taken over, too.
+    // Adopting raises the numbers and leaves the references; adopting twice does the same.
     adopt(&file(&new), &file(&old), None, NOON).unwrap();
     let third = TempDir::new().unwrap();
     {
@@ -394,7 +394,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     buy(&mut open(&file(&dir)), 1, NOON);
     assert_eq!(open_journal(&file(&dir)).unwrap().1.known_until_unix_ms, Some(NOON));
 
-    // The old board's book ended a day before ours, and a sale is open in it.
+    // The old board's journal ended a day before ours, and a sale is open in it.
     let old = TempDir::new().unwrap();
     {
         let mut db = open(&file(&old));
@@ -405,7 +405,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     let until = || open_journal(&file(&dir)).unwrap().1;
     let opened = until();
     assert_eq!((opened.known_until_unix_ms, opened.last_unix_ms), (Some(NOON - DAY), NOON));
-    // Another one, with nothing open.
+    // A third journal, with nothing open.
     let third = TempDir::new().unwrap();
     {
         let mut db = open(&file(&third));
@@ -415,7 +415,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     adopt(&file(&dir), &file(&third), None, NOON + DAY).unwrap();
     let from_the_third = Some(NOON - 9 * DAY);
     assert_eq!(until().known_until_unix_ms, from_the_third, "what was given back of its sales since is not known here");
-    // Ours goes on: a look without an answer begins no later for it.
+    // Our journal goes on. Until a look-up is answered, the look-up still begins at the earlier time.
     buy(&mut open(&file(&dir)), 20, NOON + 3 * DAY);
     assert_eq!(until().known_until_unix_ms, from_the_third);
     open_journal(&file(&dir)).unwrap().0.look_from(None).unwrap();
@@ -425,7 +425,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     assert_eq!(until().known_until_unix_ms, Some(NOON + 4 * DAY));
 }
 
-/// A transaction that began now, by a terminal of this id.
+/// Writes a transaction that began at this time on a terminal with this id.
 fn begin_as(path: &Path, number: u64, terminal: &str, unix_ms: i64) {
     let mut order = order(number, &format!("r{number}"));
     order["terminalId"] = terminal.into();
@@ -434,7 +434,7 @@ fn begin_as(path: &Path, number: u64, terminal: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 1, unix_ms, &[ended()]).unwrap();
 }
 
-/// What was sent since and is not known here was sent under one of these.
+/// Checks the terminal ids since a time: an unknown transaction since then was sent under one of them.
 #[test]
 fn the_ids_of_the_terminals_of_a_time_are_those_of_its_transactions_and_of_the_latest_one() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -447,7 +447,7 @@ fn the_ids_of_the_terminals_of_a_time_are_those_of_its_transactions_and_of_the_l
     for (from, ids) in [(NOON, ["1", "2", "3"].as_slice()), (NOON + 2 * DAY, &["2", "3"]), (NOON + 9 * DAY, &["3"])] {
         assert_eq!(since(from), are(ids), "{} days on", (from - NOON) / DAY);
     }
-    // The other board's last transaction went on for days after it began there.
+    // The other board's last transaction continued for days after its beginning.
     let its_last = NOON + 3 * DAY + DAY / 4;
     begin_as(&file(&old), 11, "4", NOON - 9 * DAY);
     begin_as(&file(&old), 12, "5", NOON - 3 * DAY);

@@ -1,5 +1,5 @@
-//! Receipts in the journal: written with the next sale's beginning or at the end, the first one stays, and they leave
-//! and move with their sale. They are beside the book: no hash covers them.
+//! Receipts in the journal. They are written with the next sale's beginning or at the end, the first one stays, and
+//! they leave and move with their sale. They are not part of the chain: no hash covers them.
 
 use std::path::Path;
 
@@ -37,11 +37,11 @@ fn a_receipt_is_written_with_the_next_beginning_or_at_the_end_and_stays_as_it_wa
     keep(&mut db, 2);
     db.write_receipts().unwrap();
     assert_eq!(written(&file(&dir)), 4);
-    // A later one changes nothing.
+    // A later receipt changes nothing.
     db.keep_receipt(SaleNumber::new(1), ReceiptCopy::Customer, "another".to_owned());
     db.write_receipts().unwrap();
     assert_eq!(kept(&db, 1).as_deref(), Some("customer's 1"));
-    // What a power cut takes is not there, and the rest is.
+    // A receipt that a power cut takes is missing, and the others are there.
     keep(&mut db, 3);
     drop(db);
     let db = open(&file(&dir));
@@ -62,7 +62,7 @@ fn receipts_leave_with_their_sale_also_those_that_an_earlier_program_left() {
         keep(&mut db, sale);
     }
     db.write_receipts().unwrap();
-    // A program that knows of no receipts has taken a sale out.
+    // A program that knows no receipts has taken a sale out.
     drop(db);
     sql(&file(&dir), "INSERT INTO receipt VALUES (0, 'customer', 'of a sale that is gone')");
     let mut db = open(&file(&dir));

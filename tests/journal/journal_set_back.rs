@@ -1,5 +1,5 @@
-//! Times that a clock gone wrong has written in the journal: what they keep from being right, and what is left of that
-//! when the clock was set back.
+//! Times that a wrong clock has written in the journal: the errors that they cause, and what remains of these after the
+//! clock was set back.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -15,13 +15,13 @@ use tempfile::TempDir;
 const YEAR: i64 = 365 * DAY;
 const HOUR: u64 = 3600;
 
-/// Opens it, and lets go of it.
+/// Opens the journal and closes it again.
 fn opened(path: &Path) -> Opened {
     until_free(path);
     Db::open(path).unwrap().1
 }
 
-/// A transaction that is being reversed, begun at this time of the clock.
+/// Writes a transaction that is being reversed and began at this time of the clock.
 fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     let mut order = book::order(number, reference);
     order["startedUnixMs"] = unix_ms.into();
@@ -30,7 +30,7 @@ fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 2, unix_ms, &[book::reversing()]).unwrap();
 }
 
-/// Whether the gateway's "not there" is believed, by a process that has watched for a little more than an hour.
+/// Returns whether the gateway's "not there" is final, for a process that has watched for a little more than an hour.
 fn is_final(sale: &mut Transaction, unix_ms: i64) -> bool {
     let hours = |hours| Duration::from_secs(hours * HOUR);
     let deadlines = Deadlines {
@@ -64,7 +64,7 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
     assert_eq!((set_back.latest_unix_ms, set_back.now_unix_ms), (NOON + YEAR + 2000, now));
     let after = opened(&file(&dir));
     assert_eq!((after.last_unix_ms, after.first_unix_ms), (now - CLOCKS_DIFFER_MS, NOON));
-    // What is written from then on counts again, and what was written stays as it was.
+    // Later records count again, and earlier ones stay unchanged.
     sell(&mut open(&file(&dir)), 3, "three", now + 10_000);
     assert_eq!(opened(&file(&dir)).last_unix_ms, now + 12_000);
     let verdict = well(&file(&dir));
@@ -84,7 +84,7 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
 #[test]
 fn what_is_open_since_before_is_neither_final_too_early_nor_never() {
     let dir = TempDir::new().unwrap();
-    // A minute before the clock is set back, under one that is a year ahead.
+    // A minute before the clock is set back, with a clock that is a year ahead.
     leave_open(&mut open(&file(&dir)), 1, "one", NOON + YEAR - 60_000);
     let mut never = opened(&file(&dir)).unsettled.remove(0);
     assert!(!is_final(&mut never, NOON + 300 * DAY), "a terminal that is switched off each night waits for a year");
@@ -92,7 +92,7 @@ fn what_is_open_since_before_is_neither_final_too_early_nor_never() {
     let replayed = || opened(&file(&dir)).unsettled.remove(0);
     assert!(!is_final(&mut replayed(), NOON + 22 * DAY / 24));
     assert!(is_final(&mut replayed(), NOON + DAY - 3_599_000));
-    // One that began after is as old as it says, and a later mark is no time of it.
+    // A transaction that began afterwards has its true age, and a later mark does not change its time.
     leave_open(&mut open(&file(&dir)), 2, "two", NOON + 10 * DAY);
     let later = || opened(&file(&dir)).unsettled.remove(1);
     assert!(!is_final(&mut later(), NOON + 10 * DAY + 22 * DAY / 24));
@@ -146,14 +146,14 @@ fn an_old_copy_is_looked_for_from_the_last_time_that_can_be_right() {
         sell(&mut db, 1, "one", NOON);
         sell(&mut db, 2, "two", NOON + YEAR);
     }
-    // The copy was made now. Five days later it comes back, under a right clock.
+    // The copy is made here. Five days later it is restored, with a correct clock.
     let (journal, opened_as) = open_journal(&file(&dir)).unwrap();
     assert_eq!(opened_as.known_until_unix_ms, Some(NOON + YEAR + 2000));
     assert_eq!(journal.known_until(NOON + 6 * DAY).unwrap(), Some(NOON + 2000), "the sale of before is what it knows");
     drop(journal);
     open(&file(&dir)).set_clock_back(NOON + 5 * DAY, "J. Doe").unwrap();
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 2000), "not since the clock was set back");
-    // New sales do not shorten it either, until the gateway has answered.
+    // New sales do not shorten the period either, until the gateway has answered.
     sell(&mut open(&file(&dir)), 3, "three", NOON + 5 * DAY);
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 2000));
     let (journal, _) = open_journal(&file(&dir)).unwrap();
@@ -161,7 +161,7 @@ fn an_old_copy_is_looked_for_from_the_last_time_that_can_be_right() {
     drop(journal);
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 5 * DAY + 2000));
 
-    // Another board's journal that was ahead when it was copied: what that board did since is looked for as well.
+    // Another board's journal that was ahead when it was copied: the look-up also covers what that board did since.
     let theirs = TempDir::new().unwrap();
     {
         let mut db = open(&file(&theirs));
@@ -213,8 +213,8 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("there is nothing that keeps it from being right"), "{}", said(&output));
     sell(&mut open(&file(&dir)), 2, "two", now + YEAR);
-    // Who does not know the day as the board does must look at its clock first; and nobody does it while the agent
-    // runs.
+    // An operator who gives another day than the board's must check the board's clock first; and the command is refused
+    // while the agent runs.
     let output = set_clock_back(&file(&dir), &date(2));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("set it first (timedatectl set-time)"), "{}", said(&output));
@@ -242,6 +242,6 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     let missing = dir.path().join("other.db");
     assert_eq!(set_clock_back(&missing, &date(0)).status.code(), Some(65));
     assert!(!missing.exists());
-    // A whole transaction afterwards, as ever.
+    // A whole transaction afterwards, as usual.
     end(&mut open(&file(&dir)), 3, book::started(3, "three"), now);
 }

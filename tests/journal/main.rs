@@ -1,17 +1,17 @@
-//! The journal on real files, and the accounts that are drawn from it.
+//! The journal on real files, and the accounts that are made from it.
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `journal` | what is written is there after the power fails |
-//! | `journal_book` | what was altered, taken out, put in or moved is found |
-//! | `journal_closes` | closes of day are in the chain, and nothing leaves that none has counted |
+//! | `journal` | written steps survive a power failure |
+//! | `journal_book` | rows that were altered, taken out, put in or moved are found |
+//! | `journal_closes` | closes of day are in the chain, and uncounted transactions stay |
 //! | `journal_damage` | damaged, full or read-only: no new payment, and not one byte overwritten |
-//! | `journal_gone` | taken away from under the agent, or not what it should be |
-//! | `journal_names` | one lock, whatever name it is opened by |
+//! | `journal_gone` | removed from under the agent, or replaced by another file |
+//! | `journal_names` | one lock under every name |
 //! | `journal_payments` | payments and references, found by their ids |
 //! | `journal_receipts` | receipts stay, leave and move with their sale |
-//! | `journal_set_back` | times that a clock gone wrong has written |
-//! | `journal_swap` | a board is swapped; a backup is put back |
+//! | `journal_set_back` | times that a wrong clock has written |
+//! | `journal_swap` | a board is swapped; a backup is restored |
 //! | `reconcile` | the gateway's settlement file against the journal |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

@@ -1,4 +1,4 @@
-//! What is printed, and how it gets to the printer.
+//! Printing, and the way of a receipt to the printer.
 //!
 //! | | what it shows |
 //! |---|---|

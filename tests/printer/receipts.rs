@@ -1,5 +1,5 @@
 //! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to
-//! make a test pass. Text in the middle has the smaller half of the free room on its left.
+//! make a test pass. Centred text has the smaller half of the free space on its left.
 
 use pos_agent::config::CodePage;
 use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
@@ -181,7 +181,7 @@ Result code          100.100.101
     assert_receipt(&receipt, Language::English, ReceiptCopy::Merchant, 32, text);
 }
 
-/// What stands on a customer's copy between the kind of the transaction and the last lines.
+/// Returns the lines of a customer's copy between the kind of the transaction and the last lines.
 fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec<String> {
     let receipt = Receipt { kind, outcome, card: None, host: HostFacts::default(), ..approved() };
     let text = show(&receipt, language, ReceiptCopy::Customer, 32);
@@ -251,7 +251,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             ReceiptOutcome::Cancelled(of(Reason::TillCancelled)),
             &["CANCELLED", "CANCELLED BY THE SHOP", "NOT CHARGED"],
         ),
-        // An old journal's sentence may hold anything: it is for the shop.
+        // A sentence of an old journal may contain anything: it is for the shop only.
         (
             en,
             Kind::Sale,
@@ -259,7 +259,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
         ),
     ];
-    // Unless it is what the bank said, which the journal has beside it.
+    // The exception is the bank's text, which the journal keeps separately.
     let mut recorded = approved();
     recorded.outcome = ReceiptOutcome::Declined(Cause::from("transaction declined (insufficient funds)"));
     recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
@@ -284,7 +284,7 @@ Approved                         10.00 EUR
     assert!(text.contains(expected), "{text}");
 }
 
-/// The tip of a part is what is above the sale's own amount, and is told with the part.
+/// Checks that the tip of a partial approval is the amount above the sale's own amount, and is printed with the part.
 #[test]
 fn of_a_part_the_tip_is_as_much_as_was_approved_of_it() {
     let outcome = ReceiptOutcome::PartiallyApproved(eur("11.50"));
@@ -377,8 +377,8 @@ Date        20 Nov 2026 12:34:56
     assert_eq!((original.brand.as_deref(), original.last4.as_deref()), (Some("VISA"), Some("0119")));
 }
 
-/// Each line of the table of what stands on receipts (tills: 5.1): what must be there, on which copies, and what must
-/// not be.
+/// Checks each line of the table of receipt contents (tills: 5.1): the required text, on which copies, and the
+/// forbidden text.
 #[test]
 fn what_receipts_must_hold_and_must_not() {
     const BOTH: &[ReceiptCopy] = &[ReceiptCopy::Merchant, ReceiptCopy::Customer];
@@ -405,7 +405,7 @@ fn what_receipts_must_hold_and_must_not() {
     let cancelled = ended(ReceiptOutcome::Cancelled, Reason::TillCancelled);
     let reversed = ended(ReceiptOutcome::Reversed, Reason::GatewayNoAnswer);
     let not_sent = ended(ReceiptOutcome::NotSent, Reason::GatewayUnreachable);
-    // Line of the table, receipt, copies, what stands there.
+    // Line of the table, receipt, copies, text.
     let there: &[(&str, &Receipt, &[ReceiptCopy], &[&str])] = &[
         (
             "merchant name, location, merchant id, terminal id",
@@ -480,10 +480,10 @@ fn what_receipts_must_hold_and_must_not() {
     for receipt in [&plain, &tip, &part, &signed, &device, &declined, &cancelled, &reversed, &not_sent, &refund] {
         for copy in BOTH {
             let text = show(receipt, Language::English, *copy, 42);
-            // More of the card than its last four digits. Of its expiry date the facts have nothing.
+            // More of the card than its last four digits. The receipt has no expiry date at all.
             assert!(!text.contains("476173") && !text.contains("2712") && !text.contains("12/27"), "{text}");
         }
-        // Nothing technical on the customer's paper.
+        // No technical data on the customer's receipt.
         let customers = show(receipt, Language::English, ReceiptCopy::Customer, 42);
         for technical in [
             "os error",
@@ -550,7 +550,7 @@ fn what_the_code_page_cannot_print_is_replaced_visibly() {
     }
 }
 
-/// Any text, rich in what could break a receipt.
+/// Generates any text, rich in characters that could break a receipt.
 fn outside() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
         '\u{1B}', '\u{1D}', '@', '\n', '\r', '\t', '\0', '\u{7F}', '\u{85}', '\u{9B}', '\u{202E}', '\u{200B}',
@@ -583,7 +583,7 @@ proptest! {
         let text = plain(&lines, columns);
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         prop_assert!(text.lines().all(|line| line.chars().count() <= width));
-        // What the simulated printer reads is the text, but for what the code page replaced.
+        // The simulated printer reads the text, except for what the code page replaced.
         for code_page in [CodePage::Ascii, CodePage::Cp437, CodePage::Cp858, CodePage::Cp866, CodePage::Wpc1257] {
             let (printed, errors) = print(&encode(&lines, code_page), width);
             prop_assert_eq!(errors, 0);
@@ -610,7 +610,8 @@ fn show(receipt: &Receipt, language: Language, copy: ReceiptCopy, columns: u8) -
     text(receipt, &shop(language), copy, columns)
 }
 
-/// What a printer that shares no code with the agent reads: the receipts, and what it did not understand.
+/// Reads the bytes with a printer that shares no code with the agent; returns the receipts and the number of bytes that
+/// it did not understand.
 fn print(bytes: &[u8], columns: usize) -> (Vec<String>, usize) {
     let mut paper = Paper::new(columns);
     paper.feed(bytes);
@@ -630,7 +631,7 @@ fn shop(language: Language) -> Letterhead {
     }
 }
 
-/// A card whose chip failed and whose holder signs.
+/// Returns a card whose chip failed and whose holder signs.
 fn signed_card() -> CardFacts {
     CardFacts {
         entry: EntryMode::MagstripeAsFallback,
@@ -705,7 +706,7 @@ fn approved() -> Receipt {
     }
 }
 
-/// A receipt of which every text is from outside.
+/// Returns a receipt in which every text comes from outside.
 fn receipt_of(texts: &[String], outcome: i32, minor: u64) -> Receipt {
     let some = |n: usize| Some(texts[n].clone());
     let why = Reason::BankDeclined.with(&texts[0]);

@@ -1,5 +1,5 @@
-//! `pos-agent close` against the real program: made, shown, listed, exported and printed again, with the exit codes
-//! that a script goes by.
+//! `pos-agent close` with the real program: a close is made, shown, listed, exported and printed again, with the exit
+//! codes for scripts.
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,5 @@
-//! The configuration as a technician meets it: examples that must be right, and mistakes that must be named with their
-//! remedy.
+//! The configuration as a technician meets it: examples that must be accepted, and mistakes that must be named with
+//! their remedy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pos_agent::config::{self, Config, Right, Rights, Socket};
 
-/// A good file; `@` stands for the folder with the files it names.
+/// A valid file; `@` is replaced by the folder with the files that it names.
 const GOOD: &str = r#"
 [terminal]
 id = "00004711"
@@ -52,7 +52,8 @@ token-file = "@/till-2.token"
 path = "@/journal.db"
 "#;
 
-/// The form is what counts here: a PEM file is checked for being one, the TLS module reads the certificate in it.
+/// Only the form matters here: the configuration checks that a file is PEM, and the TLS module reads the certificate in
+/// it.
 const CA: &str = "-----BEGIN CERTIFICATE-----\nMIIBAAA=\n-----END CERTIFICATE-----\n";
 
 struct Folder(tempfile::TempDir);
@@ -88,7 +89,7 @@ fn a_good_file_is_taken_as_written() {
     let config = Folder::new().load(GOOD).unwrap();
     assert_eq!(config.terminal.id, "00004711");
     assert_eq!(config.till.token.len(), 2);
-    // What is left out has its documented default.
+    // A missing setting has its documented default.
     assert_eq!((config.gateway.connect_timeout_ms, config.gateway.answer_timeout_ms), (10_000, 40_000));
     assert_eq!(config.gateway.assumptions.absence_final_after_h, 24);
 }
@@ -110,7 +111,7 @@ fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     let config = folder.load(&with).unwrap();
     assert_eq!((&config.till.token[0].rights, &config.till.token[1].rights), (&both, &Rights::till()));
     assert_eq!(config.terminal.max_credit_amount.as_deref(), Some("50.00"));
-    // As a table, in whole or in part.
+    // As a table, complete or in part.
     let socket = |text: &str| folder.load(&GOOD.replace("\"@/till.sock\"", text)).unwrap().till.socket;
     let written = folder.0.path().join("till.sock");
     assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: Rights::group(), operator: true });
@@ -120,7 +121,7 @@ fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     );
     let none = socket("{ path = \"@/till.sock\", rights = [] }");
     assert_eq!(none, Socket { path: written, rights: Rights::default(), operator: true });
-    // As it was written before every verb was a right.
+    // The earlier form, from the time before every verb had its own right.
     let one = socket("{ rights = [\"any-till\"] }");
     assert_eq!(one.rights, widened(&[Right::AnyTill]));
     assert_eq!(one.path, Path::new("/run/pos-agent/till.sock"));
@@ -139,8 +140,7 @@ fn a_program_at_the_socket_has_its_own_tills_and_rights() {
     };
     assert_eq!((peer.uid, peer.tills.as_slice()), (1234, ["till-3".to_owned(), "till-4".to_owned()].as_slice()));
     assert!(peer.rights.has(Right::Credit) && peer.rights.has(Right::Refund) && !peer.rights.has(Right::AnyTill));
-    // What is left out: it is a program of the terminal itself, with the usual rights. It may share a till with a
-    // token.
+    // Omitted settings: a program of the terminal itself, with the usual rights. It may share a till with a token.
     let several =
         peers("[[till.peer]]\nuid = 1234\n[[till.peer]]\nuid = 1235\ntills = [\"till-1\"]\nrights = [\"read\"]");
     assert_eq!(
@@ -157,7 +157,7 @@ fn there_are_two_printers_or_one_or_none() {
         folder.load(text).unwrap().printer.into_iter().map(|printer| printer.name).collect()
     };
     assert_eq!(names(GOOD), ["printer-1"]);
-    // A single table is the same, and a logo that fits is taken.
+    // A single table means the same, and a logo that fits is accepted.
     let one = GOOD.replace("[[printer]]", "[printer]").replace("columns = 42", "columns = 42\nlogo = \"@/wide.pbm\"");
     assert_eq!(names(&one), ["printer-1"]);
     let second = "columns = 42\n[[printer]]\nname = \"counter\"\nport = \"/dev/usb/lp0\"\ncopies = \"customer\"";
@@ -184,7 +184,7 @@ fn the_examples_are_good() {
     for block in blocks_of("docs/src/configure.md", "toml") {
         good(&block, "docs/src/configure.md");
     }
-    // What is to be added to one of them.
+    // Lines to add to one of them.
     let mut peers = 0;
     for page in ["docs/src/till.md", "docs/src/operate.md"] {
         for addition in blocks_of(page, "ini").iter().filter(|block| block.contains("[till.")) {
@@ -194,7 +194,7 @@ fn the_examples_are_good() {
     assert_eq!(peers, 1, "docs/src/till.md shows a program at the socket");
 }
 
-/// What to replace in the good file, with what, and the words that the error must hold.
+/// The text to replace in the valid file, its replacement, and the words that the error must contain.
 #[rustfmt::skip]
 const BAD: &[(&str, &str, &[&str])] = &[
     // Unknown, missing, of the wrong type, not TOML.
@@ -354,7 +354,7 @@ fn each_mistake_is_named_with_file_key_and_remedy() {
         let error = folder.load(&GOOD.replace(old, new)).expect_err(new);
         assert!(error.contains("config.toml: "), "{new}: {error}");
         assert!(error.contains("; "), "{new}: no remedy in: {error}");
-        // One mistake is told once; a key that must be there and is misspelt is missing as well.
+        // One mistake is reported once; a mandatory key that is misspelt is also missing.
         let lines = if *new == "curency =" { 2 } else { 1 };
         assert_eq!(error.lines().count(), lines, "{new}: {error}");
         for word in *words {
@@ -390,8 +390,8 @@ fn a_file_that_everyone_may_write_or_nobody_can_read_is_refused() {
     assert!(error.contains("none.toml") && error.contains("--config"), "{error}");
 }
 
-/// What is wrong is corrected in one go: keys, types, what is missing, values and files, each with its key and its
-/// remedy.
+/// Checks that all faults are reported together: keys, types, missing settings, values and files, each with its key and
+/// its remedy.
 #[test]
 fn all_faults_are_told_at_once() {
     let folder = Folder::new();

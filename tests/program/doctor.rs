@@ -1,5 +1,5 @@
-//! `pos-agent doctor` as a technician starts it: the real program against a shop in which one thing is wrong, on real
-//! TLS, ptys, SQLite and files. Each fault must be named, with the remedy that mends it, and no fault hides another.
+//! `pos-agent doctor` as a technician starts it: the real program in a shop with one fault, on real TLS, ptys, SQLite
+//! and files. Each fault must be named, with the remedy that repairs it, and no fault hides another.
 
 use std::any::Any;
 use std::fs;
@@ -24,12 +24,12 @@ use serde_json::Value;
 
 use crate::counter::Counter;
 
-/// One thing that is wrong, and what the doctor must say.
+/// One fault, and the text that the doctor must print.
 struct Planted {
     what: &'static str,
     /// Changes to the shop before it opens.
     options: fn(&mut Options),
-    /// What is done to its files then; what is given back lives until the doctor is done.
+    /// Plants the fault in the shop's files; the returned value lives until the doctor ends.
     plant: fn(&Shop) -> Held,
     probe: &'static str,
     severity: &'static str,
@@ -196,11 +196,11 @@ async fn every_planted_fault_is_named_with_its_remedy() {
         });
         assert!(said, "{what}: {}", list(&found));
         assert_eq!(code, *exit, "{what}: {}", list(&found));
-        // No fault stops what comes after it.
+        // A fault does not stop the later checks.
         let last = if *what == "a key that nobody knows" { "service" } else { "till" };
         assert!(found.iter().any(|finding| text(finding, "probe") == last), "{what}: {}", list(&found));
-        // Where one thing is wrong, one thing is a fault; the service is not what was planted, and a journal that
-        // cannot be written is one for the disk as well.
+        // One planted fault gives one fault. Exceptions: the service is not planted, and a journal that cannot be
+        // written is also a fault of the disk.
         let faults: Vec<_> = found
             .iter()
             .filter(|finding| text(finding, "severity") == FAULT)
@@ -215,7 +215,7 @@ async fn every_planted_fault_is_named_with_its_remedy() {
 #[tokio::test]
 async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     let mut counter = Counter::open().await;
-    // Once the gateway has answered the agent's first question, the agent opens no further line by itself.
+    // After the gateway has answered the agent's first request, the agent opens no further connection automatically.
     counter.until_status("the gateway", |status| status.gateway.state == GatewayState::Answers).await;
     counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-1").await;
@@ -251,7 +251,7 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     assert!(!text.contains(counter.shop.gateway.token()), "the token is shown");
     assert_eq!(counter.shop.gateway.counters().handshakes, handshakes + 1, "one line of its own");
     assert_eq!(counter.charged(), charged, "no money moved");
-    // The agent has noticed nothing.
+    // The agent is not affected.
     counter.sell("r-2", "1.00", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-2").await;
     counter.stop_agent().await;
@@ -274,7 +274,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
     sql(shop, renamed);
     let (found, code) = findings(&shop.config()).await;
     has(&found, "warning", "the query does not find sale r-1");
-    // What was done for it is noticed.
+    // The doctor also finds the change that this test made in the journal.
     has(&found, "fault", "the journal is not as it was written: sale r-1 of till local");
     assert_eq!(code, 74);
     sql(
@@ -289,7 +289,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
 #[tokio::test]
 async fn sales_that_wait_for_an_agent_are_told() {
     let mut counter = Counter::open().await;
-    // Approved and never answered: the agent must find out.
+    // Approved, and the answer is lost: the agent must look it up.
     counter.sell("r-1", "5.71", "chip-pin", CardEntry::Insert).await;
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     counter.cut_power().await;
@@ -306,12 +306,12 @@ async fn what_the_running_agent_says_of_its_journal_and_of_what_is_unconfirmed_i
     let (found, _) = findings(&config).await;
     has(&found, "ok", "the agent says: written");
     has(&found, "ok", "the agent says: unconfirmed sales: 0");
-    // Cut off before it is processed: it stays open, since the gateway may still have it.
+    // Cut off before it is processed: it stays unconfirmed, because the gateway may still have it.
     counter.sell("r-1", "5.72", "chip-pin", CardEntry::Insert).await;
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     let (found, _) = findings(&config).await;
     has(&found, "note", "the agent says: unconfirmed sales: 1 (r-1 of till local)");
-    // Somebody removes the file, and leaves what was written last.
+    // A person removes the file and leaves the -wal file.
     fs::remove_file(counter.shop.folder().join("journal.db")).unwrap();
     let (found, code) = findings(&config).await;
     let told = "is not the file any more that the agent writes to";
@@ -334,7 +334,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
         let remedy = has(&found, "fault", says);
         assert!(remedy.contains("which makes it with mode 0660") && code == 69, "{code}: {remedy}");
     }
-    // A group without users is no fault where a till has a token.
+    // A group without users is no fault when a till has a token.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o660)).unwrap();
     std::os::unix::fs::chown(&socket, None, Some(4711)).unwrap();
     let (found, _) = findings(&config).await;
@@ -350,7 +350,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
     counter.stop_agent().await;
 }
 
-/// The agent runs, and leaves it alone: it is another terminal's.
+/// Checks that a sale of another terminal is reported with its remedy while the running agent leaves it alone.
 #[tokio::test]
 async fn a_sale_that_is_left_alone_is_told_with_what_mends_it() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -374,7 +374,7 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     for file in ["gateway-token", "till-token"] {
         std::os::unix::fs::chown(shop.folder().join(file), Some(65534), None).unwrap();
     }
-    // The program itself must be within reach of that user.
+    // That user must be able to reach the program itself.
     let program = shop.folder().join("pos-agent");
     crate::program::copied_to(&program);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -424,8 +424,8 @@ async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
     let (found, _) = findings(&shop.config()).await;
     has(&found, "ok", "TLSv1_2 with TLS_ECDHE_");
     has(&found, "note", "our certificate: CN=terminal by CN=client CA, expires in ");
-    has(&found, "ok", "accepts our token");
-    // One that has expired is refused by the gateway, and named.
+    has(&found, "ok", "lets us in");
+    // The gateway refuses an expired certificate, and the doctor names it.
     let (certificate, key) = ours.issue(2021);
     our_certificate(&shop, &certificate, &key);
     let (found, _) = findings(&shop.config()).await;
@@ -450,7 +450,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
         }
     });
     let front = ["--front", socket.to_str().unwrap()];
-    // A user who may open it lets tills in.
+    // A user who may open the socket can pair tills.
     for (mode, severity, says) in [
         (0o666, "fault", "other users may pair tills"),
         (0o400, "warning", "only root may use it"),
@@ -468,7 +468,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     assert!(output.stdout.iter().filter(|byte| byte.is_ascii_control()).count() == 1, "the line's end alone");
     let (found, _) = read(&output);
     has(&found, "ok", first);
-    // Nobody is there: not a word, unless it was asked for.
+    // Without a front there is no finding, unless the options ask for it.
     fs::remove_file(&socket).unwrap();
     let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
     let remedy = has(&found, "warning", "pos-front does not tell of its tills");
@@ -483,7 +483,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
 async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     let shop = Shop::open(Options::default()).await.unwrap();
     let output = doctor(&shop.config(), &["--json"]).await;
-    // The reader's clock is not set by a look at it.
+    // The check does not set the reader's clock.
     has(&read(&output).0, "note", "its clock says 2025-01-31 12:34");
     let aside = String::from_utf8(output.stderr).unwrap();
     for probe in ["config", "disk", "journal", "clock", "gateway", "reader", "printer", "till", "service"] {
@@ -497,8 +497,7 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     assert_eq!(doctor(&shop.config(), &["--nonsense"]).await.status.code(), Some(64));
 }
 
-// ---- What is planted
-// ------------------------------------------------------------------------------------------------------
+// ---- Planted faults
 
 fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
@@ -507,7 +506,7 @@ fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     Box::new(())
 }
 
-/// Sets the value of a key that stands behind a text.
+/// Sets the value of a key that follows a text.
 fn set(shop: &Shop, section: &str, key: &str, value: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
     let (before, after) = text.split_once(&format!("[{section}]")).unwrap();
@@ -539,7 +538,7 @@ fn write(shop: &Shop, file: &str, text: &str) -> Held {
     Box::new(())
 }
 
-/// A journal of ours with a second name beside it.
+/// Creates our journal with a second name.
 fn two_names(shop: &Shop) -> Held {
     let path = shop.folder().join("journal.db");
     drop(pos_journal::Journal::open(&path).unwrap());
@@ -547,7 +546,7 @@ fn two_names(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Does something to a journal of ours.
+/// Runs a statement on our journal.
 fn sql(shop: &Shop, sql: &str) -> Held {
     let path = shop.folder().join("journal.db");
     drop(pos_journal::Journal::open(&path).unwrap());
@@ -555,12 +554,12 @@ fn sql(shop: &Shop, sql: &str) -> Held {
     Box::new(())
 }
 
-/// A sale that waits for its card, written as the agent writes it.
+/// Writes a sale that waits for its card, as the agent writes it.
 fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
     sold_by(shop, number, unix_ms, "12345678")
 }
 
-/// The same, by a terminal of this id.
+/// Writes the same, from a terminal with this id.
 fn sold_by(shop: &Shop, number: u64, unix_ms: i64, terminal: &str) -> Held {
     let order = serde_json::json!({
         "number": number, "till": "local", "reference": if number == 7 { "r".to_owned() } else { format!("r-{number}") },
@@ -574,7 +573,7 @@ fn sold_by(shop: &Shop, number: u64, unix_ms: i64, terminal: &str) -> Held {
     Box::new(())
 }
 
-/// Sale 7 was asked for, was perhaps looked up for a reason, and ended.
+/// Ends sale 7, which was sent and, with a reason, looked up first.
 fn ends(shop: &Shop, looked: Option<Reason>, outcome: Outcome) -> Held {
     let now = now_ms();
     sold(shop, 7, now);
@@ -593,12 +592,12 @@ fn of_training(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// The terminal has sold, on a journal that is not there.
+/// Writes the mark of a terminal that has made sales, with another journal than the one here.
 fn mark(shop: &Shop) -> Held {
     write(shop, "12345678.sold", r#"{"terminal":"12345678","journal":"another"}"#)
 }
 
-/// Its second step has a record of a kind that this program does not know; the next start gives it its hash.
+/// Writes a sale whose second step has a record of an unknown kind; the next start adds the step's hash.
 fn a_sale_of_a_later_program(shop: &Shop) -> Held {
     sold(shop, 7, 0);
     let later = "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"teleported\"}]')";
@@ -610,7 +609,7 @@ fn now_ms() -> i64 {
     i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
 }
 
-/// Overwrites the page that the steps begin on.
+/// Overwrites the first page of the steps.
 fn damage(shop: &Shop) -> Held {
     sold(shop, 1, 0);
     sql(shop, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -626,7 +625,7 @@ fn damage(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Takes TCP connections and says nothing.
+/// Accepts TCP connections and sends no bytes.
 fn silent_gateway(shop: &Shop) -> Held {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     url(shop, &format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
@@ -650,7 +649,7 @@ fn agent_that_hangs_up(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Another program has the tty open.
+/// Lets another program open the tty.
 fn held_reader(shop: &Shop) -> Held {
     struct Killed(std::process::Child);
     impl Drop for Killed {
@@ -663,7 +662,7 @@ fn held_reader(shop: &Shop) -> Held {
     Box::new(Killed(Command::new("sleep").arg("60").stdin(tty).spawn().unwrap()))
 }
 
-/// A token that says when it ends.
+/// Returns a token that contains its end.
 fn jwt(days: i64) -> String {
     let end = chrono::Utc::now().timestamp() + days * 24 * 3600;
     let part = |text: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text);
@@ -674,7 +673,7 @@ fn wants_a_certificate(options: &mut Options) {
     options.gateway.demand.client_ca = Some(client_authority().0);
 }
 
-/// A certificate of ours, by a CA that nobody knows.
+/// Installs our certificate, from an unknown CA.
 fn a_certificate_of_ours(shop: &Shop) -> Held {
     let (certificate, key) = client_authority().1.issue(2099);
     our_certificate(shop, &certificate, &key);
@@ -697,7 +696,7 @@ fn our_certificate(shop: &Shop, certificate: &str, key: &str) {
 struct Authority(Issuer<'static, KeyPair>);
 
 impl Authority {
-    /// A certificate for the terminal until the first day of a year, and its key.
+    /// Returns a certificate for the terminal until the first day of a year, and its key.
     fn issue(&self, until: i32) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -718,8 +717,7 @@ fn client_authority() -> (String, Authority) {
     (pem, Authority(Issuer::new(params, key)))
 }
 
-// ---- What the doctor says
-// -------------------------------------------------------------------------------------------------
+// ---- The doctor's output
 
 async fn doctor(config: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
@@ -729,7 +727,7 @@ async fn doctor(config: &Path, arguments: &[&str]) -> Output {
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 
-/// The findings and the exit code.
+/// Returns the findings and the exit code.
 async fn findings(config: &Path) -> (Vec<Value>, i32) {
     read(&doctor(config, &["--json"]).await)
 }
@@ -741,14 +739,14 @@ fn read(output: &Output) -> (Vec<Value>, i32) {
     for (n, finding) in findings.iter().enumerate() {
         assert_eq!(finding["number"], n + 1);
         let needs_one = matches!(finding["severity"].as_str().unwrap(), "fault" | "warning");
-        // Nothing is to be done where nothing is wrong.
+        // Only a fault or a warning has a remedy.
         assert_eq!(finding["remedy"].is_string(), needs_one, "{finding}");
         assert!(!needs_one || !finding["seen"].as_str().unwrap().contains(" is ok"), "{finding}");
     }
     (findings, output.status.code().unwrap())
 }
 
-/// The remedy of the finding that says this.
+/// Returns the remedy of the finding with this text.
 fn has(found: &[Value], severity: &str, says: &str) -> String {
     let finding = found
         .iter()

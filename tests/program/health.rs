@@ -1,8 +1,8 @@
-//! `pos-agent health` against the real program: after an update a device counts only if it answered before it, whatever
-//! is wrong is named with its exit code, and what the journal keeps for that is little.
+//! `pos-agent health` with the real program. After an update a device counts only if it answered before the update.
+//! Every fault is named with its exit code, and the journal keeps little data for this.
 //!
-//! Another program of before is played by its row in the journal: this one ran, and its name there is changed while
-//! nobody runs.
+//! The test plays an earlier program by its row in the journal: this program runs, and its name in the row is changed
+//! while no agent runs.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::process::Child;
 
-/// A board: the simulated shop, and the program in a process of its own.
+/// A board: the simulated shop, and the program as a separate process.
 struct Board {
     shop: Shop,
     agent: Option<Child>,
@@ -41,7 +41,7 @@ impl Board {
         within(what, asked).await;
     }
 
-    /// Ends it: as systemd does, or as a power cut.
+    /// Ends it as systemd does, or as a power cut does.
     async fn end(&mut self, signal: Signal) {
         let mut agent = self.agent.take().unwrap();
         let id = Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
@@ -53,7 +53,7 @@ impl Board {
         self.shop.folder().join("journal.db")
     }
 
-    /// From now on the journal says that another program ran last.
+    /// Changes the journal: it then says that another program ran last.
     fn update(&self) {
         let journal = Connection::open(self.journal()).unwrap();
         let rows = journal.execute("UPDATE program SET name = '0.0.1, built before' WHERE before = 0", []).unwrap();
@@ -66,7 +66,7 @@ impl Board {
         within("the verb", command.output()).await.unwrap()
     }
 
-    /// Its exit code and what it found, in JSON.
+    /// Returns the exit code and the findings, in JSON.
     async fn found(&self, wait: &str) -> (i32, Value) {
         let output = self.health(&["--json", "--wait", wait]).await;
         let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
@@ -82,7 +82,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// The state and the text of one check; of one that could not be made, nothing.
+/// Returns the state and the text of one check; both are empty for a check that could not be made.
 fn check<'a>(found: &'a Value, what: &str) -> (&'a str, &'a str) {
     let check = found["checks"].as_array().unwrap().iter().find(|check| check["what"] == what);
     check.map_or(("", ""), |check| (check["state"].as_str().unwrap(), check["text"].as_str().unwrap()))
@@ -119,7 +119,7 @@ async fn a_first_program_is_good_and_a_restart_has_nothing_to_prove_again() {
     board
         .until("both have answered", |found| check(found, "reader").0 == "good" && check(found, "gateway").0 == "good")
         .await;
-    // The reader goes, and so does the power; the next start under the same program is good at once.
+    // The reader is unplugged and the power is cut; the next start of the same program is good immediately.
     board.end(Signal::TERM).await;
     board.shop.reader.unplug();
     board.start().await;
@@ -137,7 +137,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
         .await;
     board.end(Signal::TERM).await;
     board.update();
-    // The new program does not see the reader: it is the update's fault, as far as anybody can tell.
+    // The new program does not see the reader. As far as can be known, the update caused it.
     board.shop.reader.unplug();
     board.start().await;
     let (exit, found) = board.found("1").await;
@@ -150,23 +150,23 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
         said.contains("reader   BAD") && progress.contains("left: reader: answered the program before"),
         "{said}{progress}"
     );
-    // A restart changes nothing about it, also one without an end.
+    // A restart does not change this, also after a kill.
     board.end(Signal::KILL).await;
     board.start().await;
     assert_eq!(board.found("1").await.0, 69, "{}", board.log());
-    // It comes.
+    // The reader is plugged in.
     board.shop.reader.replug().unwrap();
     let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "{found}");
     board.end(Signal::TERM).await;
 
-    // Proven once, it is not asked for again at the next start.
+    // Once a device has answered, the next start does not require it again.
     board.shop.reader.unplug();
     board.start().await;
     let (exit, found) = board.found("0").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "it has nothing to prove again: {found}");
 
-    // It goes while the program runs that is then replaced: no fault of the next one.
+    // It is unplugged while the earlier program runs: no fault of the next program.
     board.shop.reader.replug().unwrap();
     board.until("the reader is back", |found| check(found, "reader").1.contains("serial")).await;
     board.shop.reader.unplug();
@@ -190,7 +190,7 @@ async fn the_same_holds_for_the_gateway() {
     board.start().await;
     let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "gateway").0), (0, "not-counted"), "{found}");
-    // It comes back under this program, and is gone under the next one.
+    // The gateway is back under this program, and unreachable under the next one.
     board.shop.gateway.set_offline(false).await.unwrap();
     board.until("the gateway has answered", |found| check(found, "gateway").0 == "good").await;
     board.end(Signal::TERM).await;
@@ -202,13 +202,13 @@ async fn the_same_holds_for_the_gateway() {
     board.end(Signal::TERM).await;
 }
 
-/// The journal opens and takes no writes: another program holds it locked.
+/// Checks a journal that opens and takes no writes, because another program holds a lock.
 #[tokio::test]
 async fn a_journal_that_takes_no_writes_is_named_and_good_again_when_it_does() {
     let mut board = Board::open().await;
     board.start().await;
     assert_eq!(board.found("40").await.0, 0);
-    // As a power cut leaves it, so that the next start has nothing else to write.
+    // Ended as by a power cut, so the next start has no other record to write.
     board.end(Signal::KILL).await;
     let other = Connection::open(board.journal()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

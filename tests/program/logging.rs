@@ -1,5 +1,5 @@
-//! The log of the real program: where it goes, and how much of it for how long. That nothing of a card is in it:
-//! `tests/secrets/card_data.rs`.
+//! The log of the real program: its destination, its level, and the time that a level lasts.
+//! `tests/secrets/card_data.rs` checks that it contains no card data.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -51,13 +51,13 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(logging.level.as_str() == "debug" && (7000..=7200).contains(&logging.left_s), "{logging:?}");
     let shown = desk.verb(&["status"]).await;
     assert!(String::from_utf8_lossy(&shown.stdout).contains("log          debug for 2 h, then"), "{shown:?}");
-    // A sale that is cancelled: the reader is spoken to.
+    // A cancelled sale, so the agent sends commands to the reader.
     desk.counter.begin("one", "12.34").await;
     desk.counter.post("/v1/sales/one/cancel").await;
     desk.counter.until_ended("one").await;
     let log = desk.log();
     assert!(log.contains("DEBUG") && log.contains("the log was changed") && log.contains("by=user "), "{log}");
-    // Another time, and it ends by itself.
+    // A second change of the level, which ends automatically.
     let output = desk.verb(&["log-level", "trace", "--for", "1s", "--json"]).await;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"level\":\"trace\",\"leftS\":1}\n");
     desk.counter.until_status("the log as it was", |status| status.logging.is_none()).await;
@@ -71,7 +71,7 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(!after.contains("DEBUG"), "{after}");
     let (_, after) = log.split_once("as the program was started again").unwrap();
     assert!(after.contains("sale=2") && !after.contains("DEBUG") && !after.contains("TRACE"), "{after}");
-    // And at once.
+    // And a level that ends immediately, by a verb.
     assert!(desk.verb(&["log-level", "info"]).await.status.success());
     assert!(desk.counter.status().await.logging.is_some());
     let output = desk.verb(&["log-level", "usual", "--json"]).await;
@@ -113,8 +113,8 @@ async fn wrong_levels_and_times_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(69), "{output:?}");
 }
 
-/// systemd names the stream that leads to its journal. A program whose standard error was sent elsewhere, or whose
-/// journal does not listen, writes lines.
+/// Checks the case without systemd's journal. systemd names the stream that leads to its journal. A program writes
+/// lines when its standard error was redirected, or when the journal does not listen.
 #[tokio::test]
 async fn without_systemds_journal_at_standard_error_it_writes_lines() {
     let elsewhere = Desk::open(|agent, file| {
@@ -132,7 +132,7 @@ async fn without_systemds_journal_at_standard_error_it_writes_lines() {
     assert!(deaf.log().contains("reader ready"), "{}", deaf.log());
 }
 
-/// What `journalctl -u pos-agent POS_SALE=1 POS_OUTCOME=cancelled` looks for.
+/// Checks the fields that `journalctl -u pos-agent POS_SALE=1 POS_OUTCOME=cancelled` searches.
 #[tokio::test]
 async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     assert_eq!(desk.log(), "");
 }
 
-/// A disk of its own, which only root can have.
+/// A separate disk, which only root can mount.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -186,7 +186,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A folder that is still mounted cannot be removed: it is seen then.
+        // A folder that is still mounted cannot be removed, so a failure here becomes visible.
         let _ = std::process::Command::new("umount").arg("--lazy").arg(self.0.path()).status();
     }
 }
@@ -206,7 +206,7 @@ async fn a_disk_that_is_nearly_full_is_logged_when_it_begins_and_when_it_ends() 
     let desk = Desk { counter, _agent: agent };
     let count = |words: &str| desk.log().matches(words).count();
     let (little, enough) = ("MiB left; free space on it", "the journal's disk has room again");
-    // However often it is asked how it stands.
+    // The number of status queries does not matter.
     for _ in 0..3 {
         desk.counter.status().await;
     }

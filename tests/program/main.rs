@@ -1,16 +1,16 @@
-//! The programs as a person or a service manager starts them: words, exit codes, files, the log.
+//! The programs as a person or a service manager starts them: output, exit codes, files, the log.
 //!
 //! | | what it shows |
 //! |---|---|
-//! | `cli` | words and exit codes of `pos-agent`, and a sale against a daemon that plays a script |
-//! | `closes` | `pos-agent close`, and the exit codes that a script goes by |
-//! | `config` | examples that must be right, and mistakes that must be named with their remedy |
+//! | `cli` | output and exit codes of `pos-agent`, and a sale with an agent that plays a script |
+//! | `closes` | `pos-agent close`, and its exit codes for scripts |
+//! | `config` | examples that must be accepted, and mistakes that must be named with their remedy |
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
-//! | `doctor` | `pos-agent doctor` in a shop in which one thing is wrong |
+//! | `doctor` | `pos-agent doctor` in a shop with one fault |
 //! | `health` | `pos-agent health` after an update |
-//! | `logging` | where the log goes, and how much of it for how long |
-//! | `operator` | `pos-agent operator`, and verbs that somebody signs in for |
-//! | `memory` | another process of the same user reads nothing of the agent |
+//! | `logging` | destination and level of the log |
+//! | `operator` | `pos-agent operator`, and verbs that need an operator's sign-in |
+//! | `memory` | another process of the same user cannot read the agent's memory |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,6 +1,6 @@
-//! The memory of a running agent is nobody else's: another process of the same user reads neither it nor the
-//! environment. What `PR_SET_DUMPABLE` does is seen by its effect: the files of the process below `/proc` belong to
-//! root, and not to its user.
+//! The memory of a running agent is private: another process of the same user can read neither the memory nor the
+//! environment. The test sees the effect of `PR_SET_DUMPABLE`: the files of the process in `/proc` belong to root, and
+//! not to its user.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use pos_sim::shop::{Options, Shop};
 
-/// Nobody.
+/// The user id of `nobody`.
 const OTHER: u32 = 65534;
 
 struct Running(Child);
@@ -45,7 +45,7 @@ fn give_away(path: &Path) {
 async fn no_process_of_the_same_user_looks_into_the_agents_memory() {
     let is_root = rustix::process::geteuid().is_root();
     let shop = Shop::open(Options::default()).await.unwrap();
-    // Where the program stands, another user may have no way to it.
+    // Another user may have no access to the program's own folder.
     let program = shop.folder().join("pos-agent");
     crate::program::copied_to(&program);
     if is_root {

@@ -1,5 +1,5 @@
-//! `pos-agent operator` as a technician types it, and verbs that an operator signs in for: with the agent running, and
-//! with its journal alone. No PIN that is typed comes back.
+//! `pos-agent operator` as a technician types it, and verbs that need an operator's sign-in: with the agent running,
+//! and with its journal alone. A typed PIN is never printed.
 
 use std::fs;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ fn typed(arguments: &[&str], input: &str) -> Output {
         .env_remove("CREDENTIALS_DIRECTORY")
         .spawn()
         .unwrap();
-    // A verb that fails before it asks has gone already.
+    // A verb that fails before its first question has already ended.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     for said in [&output.stdout, &output.stderr] {
@@ -44,7 +44,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
 }
 
-/// A configuration whose agent does not run, beside its journal.
+/// Writes a configuration whose agent does not run, next to its journal.
 fn stopped(folder: &Path, with_journal: bool) -> PathBuf {
     let journal = folder.join("journal.db");
     if with_journal {
@@ -55,7 +55,7 @@ fn stopped(folder: &Path, with_journal: bool) -> PathBuf {
     config
 }
 
-/// Enough to be read; nothing of it is opened.
+/// Returns settings that can be read; the devices in them are not opened.
 fn configured(folder: &Path) -> String {
     let folder = folder.display();
     format!(
@@ -145,7 +145,7 @@ async fn a_cashier_takes_a_sale_at_the_shell() {
     let sale = within("the sale", sale).await.unwrap();
     let view: Value = serde_json::from_slice(&sale.stdout).unwrap_or_else(|_| panic!("{sale:?}"));
     assert_eq!((code(&sale), &view["by"]["operator"]), (0, &"Anna".into()), "{sale:?}");
-    // What is asked with a wrong role is refused, and nothing of it was done.
+    // A request with a wrong role is refused, and no part of it is carried out.
     let settle = verb(&["settle", "1", "--keep", "--operator", "Anna"], PIN).await.unwrap();
     assert_eq!(code(&settle), 77, "{settle:?}");
     for _ in 0..5 {

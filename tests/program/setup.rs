@@ -1,5 +1,5 @@
-//! `pos-agent setup` as a technician meets it: the real program, asked at a terminal and unattended, with a simulated
-//! reader on a pty, a gateway on TLS and a printer; and an agent that starts with what it wrote.
+//! `pos-agent setup` as a technician meets it: the real program at a terminal and unattended, with a simulated reader
+//! on a pty, a gateway on TLS and a printer. An agent then starts with the files that it wrote.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -46,7 +46,7 @@ impl Site {
         self.path("etc/config.toml")
     }
 
-    /// Every answer but the token as an option.
+    /// Returns every answer except the token as an option.
     fn options(&self) -> Vec<String> {
         let config = self.config().to_str().unwrap().to_owned();
         let (board, ca) = (self.text("board.toml"), self.text("stick.pem"));
@@ -81,7 +81,7 @@ impl Site {
         .to_vec()
     }
 
-    /// What is in the folder of the configuration, with its mode.
+    /// Lists the files in the folder of the configuration, with their modes.
     fn files(&self) -> Vec<(String, u32)> {
         let Ok(entries) = fs::read_dir(self.path("etc")) else { return Vec::new() };
         let mut files: Vec<_> = entries
@@ -101,14 +101,14 @@ fn program(arguments: &[String]) -> Command {
     command
 }
 
-/// Runs it while the shop goes on in this thread; `input` is what stands on its standard input.
+/// Runs it while the shop goes on in this thread; `input` is its standard input.
 async fn run(arguments: Vec<String>, input: &str) -> Output {
     let input = input.to_owned();
     let ran = tokio::task::spawn_blocking(move || {
         use std::io::Write;
         let mut command = program(&arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that has refused already reads nothing.
+        // A program that has already refused reads no input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     });
@@ -123,7 +123,7 @@ fn with(options: &[String], more: &[&str]) -> Vec<String> {
     options.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect()
 }
 
-/// Without an option and its value.
+/// Removes an option and its value.
 fn without(options: &[String], option: &str) -> Vec<String> {
     let mut left = options.to_vec();
     while let Some(at) = left.iter().position(|word| word == option) {
@@ -138,7 +138,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     let token = site.shop.gateway.token().to_owned();
     let output = run(with(&site.options(), &["--token-file", "-"]), &format!("{token}\n")).await;
     let said = text(&output);
-    // The doctor has looked at the whole way, and nothing is wrong.
+    // The doctor has checked everything and found no fault.
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains(&format!("{}: M000-MPI", site.shop.reader.place())), "{said}");
     assert!(said.contains("accepts our token"), "{said}");
@@ -155,7 +155,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert_eq!(config.terminal.merchant, ["Corner Shop", "1 Market Street"]);
     assert_eq!(config.terminal.max_amount.as_deref(), Some("5000.00"));
 
-    // A second time it touches nothing.
+    // A second run changes nothing.
     let before = fs::read(site.config()).unwrap();
     let output = run(with(&site.options(), &["--token-file", "-", "--terminal-id", "999"]), &token).await;
     assert_eq!(output.status.code(), Some(64), "an option twice: {}", text(&output));
@@ -164,7 +164,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert!(text(&output).contains("--replace"), "{}", text(&output));
     assert_eq!(fs::read(site.config()).unwrap(), before);
 
-    // With --replace what is not given comes from the old one, which is kept.
+    // With --replace, omitted options come from the old configuration, which is kept.
     let edited = String::from_utf8(before).unwrap() + "\n[till]\nhttp = \"127.0.0.1:8651\"\n";
     fs::write(site.config(), &edited).unwrap();
     let arguments =
@@ -210,7 +210,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     let output = run(without(&few, "--token-file"), "").await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
     assert!(text(&output).contains("give --terminal-id, --merchant, --token-file too"), "{}", text(&output));
-    // Nobody is there, and nobody was told to be asked.
+    // There is no terminal, and --yes is missing.
     let output = run(good.iter().filter(|word| *word != "--yes").cloned().collect(), token).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
     assert!(text(&output).contains("nobody can be asked here; give --yes"), "{}", text(&output));
@@ -262,7 +262,7 @@ async fn a_device_that_is_no_reader_is_not_taken_for_one() {
     assert_eq!(site.files(), []);
 }
 
-/// A running agent keeps its reader, and its sales go on.
+/// Checks that a running agent keeps its reader and that its sales go on.
 #[tokio::test]
 async fn a_running_agent_is_not_disturbed() {
     let mut counter = Counter::open().await;
@@ -296,16 +296,15 @@ async fn a_running_agent_is_not_disturbed() {
 }
 
 // ---- At a terminal
-// ---------------------------------------------------------------------------------------------------------
 
-/// The program at a terminal of its own, and everything that was shown there.
+/// The program at its own terminal, and all output there.
 struct Terminal {
     program: Child,
     person: OwnedFd,
     /// Kept open, so that the terminal does not end with a program that asks for its modes.
     line: Option<OwnedFd>,
     shown: String,
-    /// Up to here it was looked at.
+    /// The position up to which the output was compared.
     seen: usize,
 }
 
@@ -316,8 +315,8 @@ impl Terminal {
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
         let line = side(&person);
-        // A session of its own, so that Ctrl-C at this terminal is for this program; and SIGINT as a person's shell
-        // leaves it: a shell that runs the tests in the background lets it be ignored, and programs inherit that.
+        // A separate session, so Ctrl-C at this terminal reaches this program. SIGINT is reset as in a person's shell:
+        // a shell that runs the tests in the background ignores it, and programs inherit that.
         let program = Command::new("env")
             .args(["--default-signal=INT", "setsid", "--ctty", env!("CARGO_BIN_EXE_pos-agent")])
             .args(arguments)
@@ -331,7 +330,7 @@ impl Terminal {
         Self { program, person, line: Some(line), shown: String::new(), seen: 0 }
     }
 
-    /// Waits until this is shown, behind what was waited for before.
+    /// Waits until these words appear after the words of the last wait.
     fn until(&mut self, words: &str) {
         loop {
             if let Some(at) = self.shown[self.seen..].find(words) {
@@ -344,12 +343,12 @@ impl Terminal {
         }
     }
 
-    /// What is shown next; nothing when the program has left the terminal.
+    /// Returns the next output; it is empty when the program has left the terminal.
     fn more(&self) -> String {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use rustix::io::retry_on_intr;
         let patience = Timespec::try_from(pos_test_kit::PATIENCE).unwrap();
-        // A program of another test that ends beside this one interrupts the wait.
+        // Another test's program that ends at the same time interrupts the wait.
         let count = retry_on_intr(|| poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&patience))).unwrap();
         assert_ne!(count, 0, "nothing more is shown: {}", self.shown);
         let mut bytes = [0; 4096];
@@ -373,9 +372,9 @@ impl Terminal {
         modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
-    /// The end, with all that was shown, and whether the terminal is as it was.
+    /// Waits for the end. Returns the status, all output, and whether the terminal has its earlier modes.
     fn ends(mut self) -> (ExitStatus, String, bool) {
-        // Only the program holds this end of the terminal then, and its end is the end of what is shown.
+        // Then only the program holds this end of the terminal, and its exit ends the output.
         self.line = None;
         loop {
             let more = self.more();
@@ -391,18 +390,18 @@ impl Terminal {
     }
 }
 
-/// The program's side of a terminal.
+/// Opens the program's side of a terminal.
 fn side(person: &OwnedFd) -> OwnedFd {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     open(rustix::pty::ptsname(person, Vec::new()).unwrap(), flags, Mode::empty()).unwrap()
 }
 
-/// Everything up to the token.
+/// Answers every question before the token.
 fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Board", &site.text("board.toml"));
     terminal.answers("Terminal id", "12 34");
-    // A wrong answer is named in the configuration's words, and the question comes again.
+    // A wrong answer is named in the configuration's words, and the question is asked again.
     terminal.until("must be 1 to 32 digits; write the terminal id of the acquirer");
     terminal.answers("Terminal id", "12345678");
     terminal.answers("Line 1", "Corner Shop");
@@ -432,7 +431,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.types("short\n");
         terminal.until("must hold one line of 16 to 4096 printable ASCII characters");
         terminal.until("The gateway's token (it is not shown): ");
-        // A slip of the finger is rubbed out.
+        // A typing error is deleted.
         terminal.types(&format!("{}x\u{7f}\r", site.shop.gateway.token()));
         terminal.answers("live, or a test system", "maybe");
         terminal.answers("live, or a test system", "external");
@@ -461,7 +460,8 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
     assert_eq!(fs::read_to_string(site.path("etc/gateway-token")).unwrap(), site.shop.gateway.token());
 }
 
-/// A PC, at which no board has a serial port; then a port without a device, another device, and nobody in the network.
+/// Checks the questions for a port on a PC, where no board has a serial port: a port without a device, another device,
+/// and no device in the network.
 #[tokio::test]
 async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
     let mut options = Options::default();
@@ -513,7 +513,7 @@ async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
     assert_eq!(output.status.code(), Some(64), "{said}");
     assert!(said.contains("none of /nowhere/reader, ") && said.contains("give --reader too"), "{said}");
     assert_eq!(site.files(), []);
-    // A port that is given is the technician's word: the files are whole, and the doctor says what is wrong with it.
+    // A port that is given by option is accepted: the files are complete, and the doctor reports the fault of the port.
     let given = with(&site.options(), &["--token-file", "-", "--reader", "/nowhere/reader"]);
     let output = run(given, site.shop.gateway.token()).await;
     assert_eq!(output.status.code(), Some(69), "{}", text(&output));
@@ -521,7 +521,8 @@ async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
     assert_eq!(site.files().len(), 3);
 }
 
-/// Ctrl-C as a key at a question, and as a byte where nothing is shown; a terminal that is gone; and a no at the end.
+/// Checks four ways to stop: Ctrl-C as a key at a question, Ctrl-C as a byte where the input is hidden, a closed
+/// terminal, and a no at the end.
 #[tokio::test]
 async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
     for stop in ["a key at the first question", "at the token", "the end of input", "no at the end"] {

@@ -1,22 +1,25 @@
-//! Nothing is lost and nobody is charged twice: the real program in a process of its own, killed with SIGKILL (every
-//! fourth time stopped with SIGTERM, as systemd does) at random moments of sales, pre-authorisations, increments,
-//! captures, refunds, reversals, credits and payments with a card that the gateway keeps, by reference and by payment
-//! id, of two tills that share the terminal; and of the recoveries after them, also while the gateway is away.
+//! Kills of the real program: nothing is lost and no customer is charged twice. The program is a separate process and
+//! is killed with SIGKILL (every fourth time stopped with SIGTERM, as systemd does) at random moments.
 //!
-//! Three gateways take part in every run: as we read the interface, a bank without rules, and the interface's letter.
-//! What is judged is what the agent asked for, not what a gateway let it have.
+//! The moments are in sales, pre-authorisations, increments, captures, refunds, reversals, credits and payments with a
+//! stored card. These refer to earlier ones by reference and by payment id, and come from two tills that share the
+//! terminal. Kills also fall into the recoveries, also while the gateway is unreachable.
+//!
+//! Three gateways take part in every run: one that follows the project's reading of the interface, one without rules,
+//! and one that follows the letter of the interface. The checks judge what the agent requested, not what a gateway let
+//! it have.
 //!
 //! Real are the program, the pty to the reader, TLS to the gateway, the socket of the till, the printer's TCP and the
-//! SQLite file; the devices are the simulators, which live on. The judge (`checker`) reads the gateway's ledger, the
-//! printed bytes and what the till was told, and never the agent's journal.
+//! SQLite file. The devices are the simulators, which keep running. The judge (`checker`) reads the gateway's ledger,
+//! the printed bytes and the messages to the till, and never the agent's journal.
 //!
-//! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets how many, `POS_AGENT_ROUND=N` runs one of them
-//! alone, `POS_AGENT_GATEWAY=literal` runs them over that gateway alone. A seed repeats the plan; a moment that is a
-//! time falls where the machine lets it fall.
+//! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets their number, `POS_AGENT_ROUND=N` runs one of them
+//! alone, and `POS_AGENT_GATEWAY=literal` runs them with that gateway only. A seed repeats the plan; the exact time of
+//! a moment depends on the machine.
 //!
-//! What it does not show: the power of the machine itself. What a killed process had written the system still writes;
-//! that what is synced outlives the power is SQLite's business. And a sale that the gateway never got stays "not
-//! confirmed" here: it ends a day later (`till`).
+//! The test has two limits. It does not cut the power of the machine: the system still writes what a killed process had
+//! written. SQLite is responsible for synced data surviving a power cut. And a sale that the gateway never got stays
+//! "not confirmed" here, because it ends a day later (`till`).
 
 #![allow(
     clippy::unwrap_used,
@@ -52,15 +55,15 @@ use till::{Refusal, Till};
 
 /// Rounds of a plain `cargo test`.
 const ROUNDS: u64 = 12;
-/// From so many rounds on, a kill must have fallen into every stage.
+/// With at least this many rounds, a kill must have fallen into every stage.
 const ENOUGH: usize = 300;
-/// Each on a thread of its own: half of the time one waits (for a silent gateway, or to try again) the others work.
-/// Two for each gateway.
+/// The number of terminals, each on its own thread. One waits half of the time (for a silent gateway, or for a retry),
+/// and the others work meanwhile. Two for each gateway.
 const TERMINALS: u64 = 6;
-/// With so many sales that wait for the end of the day a terminal gets a new shop: at every start and every sale it
-/// asks for each.
+/// Sales that wait for the end of the day before a terminal gets a new shop: the terminal looks each of them up at
+/// every start and at every sale.
 const WAITING_OF_A_SHOP: usize = 3;
-/// Longer than any round takes; one that hangs fails with its story.
+/// Longer than any round takes; a round that hangs fails and prints its story.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
@@ -76,9 +79,9 @@ struct Counted {
     restarts: usize,
     /// Restarts after a stop by SIGTERM.
     gentle: usize,
-    /// Restarts that found the gateway away.
+    /// Restarts without a reachable gateway.
     away: usize,
-    /// What a bank without rules booked more often than it was asked.
+    /// Entries that a gateway without rules booked more often than requested.
     residual: usize,
     kinds: BTreeMap<String, usize>,
     ends: BTreeMap<&'static str, usize>,
@@ -134,7 +137,7 @@ impl Tally {
     }
 }
 
-/// The gateway of a terminal: each in turn, all three in every run.
+/// Returns the gateway of a terminal: each in turn, so all three take part in every run.
 fn gateway_of(seed: u64, terminal: u64) -> HostRules {
     let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return HostRules::in_turn(terminal + seed) };
     let known = HostRules::ALL.into_iter().find(|one| one.as_str() == only);
@@ -174,7 +177,8 @@ fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
     }
 }
 
-/// A tenth of the rounds beside them, and no more than there are ways and moments.
+/// Checks a journal that is removed or replaced. There are a tenth as many of these rounds, and no more than there are
+/// ways and moments.
 #[test]
 fn a_journal_that_is_taken_away_charges_nobody_twice_and_lets_nothing_begin() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
@@ -234,7 +238,7 @@ async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Resu
     Ok(tally)
 }
 
-/// How long transactions take that nobody disturbs: a random moment is a part of that.
+/// The durations of undisturbed transactions: a random moment is a fraction of one.
 #[derive(Default)]
 struct Lives(HashMap<(&'static str, Option<&'static str>, u64), Duration>);
 
@@ -249,7 +253,7 @@ impl Lives {
     }
 }
 
-/// One round: what is asked for, the kills, and after them the judgement.
+/// Plays one round: the requests, the kills, and then the judgement.
 async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, lives: &mut Lives) -> Result<(), String> {
     let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
     let later = terminal.later.clone();
@@ -306,7 +310,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
             till.until_idle().await;
         }
         scene.over();
-        // The kills that are left: their moment has not come, or has gone by. The last of them leaves the agent alone.
+        // The remaining kills: their moment has not come, or has passed. The last one leaves the agent alone.
         let more = || later.lock().unwrap().iter().any(|restart| restart.kill.is_some());
         while scene.is_armed() || more() || scene.fell().is_empty() {
             scene.strike();
@@ -327,7 +331,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     let deals = till.book.deals();
     checker::settled(&ledger, &deals, &receipts)?;
     checker::Books::of(&ledger).residual(terminal.shop.gateway.host_rules())?;
-    // What was over before the first kill has all its paper.
+    // A transaction that was over before the first kill has all its receipts.
     let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
     for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
         let (whole, torn) = checker::approvals_on_paper(&receipts, &deal.reference);
@@ -341,14 +345,14 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     Ok(())
 }
 
-/// No more kills: the next start is the last one, and meets the gateway as it was to be met.
+/// Cancels the remaining kills: the next start is the last one, with the gateway as the plan has it.
 fn leave_alone(later: &Mutex<VecDeque<Restart>>) {
     let mut later = later.lock().unwrap();
     let away = later.front().is_some_and(|next| next.away);
     *later = [Restart { kill: None, away }].into();
 }
 
-/// Why a transaction cannot be followed.
+/// Returns the reason why a transaction cannot be followed.
 fn nothing_to_follow(till: &Till, of: &str, wish: &Wish) -> Option<&'static str> {
     let deals = till.book.deals();
     let Some(earlier) = deals.iter().find(|deal| deal.reference == of).filter(|deal| deal.ended_as() == "approved")
@@ -360,7 +364,7 @@ fn nothing_to_follow(till: &Till, of: &str, wish: &Wish) -> Option<&'static str>
         .then_some("the gateway has not told under which id it keeps the card")
 }
 
-/// What was begun of the round.
+/// Returns the references that the round has begun.
 fn begun(till: &Till, first: usize) -> Vec<String> {
     let deals = till.book.deals();
     deals[first..].iter().filter(|deal| deal.refused.is_none()).map(|deal| deal.reference.clone()).collect()
@@ -387,7 +391,7 @@ fn name_of(wish: &Wish) -> String {
     format!("{what}{named}")
 }
 
-/// All that a person needs to see what happened, and to have it happen again.
+/// Returns everything that a person needs to understand the failure and to repeat it.
 fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> String {
     let ledger = terminal.shop.gateway.ledger();
     let entries = ledger.entries().iter().rev().take(12).rev().map(|entry| {

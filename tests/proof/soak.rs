@@ -1,12 +1,12 @@
-//! A shop that works on among hostile neighbours: the real program with sales, payments with a stored card and refunds,
-//! while silent and dribbling connections, floods, listings, a pulled reader, a gateway that goes away, kills and
-//! clocks that jump go on at once. In the end every transaction agrees with the gateway's ledger, and memory, threads,
-//! files and answer times have stayed where they were.
+//! A shop that works among hostile neighbours. The real program makes sales, payments with a stored card, and refunds.
+//! At the same time there are silent and dribbling connections, floods, listings, a pulled reader, an unreachable
+//! gateway, kills and clocks that jump. In the end every transaction agrees with the gateway's ledger, and memory,
+//! threads, files and answer times have not grown.
 //!
-//! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` goes on for so many seconds and prints a line for each
-//! minute; its clock jumps need Debian's `libfaketime`. Without the variable so few transactions are made that no
-//! figure means much: whether everything still ends, and truly, is what is shown then. `POS_AGENT_SOAK_DEALS` says how
-//! many of each till.
+//! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` runs for that many seconds and prints a line for each
+//! minute; its clock jumps need Debian's `libfaketime`. Without the variable there are too few transactions for
+//! meaningful figures: the test then shows only that every transaction ends, with a true outcome.
+//! `POS_AGENT_SOAK_DEALS` sets the number for each till.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,17 +35,17 @@ use terminal::Terminal;
 use till::Tills;
 use watch::Watch;
 
-/// Transactions of a plain `cargo test`, of each till.
+/// Transactions of a plain `cargo test`, for each till.
 const FEW: &str = "8";
-/// How long everything that is open may take to end when the neighbours have gone.
+/// The time in which every open transaction must end after the neighbours have stopped.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// For how long it goes on.
+/// The end of the run.
 #[derive(Clone, Copy)]
 enum Until {
     /// This moment.
     Time(Instant),
-    /// So many transactions of each till.
+    /// This many transactions of each till.
     Count(usize),
 }
 

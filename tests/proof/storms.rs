@@ -1,10 +1,11 @@
-//! Storms: shops with several tills and many sales, in which everything goes wrong at random, several times and at
-//! once: power, gateway, reader, printer, disk, clock, token, certificate. Then the weather heals, and everything must
-//! settle by itself; the ledger, what the tills were told and the receipts agree (`world/verdict.rs`), and the closes
-//! of day that somebody makes meanwhile are the ledger but for what they name as open (`world/closes.rs`).
+//! Storms: shops with several tills and many sales, in which several random faults occur at the same time. The faults
+//! are in power, gateway, reader, printer, disk, clock, token and certificate. Then the faults end, and every
+//! transaction must resolve automatically. The ledger, the messages to the tills and the receipts must agree
+//! (`world/verdict.rs`). The closes of day that a person makes meanwhile must equal the ledger, except for the
+//! transactions that they name as open (`world/closes.rs`).
 //!
-//! A seed is a storm, and gives the same one each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
-//! It tells its story when something was wrong. `POS_AGENT_STORMS=100000` makes so many.
+//! A seed is a storm, and gives the same storm each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
+//! A storm with a fault prints its story. `POS_AGENT_STORMS=100000` makes that many.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -27,32 +28,32 @@ use world::host_rules::{self, HostRules};
 use world::tills::{Till, TillResult, Wish};
 use world::verdict::{Broken, EndState, Violation};
 
-/// Without a number of storms: so many that `cargo test` stays short.
+/// Storms of a plain `cargo test`, which stays short.
 const FEW: u64 = 300;
-/// Boards of one storm: power is cut at most so often.
+/// Boards of one storm: the limit for cuts of the power.
 const BOARDS: usize = 4;
 
-/// What a storm came to.
+/// The result of a storm.
 struct Storm {
     host_rules: HostRules,
     violations: Vec<Violation>,
-    /// All that was seen, when something was wrong.
+    /// All visible events, when there was a fault.
     story: String,
-    /// What was wished, and how it ended.
+    /// The requests, and how they ended.
     kinds: Vec<&'static str>,
-    /// What tills that were asked to confirm said, and what their request said of silence.
+    /// The confirmations of tills, and what their requests said about silence.
     confirmed: Vec<String>,
     ends: Vec<EndState>,
     boards: usize,
     faults: Vec<Disturbance>,
-    /// What a bank without rules booked twice of one request.
+    /// Payments that a gateway without rules booked twice for one request.
     twice: usize,
     closes: usize,
-    /// Of those, the ones that had something open.
+    /// Of those, the closes with open transactions.
     open: usize,
-    /// Virtual time.
+    /// The duration in virtual time.
     lasted: Duration,
-    /// What the last board's journal keeps.
+    /// The names in the last board's journal.
     names: BTreeSet<String>,
 }
 
@@ -69,7 +70,7 @@ fn storm(seed: u64) -> Storm {
     disturbances::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
-    // Closes that were asked for; one whose answer was lost is asked for again at the end.
+    // The number of requested closes; a close whose answer was lost is requested again at the end.
     let asked = AtomicU64::new(0);
     let mut boards = 0;
     while boards < BOARDS {
@@ -97,7 +98,7 @@ fn storm(seed: u64) -> Storm {
         if end == world::board::End::Done && dice.once_in(2) {
             break;
         }
-        // What is on its way to the bank arrives while there is no power.
+        // Messages on their way to the gateway arrive while there is no power.
         world.wait(dice.ms(600_000));
     }
     world.heal();
@@ -108,7 +109,7 @@ fn storm(seed: u64) -> Storm {
             till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
         sleep(Duration::from_secs(300)).await;
-        // What waits for a person is tried again after a start, and may have ended since.
+        // A transaction that waits for a person is tried again after a start, and may have ended since.
         for wish in 0..count {
             till.look(wish).await;
             till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
@@ -145,7 +146,7 @@ fn storm(seed: u64) -> Storm {
     }
 }
 
-/// Somebody closes the day now and then, whatever is under way; sometimes for the same close again.
+/// Closes the day at random times, also during transactions; sometimes requests the same close again.
 async fn days(till: Till, asked: &AtomicU64, seed: u64) {
     let mut dice = Dice::new(seed ^ 0xC105E);
     for _ in 0..dice.below(4) {
@@ -162,7 +163,7 @@ async fn days(till: Till, asked: &AtomicU64, seed: u64) {
     }
 }
 
-/// Three tills at once, each with its wishes in order.
+/// Plays three tills at the same time, each with its requests in order.
 async fn shop(till: &Till, world: &World, seed: u64) {
     let mut dice = Dice::new(seed);
     let seeds = [dice.roll(), dice.roll(), dice.roll()];
@@ -177,7 +178,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     let wishes: Vec<usize> = world.lock().wishes.iter().enumerate().filter_map(own).collect();
     for wish in wishes {
         sleep(dice.ms(8000)).await;
-        // Mostly a till asks for what refers to another transaction when that has ended.
+        // A till mostly waits for the end of a transaction before it refers to it.
         let patience = if dice.once_in(6) { 0 } else { 1 + dice.below(120) };
         for _ in 0..patience {
             if world.lock().earlier_has_ended(wish) {
@@ -190,7 +191,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
                 Some(told) if told.is_final() && !matches!(told, TillResult::Unknown(_)) => break,
                 _ => {}
             }
-            // A till that is not sure asks again for the same.
+            // A till without an answer sends the same request again.
             till.ask(wish).await;
             if dice.once_in(8) {
                 sleep(dice.ms(3000)).await;
@@ -202,7 +203,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     }
 }
 
-/// What is counted over all storms.
+/// The counts over all storms.
 #[derive(Default)]
 struct Tally {
     storms: u64,

@@ -1,7 +1,8 @@
-//! Every step of a sale and every way for a reader or its line to fail, each with each, in virtual time: one defined
-//! end within a named deadline, never a card twice, and a sale that works afterwards.
+//! Every step of a sale with every fault of a reader or its line, in virtual time. Each case has one defined end within
+//! a given deadline, never a card twice, and a sale that works afterwards.
 //!
-//! The reader of this file answers as a Miura reader does (readers: 2); what it leaves open is said where it matters.
+//! The reader of this file answers as a Miura reader does (readers: 2); where the documents leave a choice, a comment
+//! says so.
 
 use std::time::Duration;
 
@@ -13,29 +14,29 @@ use pos_reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress}
 use pos_reader_link::apdu_link::{Nad, chain};
 use pos_terms::transaction::SaleNumber;
 
-/// The longest that anything may take after a fault: 120 s for a cardholder (or 60 s for a card and its host), then
-/// ABORT, the check of the slot (30 s), and start-ups with their waits in between. Nothing after a fault depends on a
-/// person.
+/// The longest time that a sale may take after a fault. It begins with 120 s for a cardholder (or 60 s for a card and
+/// its host). Then come ABORT, the check of the slot (30 s), and start-ups with their waits. After a fault no step
+/// depends on a person.
 const LONGEST: Duration = Duration::from_secs(240);
 
-/// How the reader is.
+/// The condition of the reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mood {
     Healthy,
-    /// Nothing comes any more, until the port is opened anew.
+    /// Silent until the port is opened anew.
     Dead,
-    /// It has restarted without a word: what it was doing is refused with this status, until RESET.
+    /// Has restarted without a message: it refuses the interrupted command with this status, until RESET.
     Forgetful(&'static str),
 }
 
 struct Reader {
     mood: Mood,
     slot: bool,
-    /// A command of the cardholder's kind is running.
+    /// True while a command that waits for the cardholder is running.
     running: bool,
-    /// Cards are presented and hosts' answers taken at once.
+    /// True if cards are presented and hosts' answers taken immediately.
     quick: bool,
-    /// So many more commands are answered before it dies.
+    /// The number of commands that are answered before it dies.
     answers: usize,
     key: u32,
 }
@@ -45,7 +46,7 @@ impl Reader {
         (true, if self.slot { CARD_IN } else { NO_CARD }.to_owned())
     }
 
-    /// An E4, each under its own key.
+    /// Returns an E4, each with its own key.
     fn card(&mut self) -> String {
         self.key += 1;
         e4("").replace("1100005F", &format!("11{:06X}", self.key))
@@ -93,12 +94,12 @@ impl Reader {
     }
 }
 
-/// What the agent may rely on, and what it does: a card that was read is answered at once.
+/// Events that the agent may rely on, and its reaction: it answers a card immediately.
 #[derive(Default)]
 struct Agent {
     ready: bool,
     sale: u64,
-    /// Armed, or something is being typed, and not over.
+    /// True while a sale is armed or typing is in progress.
     busy: bool,
     waiting: bool,
     card: bool,
@@ -155,7 +156,7 @@ struct Shop {
     reader: Reader,
     agent: Agent,
     now: Duration,
-    /// The port is closed until then.
+    /// The time until which the port is closed.
     reopen_at: Option<Duration>,
     name: String,
 }
@@ -185,13 +186,13 @@ impl Shop {
     }
 
     fn says_and_settles(&mut self, unsolicited: bool, message: &str) {
-        // What comes as an answer ends the running command.
+        // An answer ends the running command.
         self.reader.running &= unsolicited;
         self.says(unsolicited, message);
         self.settle();
     }
 
-    /// As a message whose last byte was spoiled on the way.
+    /// Sends a message whose last byte was damaged on the way.
     fn spoiled(&mut self, unsolicited: bool, message: &str) {
         let message = hex::decode(if unsolicited { format!("{message}9000") } else { message.to_owned() }).unwrap();
         for mut packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
@@ -200,7 +201,7 @@ impl Shop {
         }
     }
 
-    /// Everything that happens in this moment.
+    /// Carries out everything that happens at this moment.
     fn settle(&mut self) {
         for _ in 0..10_000 {
             match self.session.poll() {
@@ -229,13 +230,13 @@ impl Shop {
         panic!("{}: no end of what is to be done in one moment", self.name);
     }
 
-    /// The next moment in which something is due.
+    /// Moves to the next moment at which an action is due.
     fn step(&mut self) {
         let due = self.reopen_at.or_else(|| self.session.deadline());
         let due = due.unwrap_or_else(|| panic!("{}: nothing will ever happen again", self.name));
         self.now = self.now.max(due);
         if self.reopen_at.take().is_some() {
-            // The port was closed: whatever was wrong with the reader, it has been switched off and on.
+            // The port was closed: the reader has been switched off and on, which repairs any fault.
             (self.reader.mood, self.reader.running, self.reader.answers) = (Mood::Healthy, false, usize::MAX);
             self.session.opened(self.now);
         } else {
@@ -265,7 +266,7 @@ impl Shop {
         self.settle();
     }
 
-    /// The customer takes the card out when the sale is over; nobody hears it of a dead reader or over a closed port.
+    /// Takes the card out when the sale is over. A dead reader does not report it, and a closed port does not carry it.
     fn take_card_out(&mut self) {
         let Agent { waiting, card, completing, .. } = self.agent;
         if self.reader.slot && !(waiting || card || completing) {
@@ -282,7 +283,7 @@ impl Shop {
     }
 }
 
-/// Brings a shop to a step. What is left to do there is done by the fault, or by time.
+/// Brings a shop to a step. The fault, or time, does the rest.
 type Stage = (&'static str, fn(&mut Shop));
 
 const STAGES: &[Stage] = &[
@@ -365,7 +366,7 @@ const STAGES: &[Stage] = &[
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
-        // The card stays: the reader of this file would have it taken out when it hears the verdict.
+        // The card stays in: otherwise the reader of this file would report its removal when it gets the verdict.
         shop.reader.slot = false;
         shop.says_and_settles(false, E3);
         shop.reader.slot = true;
@@ -417,7 +418,7 @@ const STAGES: &[Stage] = &[
     }),
 ];
 
-/// What goes wrong. Afterwards the reader does what it should, unless it is dead.
+/// A fault. Afterwards the reader works correctly, unless it is dead.
 type Fault = (&'static str, fn(&mut Shop));
 
 const FAULTS: &[Fault] = &[
@@ -483,7 +484,7 @@ fn restarts(shop: &mut Shop, code: &str) {
     shop.settle();
 }
 
-/// A running command ends with the status; what is asked later does.
+/// Ends a running command with the status, and later commands as well.
 fn forgets(shop: &mut Shop, status: &'static str) {
     shop.reader.mood = Mood::Forgetful(status);
     if std::mem::take(&mut shop.reader.running) {
@@ -492,18 +493,18 @@ fn forgets(shop: &mut Shop, status: &'static str) {
     shop.settle();
 }
 
-/// It does not end what is running.
+/// Sends an answer that does not end the running command.
 fn unexpected(shop: &mut Shop, answer: &str) {
     shop.says(false, answer);
     shop.settle();
 }
 
-/// From the fault on: one end within the deadline, then a sale that works.
+/// Checks the time from the fault on: one end within the deadline, then a sale that works.
 fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     let (busy, ends, cards) = (shop.agent.busy, shop.agent.ends, shop.agent.cards);
     let began = shop.now;
     fault.1(&mut shop);
-    // The host answers, whatever happened at the reader.
+    // The host answers in any case.
     if shop.agent.card {
         shop.complete("00");
     }
@@ -517,8 +518,7 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     }
     assert_eq!(shop.agent.ends - ends, usize::from(busy), "{}: ends", shop.name);
     assert!(shop.agent.cards - cards <= 1, "{}: {} cards", shop.name, shop.agent.cards - cards);
-    // An idle reader that is not well is found by itself, or by the next sale; the one after that is a sale like any
-    // other.
+    // The agent finds a faulty idle reader itself, or the next sale finds it; the sale after that is normal.
     shop.reader.quick = true;
     let mut sold = 0;
     for _ in 0..3 {
@@ -576,7 +576,7 @@ fn every_fault_at_every_question_of_the_start_up() {
     }));
 }
 
-/// Two faults one after the other, for the ends that one prepares for the other.
+/// Plays two faults in sequence, for faults that only matter after another one.
 #[test]
 fn every_pair_of_faults_while_a_card_is_read() {
     let stages = STAGES.iter().filter(|stage| ["armed", "chip", "chip, CONTINUE", "remove card"].contains(&stage.0));
@@ -587,7 +587,7 @@ fn every_pair_of_faults_while_a_card_is_read() {
             let mut shop = Shop::started(name);
             stage.1(&mut shop);
             first.1(&mut shop);
-            // A port that is closed says nothing.
+            // A closed port sends no bytes.
             if shop.reopen_at.is_none() || second.0 == "the port is gone" {
                 ends_and_goes_on(shop, second);
             }

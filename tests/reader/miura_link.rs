@@ -103,7 +103,8 @@ proptest! {
         let mut out = Vec::new();
         let mut decoder = Decoder::default();
         decoder.feed(&stream, |received| out.push(own(received)));
-        // Without the silence a wrong LEN takes bytes of the next packet, and one LRC in 256 is then right by chance.
+        // Without the silence, a wrong LEN takes bytes of the next packet, and then one LRC in 256 is correct by
+        // chance.
         decoder.silence(|received| out.push(own(received)));
         prop_assert!(!out.contains(&Out::Message(Nad::Reader, false, message)));
         decoder.feed(&hex::decode("010002900093").unwrap(), |received| out.push(own(received)));
@@ -148,7 +149,7 @@ fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
     let lost = Out::Fault(LinkFault::Garbage { bytes: 13 });
     let next = Out::Message(Nad::Reader, false, vec![0x90, 0x00]);
     assert_eq!(out, [lost.clone(), next.clone()]);
-    // The same without silence, when enough follows.
+    // The same without silence, when enough bytes follow.
     let stream = [&stream[..13], &hex::decode("010002900093").unwrap().repeat(60)].concat();
     let out = decode([&stream[..]]);
     assert_eq!(out[0], lost);
@@ -161,7 +162,7 @@ fn a_packet_lost_from_a_chain_costs_the_chain() {
     let mut damaged = stream;
     damaged[14 + 5] ^= 1;
     let out = decode([&damaged[..]]);
-    // The last packet looks like a whole message: what is around its TLVs shows that it is none.
+    // The last packet looks like a whole message. The bytes around its TLVs show that it is a part.
     assert_eq!(
         out,
         [

@@ -1,5 +1,5 @@
-//! The driver against the simulated reader over a real pty: each card of the deck, each way to present it, with every
-//! liberty the protocol leaves the reader.
+//! The driver with the simulated reader over a real pty: each test card, each way to present it, and every variant that
+//! the protocol permits the reader.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,12 +31,12 @@ struct Pair {
 }
 
 impl Pair {
-    /// Driver and reader, not ready yet.
+    /// Opens driver and reader, not ready yet.
     async fn of(options: Options) -> Self {
         Self::with(options, MiuraSettings::default()).await
     }
 
-    /// As [`Self::of`], with settings of the reader's own.
+    /// Does the same as [`Self::of`], with settings for the reader.
     async fn with(options: Options, miura: MiuraSettings) -> Self {
         let reader = start(options).await.unwrap();
         let place = reader.place();
@@ -63,7 +63,7 @@ impl Pair {
         }
     }
 
-    /// The next event that is no step; the steps before it.
+    /// Returns the steps up to the next other event, and that event.
     async fn after_steps(&mut self) -> (Vec<ReaderProgress>, ReaderEvent) {
         let mut steps = Vec::new();
         loop {
@@ -89,7 +89,8 @@ impl Pair {
         self.handle.order(ReaderOrder::Arm(arm)).await.unwrap();
     }
 
-    /// Arms, presents the card when the reader waits for one, and does what the cashier is told until it is read.
+    /// Arms, presents the card when the reader waits for one, and follows the cashier's instructions until the card is
+    /// read.
     async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<ReaderProgress>, Box<Presented>) {
         let card = card(name).unwrap();
         self.arm().await;
@@ -123,7 +124,7 @@ impl Pair {
         self.complete_with(arc, &[]).await.0
     }
 
-    /// As [`Self::complete`], with scripts; whether they were left out.
+    /// Does the same as [`Self::complete`], with scripts; also returns whether they were left out.
     async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
         let scripts = heapless::Vec::from_slice(scripts).unwrap();
         let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
@@ -136,7 +137,7 @@ impl Pair {
         (verdict, scripts_dropped)
     }
 
-    /// Has something typed; the number is keyed in when the reader asks for it.
+    /// Asks for typed input; the number is keyed in when the reader asks for it.
     async fn type_in(&mut self, what: AmountToType, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
@@ -158,7 +159,7 @@ impl Pair {
     }
 }
 
-/// Name, way, entry mode, sealed PIN, the card's own verdict when the host approves without issuer data.
+/// Name, way, entry mode, sealed PIN, and the card's own verdict when the host approves without issuer data.
 const SALES: &[(&str, CardEntry, EntryMode, bool, CardVerdict)] = &[
     ("chip-refuses", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Refused),
     ("chip-offline", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Approved),
@@ -182,7 +183,7 @@ async fn every_card(options: Options) {
         assert_eq!(presented.facts.pan.as_ref().unwrap().last4(), &card(name).unwrap().pan[12..], "{name}");
         assert_eq!(pair.complete(b"00").await, verdict, "{name}");
     }
-    // Chips whose verdict on an approval without issuer data is their own affair: declined by the host it is AAC.
+    // Chips that decide themselves about an approval without issuer data: after a decline by the host it is AAC.
     for (name, entry, pin) in [
         ("chip-pin", CardEntry::Insert, true),
         ("chip-no-cvm", CardEntry::Insert, false),
@@ -362,7 +363,7 @@ async fn a_card_number_is_typed() {
         assert_eq!((presented.pin.is_some(), presented.icc.expose().len()), (false, 0));
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
         assert_eq!(pair.keys, (Some(1_048_574), None));
-        // A number that is none, then a sale with a card.
+        // An invalid number, then a sale with a card.
         pair.reader.next_number("123");
         pair.arm_for(pos_reader::EntryRequest::Manual).await;
         let (_, event) = pair.after_steps().await;
@@ -385,7 +386,7 @@ async fn long_scripts_reach_a_reader_that_takes_them() {
     }
 }
 
-/// The cable is pulled in each step; the reader comes back at another tty, to which the same link leads.
+/// Checks a cable that is pulled in each step; the reader comes back at another tty, to which the same link leads.
 #[tokio::test]
 async fn unplugged_in_every_step_and_back_at_another_tty() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +429,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             }
             _ => {}
         }
-        // The same reader, some keys later, at a tty of another number.
+        // The same reader with a later key, at a tty with another number.
         let dukpt = Dukpt::TDES.with_counter(n * 256);
         let back = start(Options { dukpt, ..Options::default() }).await.unwrap();
         assert_ne!(back.place(), pair.reader.place(), "{step}");
@@ -487,7 +488,7 @@ async fn a_wrong_pin_is_seen_with_the_tries_left() {
     assert_eq!(steps.last(), Some(&ReaderProgress::PinDone), "{steps:?}");
     assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
     pair.complete(b"00").await;
-    // A phone has checked its holder; a contactless card never checks a PIN.
+    // A phone has verified its holder; a contactless card never verifies a PIN.
     let (_, presented) = pair.present("tap-phone", CardEntry::Tap).await;
     assert_eq!(presented.facts.cvm, Some(Cvm::ConsumerDevice));
 }
@@ -510,8 +511,8 @@ async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     assert_eq!(commands.iter().filter(|command| **command == 0xDED2).count(), 2, "{commands:04X?}");
 }
 
-/// A line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader; where it
-/// ends.
+/// Opens a line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader;
+/// returns its address.
 async fn asking_for_the_list(place: String) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

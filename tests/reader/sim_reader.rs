@@ -1,5 +1,5 @@
-//! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. What it is not: a test of the
-//! agent's driver, of which nothing is used here; answers are read by the rules of the link layer (readers: 2.1) and
+//! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. This is no test of the agent's
+//! driver, and no part of the driver is used here. Answers are read by the rules of the link layer (readers: 2.1) and
 //! opened with the host's keys.
 //!
 //! Frames in `frame` and in the tests are typed from documents (readers: 2.13). They are never edited to make a test
@@ -74,7 +74,7 @@ struct Message {
 }
 
 impl Message {
-    /// A solicited answer without a body.
+    /// Returns a solicited answer without a body.
     fn status(status: u16) -> Self {
         Self { unsolicited: false, packets: 1, body: Vec::new(), status }
     }
@@ -99,7 +99,7 @@ impl Message {
         self.body[0]
     }
 
-    /// The card data of each sealed block, in hex, with the KSNs.
+    /// Returns the card data of each sealed block, in hex, with the KSNs.
     fn opened(&self) -> Vec<(Ksn, String)> {
         let ksns = self.all(0xDFAE03).into_iter().map(|ksn| Ksn::from_bytes(ksn).unwrap());
         let blocks = self.all(0xDFAE02).into_iter();
@@ -122,7 +122,7 @@ impl Message {
         Issuer::new(TEST_IMK_AC).card_key(card.pan, card.psn).unwrap().verify(&self.body).unwrap()
     }
 
-    /// CONTINUE with ARC 00 and the issuer's answer to this E4.
+    /// Returns CONTINUE with ARC 00 and the issuer's answer to this E4.
     fn approval(&self, card: &Card, csu: [u8; 4]) -> Vec<u8> {
         let key = Issuer::new(TEST_IMK_AC).card_key(card.pan, card.psn).unwrap();
         continue_with(&key.issuer_authentication(&self.body, *b"00", csu).unwrap())
@@ -165,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         bytes
     }
 
-    /// The next packet, whole.
+    /// Reads the next packet, whole.
     async fn packet(&mut self) -> Vec<u8> {
         let mut packet = self.bytes::<3>().await.to_vec();
         for _ in 0..=packet[2] {
@@ -184,7 +184,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.expect(answer).await;
     }
 
-    /// The next message of the reader (NAD 01).
+    /// Reads the next message of the reader (NAD 01).
     async fn message(&mut self) -> Message {
         let mut body = Vec::new();
         for packets in 1.. {
@@ -202,7 +202,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         unreachable!()
     }
 
-    /// The next solicited message; unsolicited ones are passed over.
+    /// Reads the next solicited message and skips unsolicited ones.
     async fn answer(&mut self) -> Message {
         loop {
             let message = self.message().await;
@@ -217,7 +217,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.answer().await
     }
 
-    /// START or START CONTACTLESS with this card; its answer.
+    /// Sends START or START CONTACTLESS with this card; returns its answer.
     async fn pay(&mut self, reader: &Reader, card: &'static Card, entry: CardEntry) -> Message {
         match entry {
             CardEntry::Insert => {
@@ -310,7 +310,7 @@ async fn a_chip_pays_with_an_online_pin() {
     let card = named("chip-pin");
     reader.insert(card);
     wire.send(frame::START).await;
-    // Prompt, four digits, "PIN OK" bit for bit as it was captured, then the card.
+    // Prompt, four digits, "PIN OK" bit for bit as captured, then the card.
     for digits in 0..=4 {
         let event = wire.message().await;
         assert!(event.unsolicited);
@@ -319,7 +319,7 @@ async fn a_chip_pays_with_an_online_pin() {
     wire.expect(frame::PIN_OK).await;
     let e4 = wire.message().await;
     assert_eq!((e4.template(), e4.unsolicited, e4.packets), (0xE4, false, 2));
-    // What START asked for, the card signed.
+    // The card signed the data that START contained.
     for (tag, value) in [(0x9F02, "000000000456"), (0x5F2A, "0826"), (0x9A, "250131"), (0x9F34, "420300")] {
         assert_eq!(e4.find(tag).map(hex::encode), Some(value.to_owned()), "{tag:X}");
     }
@@ -339,7 +339,7 @@ async fn a_chip_pays_with_an_online_pin() {
     assert_eq!((e3.template(), e3.find(0x8A), e3.find(0x9F27)), (0xE3, Some(&b"00"[..]), Some(&[0x40][..])));
     assert!(e3.cryptogram_is_right(card));
     assert_ne!(e3.find(0x9F26), e4.find(0x9F26));
-    // Nothing is left to continue.
+    // No transaction is left to continue.
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     let moments = reader.moments();
     assert!(moments.card_written.unwrap() < moments.continue_read.unwrap());
@@ -427,7 +427,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
                 (_, CardEntry::Insert) => (Some(0xE4), 0x9000),
             };
             assert_eq!(said, expected, "{} {entry:?}", card.name);
-            // What a card says it allows is what works, and it leads on from what does not.
+            // The ways that a card permits are those that work, and a failed way leads to another one.
             let works = matches!(said.0, Some(0xE1 | 0xE3..=0xE5)) && card.after(entry).is_none();
             assert!(
                 works || card.after(entry).is_some() || !card.entries().contains(&entry),
@@ -457,14 +457,14 @@ async fn a_swipe_is_an_event_with_both_tracks_sealed() {
     let track = |tag| String::from_utf8(tlv::find(&tracks, Tag(tag)).unwrap().unwrap().to_vec()).unwrap();
     assert_eq!(track(0x5F21), "%B4500600000000061^TEST CARD/SWIPE^31121011758989389000000?");
     assert!(track(0x5F22).starts_with(";4500600000000061=31121011758989389?"));
-    // Track 2 alone (P1 bits 0 and 3).
+    // Track 2 only (P1 bits 0 and 3).
     wire.send_bytes(&packet(&[0xD0, 0x60, 0x09, 0])).await;
     wire.expect(frame::CARD_REMOVED).await;
     reader.swipe(named("swipe"));
     let event = wire.message().await;
     assert_eq!(event.find(0x48), Some(&[0, 5][..]));
     assert!(event.opened()[0].1.starts_with("5F22"));
-    // Switched off, nothing comes and no key is used.
+    // Switched off, the reader sends no event and uses no key.
     wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
     reader.swipe(named("swipe"));
     let event = wire.pay(&reader, named("swipe"), CardEntry::Swipe).await;
@@ -497,7 +497,7 @@ async fn insertion_and_swipe_end_the_wait_for_a_tap() {
         if events_first {
             wire.expect(frame::S9F44).await;
         }
-        // Nobody comes, or the cancel key.
+        // No card is presented, or the cancel key is pressed.
         wire.send(frame::START_CONTACTLESS).await;
         reader.waits_for(WaitsFor::Card).await;
         reader.wait_too_long();
@@ -517,14 +517,14 @@ async fn abort_and_the_card_race_in_both_orders() {
     reader.waits_for(WaitsFor::Card).await;
     wire.exchange(frame::ABORT, frame::OK).await;
     wire.expect(frame::S9F41).await;
-    // The card wins: its answer first, and it waits for CONTINUE.
+    // The card wins: its answer comes first, and it waits for CONTINUE.
     reader.plan_abort(AbortRace::CardWins(named("tap")));
     wire.send(frame::START_CONTACTLESS).await;
     reader.waits_for(WaitsFor::Card).await;
     assert_eq!(wire.ask(frame::ABORT).await.template(), 0xE4);
     wire.expect(frame::OK).await;
     assert_eq!(wire.ask(frame::CONTINUE_Z1).await.template(), 0xE5);
-    // During PIN entry, both ways: the cardholder is slow.
+    // During PIN entry, in both orders: the cardholder is slow.
     let pace = Pace { key: Duration::from_secs(3600), ..Pace::INSTANT };
     let (reader, mut wire) = self::reader(Options { pace, ..Options::default() }).await;
     reader.insert(named("chip-pin"));
@@ -557,7 +557,7 @@ async fn an_online_pin_follows_a_swipe() {
     assert_eq!((answer.template(), answer.body.len()), (0xE1, 28));
     assert!(answer.pin_is("1234", card));
     assert_eq!(answer.find(0xDFAE05), Some(&TEST_KSN_PIN.with_counter(1).0[..]));
-    // A wrong PIN, cancelled, bypassed, and a PIN that is too short and then given up.
+    // A wrong PIN, cancelled, bypassed, and a PIN that is too short and then abandoned.
     reader.next_pin("9999");
     wire.send_bytes(&right).await;
     assert!(wire.answer().await.pin_is("9999", card));
@@ -580,7 +580,7 @@ async fn an_online_pin_follows_a_swipe() {
     wire.expect(frame::NO_PIN_KEY).await;
 }
 
-/// The first solicited packet.
+/// Returns the first solicited packet.
 async fn pin_answer(wire: &mut Serial) -> Vec<u8> {
     loop {
         let packet = wire.packet().await;
@@ -637,10 +637,10 @@ async fn commands_out_of_turn_are_refused() {
     for frame in [frame::START, frame::START_CONTACTLESS, frame::CONTINUE_00, frame::DISPLAY_HELLO] {
         assert_eq!(wire.ask(frame).await.status, 0x9F26);
     }
-    // RESET ends what is under way and is the only one to be answered.
+    // RESET ends the running command, and only RESET is answered.
     assert_eq!(wire.ask(frame::RESET).await.template(), 0xE1);
     wire.exchange(frame::ABORT, frame::OK).await;
-    // Elements that are missing, or are no TLV.
+    // Elements that are missing, or no TLV.
     reader.insert(named("chip-no-cvm"));
     for (apdu, status) in [("DED1000005E0039C0100", 0x9F27), ("DED1000004E0029C05", 0x9F21), ("DED10000", 0x9F27)] {
         wire.send_bytes(&packet(&hex::decode(apdu).unwrap())).await;
@@ -651,7 +651,7 @@ async fn commands_out_of_turn_are_refused() {
 #[tokio::test]
 async fn a_choice_of_applications_comes_as_e2() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // DFA204 01: chosen on the reader. 02: the candidates come back.
+    // DFA204 01: the selection is on the reader. 02: the reader returns the candidates.
     assert_eq!(wire.pay(&reader, named("chip-choice"), CardEntry::Insert).await.template(), 0xE4);
     let start = frame::START.replace("DFA2040101", "DFA2040102");
     let apdu = hex::decode(&start[6..start.len() - 2]).unwrap();
@@ -688,14 +688,14 @@ async fn a_reader_can_be_bad() {
     assert!(event.find(0x5F21).is_some() && event.find(0x5F22).is_some() && event.find(0xDFAE02).is_none());
     let e4 = wire.pay(&unsecured, named("chip-no-cvm"), CardEntry::Insert).await;
     assert!(e4.find(0x57).is_some() && e4.find(0x5A).is_some() && e4.find(0xDFAE02).is_none());
-    // Another amount, another currency: and the cryptogram is over them.
+    // Another amount, another currency; and the cryptogram covers them.
     let options = Options { amount_override: Some(1), currency_override: Some(978), ..Options::default() };
     let (cheat, mut wire) = reader(options).await;
     let e4 = wire.pay(&cheat, named("chip-no-cvm"), CardEntry::Insert).await;
     assert_eq!(e4.find(0x9F02), Some(&[0, 0, 0, 0, 0, 1][..]));
     assert_eq!(e4.find(0x5F2A), Some(&[0x09, 0x78][..]));
     assert!(e4.cryptogram_is_right(named("chip-no-cvm")));
-    // Another device altogether.
+    // A different device.
     let (_other, mut wire) = reader(Options { wrong_device: true, ..Options::default() }).await;
     wire.send(frame::RESET).await;
     assert_eq!(&wire.bytes::<9>().await, b"\r\nERROR\r\n");
@@ -730,16 +730,16 @@ async fn the_cable_can_be_pulled_and_put_back() {
     assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
     reader.replug().unwrap();
     let mut wire = open(&reader.place());
-    // What was under way is lost, the card is still in the slot, the keys count on.
+    // The running transaction is lost, the card is still in the slot, and the keys count on.
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);
-    // Closing and opening the port is nothing to the reader.
+    // Closing and opening the port does not affect the reader.
     drop(wire);
     let mut wire = open(&reader.place());
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
 }
 
-/// Card, way, and what its E4 must hold: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
+/// Card, way, and the content of its E4: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
 const SIGNED: &[(&str, CardEntry, &str, &str, &str, &str)] = &[
     ("chip-signature", CardEntry::Insert, "1E0300", "0000008000", "A0000000031010", "0826"),
     ("chip-scripts", CardEntry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
@@ -767,7 +767,7 @@ async fn what_each_special_card_signs() {
             assert_eq!(e4.find(tag).map(hex::encode_upper), Some((*value).to_owned()), "{name} {tag:X}");
         }
         assert!(e4.cryptogram_is_right(card), "{name}");
-        // In our currency all the same.
+        // The currency is ours nevertheless.
         assert_eq!(e4.find(0x5F2A), Some(&[0x08, 0x26][..]));
         let foreign = (*name == "foreign").then_some(&[0x08, 0x40][..]);
         assert_eq!(e4.find(0x9F42), foreign, "{name}");
@@ -798,7 +798,7 @@ async fn nineteen_digits_are_padded_everywhere() {
 
 #[tokio::test]
 async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
-    // Right MACs: both done. A wrong one before the last cryptogram, and after it.
+    // Correct MACs: both are carried out. A wrong one before the final cryptogram, and after it.
     for (spoilt, results, tvr) in [
         (None, "20000000012000000002", "0000008000"),
         (Some(0x71), "11000000012000000002", "0000008020"),
@@ -830,10 +830,10 @@ async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
         assert_eq!(e3.find(0x95).map(hex::encode_upper), Some(tvr.to_owned()), "{spoilt:?}");
         // TSI byte 1 bit 3: scripts were processed.
         assert_eq!(e3.find(0x9B).unwrap()[0] & 0x04, 0x04);
-        // What failed after the last cryptogram is not under it.
+        // The final cryptogram does not cover a failure after it.
         assert_eq!(e3.cryptogram_is_right(card), spoilt != Some(0x72), "{spoilt:?}");
     }
-    // The documented CONTINUE with a 91 and a 72 that are not the issuer's (readers: 2.13).
+    // The documented CONTINUE with a 91 and a 72 that do not come from the issuer (readers: 2.13).
     let (reader, mut wire) = reader(Options::default()).await;
     assert_eq!(wire.pay(&reader, named("chip-scripts"), CardEntry::Insert).await.template(), 0xE4);
     let last = wire
@@ -853,7 +853,7 @@ async fn the_cardholder_chooses_an_application_on_thereader() {
     assert_eq!((event.unsolicited, event.find(0xC3)), (true, Some(&[3][..])));
     reader.waits_for(WaitsFor::Choice).await;
     assert_eq!(reader.display(), ["1 VISA CREDIT", "2 VISA ELECTRON"]);
-    // A number that is not on the list does nothing.
+    // A number that is not on the list has no effect.
     reader.key(Key::Digit(3));
     reader.waits_for(WaitsFor::Choice).await;
     reader.key(Key::Digit(2));
@@ -861,7 +861,7 @@ async fn the_cardholder_chooses_an_application_on_thereader() {
     assert_eq!(e4.find(0x4F).map(hex::encode_upper), Some("A0000000032010".to_owned()));
     assert_eq!((e4.find(0x50), e4.find(0x9F06)), (Some(&b"VISA ELECTRON"[..]), e4.find(0x4F)));
     assert!(e4.cryptogram_is_right(card));
-    // Planned, cancelled, left alone, pulled out.
+    // Planned, cancelled, timed out, pulled out.
     reader.plan_choice(ChoicePlan::Number(2));
     assert_eq!(wire.ask(frame::START).await.find(0x50), Some(&b"VISA ELECTRON"[..]));
     for gives_up in [|reader: &Reader| reader.key(Key::Cancel), Reader::wait_too_long, Reader::remove] {
@@ -936,14 +936,14 @@ async fn a_chip_checks_the_pin_and_counts_the_tries() {
     assert_eq!(said, expected);
     assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 2][..]));
     assert!(e4.find(0xDFAE04).is_none() && e4.cryptogram_is_right(card));
-    // Wrong three times: the chip takes none any more, now and at the next payment.
+    // Wrong three times: the chip accepts no more PINs, in this payment and in the next one.
     reader.run_script(script("on pin: type wrong"));
     for _ in 0..2 {
         let e4 = wire.ask(frame::START).await;
         assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 1][..]));
         assert_eq!(e4.find(0x95), Some(&[0, 0, 0xA0, 0x80, 0][..]));
     }
-    // Bypassed: the same method failed, and the TVR says that nobody entered one.
+    // Bypassed: the same method failed, and the TVR says that no PIN was entered.
     let (reader, mut wire) = self::reader(Options::default()).await;
     reader.insert(card);
     reader.plan_pin(PinPlan::Bypass);
@@ -951,7 +951,7 @@ async fn a_chip_checks_the_pin_and_counts_the_tries() {
     assert_eq!((e4.find(0x9F34), e4.find(0x95)), (Some(&[0x44, 3, 1][..]), Some(&[0, 0, 8, 0x80, 0][..])));
 }
 
-/// The card data of a block under AES DUKPT, in hex.
+/// Returns the card data of a block under AES DUKPT, in hex.
 fn opened_aes(message: &Message) -> (aes_dukpt::Ksn, String) {
     let ksn = aes_dukpt::Ksn::from_bytes(message.find(0xDFAE03).unwrap()).unwrap();
     let key = aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn).unwrap().data_key();
@@ -977,7 +977,7 @@ async fn a_reader_seals_under_aes() {
     let e3 = wire.answer().await;
     assert_eq!((e3.template(), opened_aes(&e3).0.counter()), (0xE3, 2));
     reader.remove();
-    // A swipe, and the PIN after it.
+    // A swipe, and then the PIN.
     let event = wire.pay(&reader, named("swipe-pin"), CardEntry::Swipe).await;
     assert!(opened_aes(&event).1.starts_with("5F21"));
     assert_eq!(event.find(0xDFAE02).unwrap().len() % 16, 0);
@@ -999,20 +999,20 @@ async fn key_sets_are_used_up() {
         wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
         let e3 = wire.answer().await;
         assert_eq!(e3.find(0xDFAE03).map(hex::encode_upper), Some(last.to_owned()));
-        // No SRED key any more: its bit is gone, and no payment begins.
+        // No SRED key is left: its bit is off, and no payment begins.
         assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
         for frame in [frame::START, frame::START_CONTACTLESS] {
             assert_eq!(wire.ask(frame).await, Message::status(0x9FE5));
         }
     }
-    // The last key is gone with E4: the card's last word comes all the same, without sealed data.
+    // The last key is used up by E4: the card's final answer still comes, without sealed data.
     let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES.with_keys_left(1), ..Options::default() }).await;
     let e4 = wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[1][..]), "the PIN's key too");
     wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
     let e3 = wire.answer().await;
     assert!(e3.template() == 0xE3 && e3.find(0xDFAE02).is_none());
-    // PIN keys alone used up.
+    // Only the PIN keys are used up.
     let worn = Dukpt::Tdes { card: TEST_KSN_SRED, pin: TEST_KSN_PIN.with_keys_left(0) };
     let (reader, mut wire) = self::reader(Options { dukpt: worn, ..Options::default() }).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[5][..]));
@@ -1021,7 +1021,7 @@ async fn key_sets_are_used_up() {
     assert_eq!(wire.pay(&reader, named("chip-no-cvm"), CardEntry::Insert).await.template(), 0xE4);
 }
 
-/// When the card is pulled, and what the command that is under way then answers: START, or CONTINUE after it.
+/// Checks a card that is pulled at each step, and the answer of the running command: START, or CONTINUE after it.
 #[tokio::test]
 async fn a_card_is_pulled_at_each_named_step() {
     for (when, name, start, after) in [
@@ -1042,8 +1042,8 @@ async fn a_card_is_pulled_at_each_named_step() {
         }
         assert!(!reader.watch().borrow().card_in_slot, "{when:?}");
     }
-    // While it waits for a card (one is put in first), and after the card's last word: the answer stands, the slot is
-    // empty.
+    // While it waits for a card (one is put in first), and after the card's final answer: the answer stays valid, and
+    // the slot is empty.
     let (reader, mut wire) = reader(Options::default()).await;
     reader.remove_at(ScriptEvent::Inserted);
     wire.send(frame::START_CONTACTLESS).await;
@@ -1074,7 +1074,7 @@ async fn a_script_presents_cards_and_types() {
     assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
     wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
     assert!(wire.ask(frame::START).await.pin_is("1234", named("chip-pin")));
-    // The card stays in: no waiting.
+    // The card stays in: there is no wait.
     wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
     reader.remove();
     for status in [frame::S9F44, frame::S9F42, frame::S9F41] {
@@ -1118,7 +1118,7 @@ async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
 #[tokio::test]
 async fn a_script_disturbs_the_line() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // Garbage before the answer, a wrong LRC, an answer that is lost.
+    // Garbage before the answer, a wrong LRC, a lost answer.
     reader.run_script(script("on frame 1: garbage 40\non frame 2: spoil\non frame 3: silent"));
     wire.send(frame::P2PE_STATUS).await;
     let garbage = wire.bytes::<40>().await;
@@ -1127,7 +1127,7 @@ async fn a_script_disturbs_the_line() {
     wire.send(frame::P2PE_STATUS).await;
     assert_ne!(wire.packet().await.iter().fold(0, |lrc, byte| lrc ^ byte), 0);
     wire.send(frame::P2PE_STATUS).await;
-    // The third is not answered: the next words are the fourth's.
+    // The third is not answered: the next message answers the fourth.
     assert!(wire.ask(frame::BATTERY).await.find(0xDFA20A).is_some());
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
     assert_eq!(reader.counters().commands, [0xEEE0, 0xEEE0, 0xEEE0, 0xD062, 0xEEE0]);
@@ -1162,7 +1162,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
     let before = std::fs::read_link(reader.place()).unwrap();
     wire.send(frame::CONTINUE_00).await;
-    // The line ends without an answer; behind the link is another pty after a while.
+    // The line ends without an answer; after a while the link leads to another pty.
     assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
     let back = async {
         while !std::fs::read_link(reader.place()).is_ok_and(|now| now != before) {
@@ -1173,7 +1173,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     let mut wire = open(&reader.place());
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
-    // Over TCP the address stays and turns callers away meanwhile.
+    // Over TCP the address stays and refuses connections meanwhile.
     let tcp = Some("127.0.0.1:0".parse().unwrap());
     let reader = start(Options { tcp, script: script("on frame 1: unplug\nafter 50ms: plug"), ..Options::default() });
     let reader = reader.await.unwrap();
@@ -1199,11 +1199,11 @@ async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slo
     assert_eq!(e4.opened()[0].0.counter(), 1);
     reader.reboot();
     wire.expect(POWERING_OFF).await;
-    // What is sent meanwhile is not heard.
+    // A command that is sent meanwhile is lost.
     wire.send(frame::P2PE_STATUS).await;
     wire.expect(frame::POWERED_ON).await;
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
-    // CARD STATUS is off: nobody hears of the card.
+    // CARD STATUS is off, so the reader does not report the card.
     reader.remove();
     reader.insert(named("chip-no-cvm"));
     assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);

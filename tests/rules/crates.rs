@@ -1,11 +1,11 @@
-//! Which crate may use which: what `cargo metadata` says is held to one table, so that a new arrow is a decision and no
-//! accident. What is pure has no way to act in its `Cargo.toml`.
+//! The dependencies between crates: the output of `cargo metadata` must match one table, so a new dependency is a
+//! decision and no accident. A pure crate has no dependency in its `Cargo.toml` that could act.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Every package of the workspace, what it is made of here, and what its tests use beside that.
+/// Every package of the workspace, with its dependencies here and the additional ones of its tests.
 const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-till-api", &[], &[]),
@@ -70,8 +70,8 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// What decides, and what has no place in it: what acts, and what encrypts. The client of `pos-till-api` is a feature
-/// of it, and optional.
+/// Pure crates; the next constant lists the crates that act or encrypt, which a pure crate must not use. The client of
+/// `pos-till-api` is an optional feature.
 const PURE: &[&str] =
     &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest", "ring"];
@@ -90,8 +90,8 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// One line for every arrow that the table lacks, for every one that it has and nobody uses, and for every pure package
-/// that can act.
+/// Returns one line for every dependency that the table lacks, for every unused one in the table, and for every pure
+/// package that can act.
 fn wrong(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().unwrap();
     let mut wrong = Vec::new();
@@ -121,7 +121,7 @@ fn wrong(metadata: &Value) -> Vec<String> {
     wrong
 }
 
-/// The names of a package's dependencies that are like this, sorted; those of its tests or of itself.
+/// Returns the names of a package's dependencies that match, sorted: those of its tests or its own.
 fn used(package: &Value, of_tests: bool, is_like: impl Fn(&Value) -> bool) -> Vec<&str> {
     let dependencies = package["dependencies"].as_array().unwrap().iter();
     let kind = |dependency: &Value| dependency["kind"].as_str().map(str::to_owned);

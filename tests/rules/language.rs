@@ -1,13 +1,13 @@
-//! Keeps the English plain, as far as a program can: no word of a private dialect, and no sentence that a reader has to
-//! read twice for its length. It reads comments, the manual and the papers beside it, and the words that people see.
+//! Keeps the English plain, as far as a program can. It finds unusual words, and sentences that are too long to read
+//! once. It reads comments, the manual and the other documents, and the words that people see.
 //!
-//! A sentence ends at a full stop, a question mark, an exclamation mark, a colon or a semicolon. Code in backticks is one
-//! word. Tables are read cell by cell for their words, and not for their length; drawings and examples are not read.
+//! A sentence ends at a full stop, a question mark, an exclamation mark, a colon or a semicolon. Code in backticks is
+//! one word. In tables it checks words but no lengths; it does not read drawings and examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words that are not plain here, each with what a native writer says.
+/// Words that are not plain, each with its replacement.
 const NOT_PLAIN: &[(&str, &str)] = &[
     ("whoever", "name who it is"),
     ("whosoever", "name who it is"),
@@ -22,13 +22,13 @@ const NOT_PLAIN: &[(&str, &str)] = &[
     ("of theirs", "\"their …\""),
     ("of its own making", "\"its own\""),
 ];
-/// Most words of a sentence.
+/// The greatest number of words in a sentence.
 const LONGEST: usize = 25;
-/// Where comments are read.
+/// Folders whose comments are read.
 const COMMENTED: &[&str] = &["src", "crates", "tests", "benches", "fuzz"];
-/// Papers and folders of papers.
+/// Documents and folders of documents.
 const PAPERS: &[&str] = &["docs/src", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"];
-/// The words that people see.
+/// Files with the words that people see.
 const SEEN: &[&str] = &["crates/words/src/en.ftl", "crates/front/page/words/en.json"];
 
 #[test]
@@ -88,7 +88,7 @@ fn a_planted_sentence_is_found() {
     );
 }
 
-/// How many sentences a text has; what is wrong with them goes to `faults`.
+/// Counts the sentences of a text and adds their faults to `faults`.
 fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> usize {
     let text = without_code(text);
     let lower = format!(" {} ", text.to_lowercase());
@@ -113,7 +113,7 @@ fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> u
     count
 }
 
-/// A sign inside of a word, as in `0.5` or `e.g.`, ends no sentence.
+/// Joins pieces of a sentence: a mark inside a word, as in `0.5` or `e.g.`, ends no sentence.
 fn joined(mut sentences: Vec<String>, piece: &str) -> Vec<String> {
     match sentences.last_mut() {
         Some(last) if !piece.starts_with(char::is_whitespace) => last.push_str(piece),
@@ -126,8 +126,8 @@ fn without_code(text: &str) -> String {
     text.split('`').enumerate().map(|(nth, part)| if nth % 2 == 0 { part } else { "x" }).collect()
 }
 
-/// Comments that fill their lines, joined where they go on, with the line at which each begins. Tables and drawings
-/// are left out.
+/// Returns the comments that begin a line, consecutive lines joined, each with its first line's number. Leaves out
+/// tables and drawings.
 fn comment_blocks(source: &str) -> Vec<(usize, String)> {
     let mut blocks: Vec<(usize, String)> = Vec::new();
     let (mut goes_on, mut is_drawing) = (false, false);
@@ -155,7 +155,7 @@ fn comment_blocks(source: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// Paragraphs, list items, headings and cells of a paper, each with its first line, and whether it is prose.
+/// Returns paragraphs, list items, headings and cells of a document, each with its first line, and whether it is prose.
 fn paragraphs(paper: &str) -> Vec<(usize, String, bool)> {
     let mut found: Vec<(usize, String, bool)> = Vec::new();
     let (mut goes_on, mut is_code) = (false, false);

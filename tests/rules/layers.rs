@@ -1,8 +1,8 @@
-//! Keeps the direction of dependencies: reads the sources and holds every path into another module against one table.
+//! Keeps the direction of dependencies: compares every path into another module with one table.
 //!
-//! The compiler lets any module use any other; this test does not. It reads what is compiled for production (no
-//! comments, no text, nothing under `#[cfg(test)]`) and finds `crate::X`, `pos_agent::X` and `super::…::X`, also in
-//! braces. It is no compiler: a name made by a macro or re-exported by a neighbour is not seen.
+//! The compiler lets any module use any other; this test does not. It reads the code for production (no comments, no
+//! text, no items under `#[cfg(test)]`). There it finds `crate::X`, `pos_agent::X` and `super::…::X`, also in braces.
+//! It is no compiler: it does not see a name that a macro makes or that another module re-exports.
 //!
 //! It also keeps a few habits that a reader relies on: a head in every file, no junk-drawer names, a short `main.rs`.
 
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who may use whom in the agent's own package; a crate may use what its `Cargo.toml` says (`crates.rs`). The row with
-/// the longest module path that fits a file counts, and replaces shorter ones. `"a"` allows all of `a`, `"a::b"` that
-/// part of it; every module may use itself.
+/// The permitted uses between modules of the agent's own package; the `Cargo.toml` of a crate limits its uses
+/// (`crates.rs`). The row with the longest module path that fits a file applies, and replaces shorter ones. `"a"`
+/// permits all of `a`, `"a::b"` that part of it; every module may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
-    // `systemd` for the sockets that it has opened; of `operator_secrets` the digest of a token that was sent.
+    // `systemd` for the sockets that it has opened; `operator_secrets` only for the digest of a token in a request.
     ("till", &["money", "config", "systemd", "writing", "transaction", "counter", "wish", "operator_secrets"]),
-    // `words` for the languages that there are; each device has its own section.
+    // `words` for the list of languages; each device has its own section.
     (
         "config",
         &[
@@ -65,12 +65,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "operator_secrets",
         ],
     ),
-    // The agent's ways to the devices, walked without an agent; of the agent itself only which clock can be right.
+    // The agent's connections to the devices, tested without an agent; from the agent only the check of the clock.
     (
         "doctor",
         &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"],
     ),
-    // `card` and `emv` to find card numbers, nothing else.
+    // `card` and `emv` only to find card numbers.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     ("operator_secrets", &["counter"]),
@@ -91,41 +91,42 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
-    // Asks the daemon, or changes the journal where none runs.
+    // Asks the agent, or changes the journal when no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
-    // Asks the ports for readers, with the doctor's manners; of `access` the front's user.
+    // Searches the ports for readers, with the doctor's care; from `access` only the front's user.
     ("cli::setup", &["config", "board", "reader", "doctor", "money", "access"]),
-    // Reads the journal beside the daemon, or without one. Of `till` the list of problems, for its codes.
+    // Reads the journal while the agent runs, or without an agent. From `till` only the list of problems, for its
+    // codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
-    // Asks the daemon for the list; verifies, exports and adopts by itself. Of the agent only which clock can be right.
+    // Asks the agent for the list; verifies, exports and adopts without it. From the agent only the check of the clock.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
 ];
 
-/// The families of readers, each a folder of `reader`, and the one file that names them: port, agent and all the others
-/// know a reader by what every family does.
+/// The families of readers, each a folder of `reader`; the next constant is the one file that names them. Port, agent
+/// and all other modules use only the common interface of all families.
 const READER_FAMILIES: &[&str] = &["miura"];
 const READER_DOOR: &[&str] = &["reader", "driver"];
 
-/// Rooms that one module does not enter, although the table allows it the house that they are in: a way in for tills is
-/// added in `till` alone.
+/// Modules that one module must not use, although the table permits their parent: only `till` adds an interface for
+/// tills.
 const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 
-/// The rooms of the agent that a view is made of. It is handed what is true, and neither looks into the journal nor
+/// The modules of the agent from which a view takes its facts. A view gets facts, and neither reads the journal nor
 /// changes a transaction.
 const FACTS: &[&[&str]] =
     &[&["views"], &["clock"], &["devices"], &["identity"], &["teller"], &["engine", "open_transactions"]];
 
-/// The crates of the outside world: they name the same things as the agent, in types of their own.
+/// The crates of the simulated world: they have their own types with the same names as the agent's.
 const SIMULATORS: &[&str] = &["crates/keys", "crates/payment-service", "crates/sim"];
 
-/// Crates that are one room; the others hold several, each a module.
+/// Crates that count as one module; the others contain several modules.
 const ROOMS: &[&str] = &["gateway", "journal", "printer", "reader", "reconcile", "words"];
-/// Those of the others that the agent enters by their modules.
+/// The other crates that the agent uses by their modules.
 const SHELLS: &[&str] = &["core", "daemon", "terms"];
 
-/// Where the core's account book may be implemented: the journal, the world that cuts the power before it, and the disk
-/// of the explorer. Tests of the core may have one too.
+/// The permitted implementations of the core's trait `Book`: the journal, the world that cuts the power before a write,
+/// and the disk of the explorer. Tests of the core may have one too.
 const BOOKS: &[&str] =
     &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs", "crates/explore/src/disk.rs"];
 
@@ -146,7 +147,7 @@ const PURE: &[&str] = &[
     "words",
 ];
 
-/// What a pure module has no use for, as tokens in a row.
+/// Sequences of tokens that a pure module must not contain.
 const IMPURE: &[&[&str]] = &[
     &["async"],
     &["tokio", "::"],
@@ -230,7 +231,7 @@ fn the_agent_has_no_circle_of_files() {
     has_no_circle(Path::new("src/agent"), 30);
 }
 
-/// Holds a folder of more than so many files.
+/// Checks a folder with more files than this for circles of imports.
 fn has_no_circle(folder: &Path, files_at_least: usize) {
     let files: Vec<(PathBuf, String)> = sources(folder).into_iter().map(|file| (file.clone(), read(&file))).collect();
     assert!(files.len() > files_at_least, "{} has files", folder.display());
@@ -248,7 +249,7 @@ fn every_module_has_a_row() {
     }
 }
 
-/// Where code is.
+/// Folders with code.
 const SOURCES: [&str; 5] = ["src", "crates", "tests", "benches", "fuzz/src"];
 
 #[test]
@@ -258,8 +259,8 @@ fn every_file_begins_with_what_it_is() {
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
-/// The files that have a map in a table, each with the folder that its paths begin in. In a row a file is followed by
-/// the functions to look at in it.
+/// The files that contain a map as a table, each with the folder of its paths. In a row a file is followed by its
+/// important functions.
 const MAPS: &[(&str, &str)] = &[
     ("src/lib.rs", "src"),
     ("crates/sim/src/lib.rs", "crates/sim/src"),
@@ -285,7 +286,7 @@ fn the_map_names_what_exists() {
     }
 }
 
-/// A file that a map names: in the map's own folder, in the crate that its first part names, or in any crate.
+/// Finds a file that a map names: in the map's own folder, in the crate that its first part names, or in any crate.
 fn file_of_map(folder: &str, name: &str) -> PathBuf {
     let own = Path::new(folder).join(name);
     let of_crate = name.split_once('/').map(|(room, file)| Path::new("crates").join(room).join("src").join(file));
@@ -293,8 +294,8 @@ fn file_of_map(folder: &str, name: &str) -> PathBuf {
     [own.clone()].into_iter().chain(of_crate).chain(in_crates).find(|file| file.exists()).unwrap_or(own)
 }
 
-/// A test is found by the table in `tests/README.md`, which names its folder, and by the one at the head of the
-/// folder's `main.rs`, which names its file.
+/// Checks the two maps of the tests. The table in `tests/README.md` names each folder, and the table at the head of a
+/// folder's `main.rs` names each file.
 #[test]
 fn the_maps_of_the_tests_name_every_file() {
     let folders: Vec<PathBuf> = sources("tests")
@@ -328,7 +329,7 @@ fn no_file_or_folder_is_a_junk_drawer() {
     }
 }
 
-/// Code is held by `rustfmt.toml`. Tables and drawings may be wider.
+/// Checks the width of comments; `rustfmt.toml` limits the code. Tables and drawings may be wider.
 #[test]
 fn comments_wrap_at_120_columns() {
     let mut wide = Vec::new();
@@ -348,9 +349,9 @@ fn comments_wrap_at_120_columns() {
     assert!(wide.is_empty(), "comments beyond 120 columns: {wide:#?}");
 }
 
-/// A reader who meets a type knows which one it is without its path; what speaks to the agent from outside names the
-/// same things. Each module's own `Error` is known by its module, a section of the configuration is written
-/// `config::…`, and a verb of the command line is named as the person types it.
+/// Checks that a reader can identify a type without its path. Exceptions are crates outside the agent, which use the
+/// same names, and each module's own `Error`. A section of the configuration is written `config::…`, and a verb of the
+/// command line is named as the person types it.
 #[test]
 fn a_types_name_is_told_apart_without_its_path() {
     let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
@@ -373,7 +374,7 @@ fn a_types_name_is_told_apart_without_its_path() {
     assert!(known.len() > 300, "types are found: {}", known.len());
 }
 
-/// The types that a source shows to other files.
+/// Returns the types that a source makes visible to other files.
 fn types(source: &str) -> Vec<String> {
     let tokens = tokens(source);
     let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
@@ -382,7 +383,7 @@ fn types(source: &str) -> Vec<String> {
         if word(at) != "pub" {
             continue;
         }
-        // `pub(super)`, `pub(in …)`: behind the brackets.
+        // `pub(super)`, `pub(in …)`: the token after the brackets.
         let shown =
             if word(at + 1) == "(" { (at..).find(|at| word(*at) == ")").map_or(at, |end| end + 1) } else { at + 1 };
         if matches!(word(shown), "enum" | "struct" | "trait" | "type") {
@@ -403,7 +404,7 @@ fn main_is_short() {
 
 // ---- The checker
 
-/// The modules that `src/lib.rs` declares.
+/// Returns the modules that `src/lib.rs` declares.
 fn modules() -> Vec<String> {
     let found: Vec<String> = read(Path::new("src/lib.rs"))
         .lines()
@@ -415,7 +416,7 @@ fn modules() -> Vec<String> {
     found
 }
 
-/// All rooms that a path of the package may enter: its own modules, and those of the crates that it uses.
+/// Returns all modules that a path of the package may use: its own, and those of the crates that it uses.
 fn known() -> Vec<String> {
     let of_crate = |name: &&str| {
         let files = entries(&Path::new("crates").join(name).join("src")).into_iter().map(|file| name_of(&file));
@@ -425,14 +426,15 @@ fn known() -> Vec<String> {
     modules().into_iter().chain(rooms).collect()
 }
 
-/// Where a path begins that names a crate at `word`: a crate that is one room is the room, of another its module is.
+/// Returns the beginning of a path whose word `word` names a crate: for a crate that is one module, this module; for
+/// another crate, its modules follow.
 fn into_crate(word: &str) -> Option<Vec<String>> {
     let name = word.strip_prefix("pos_")?;
     let room = ROOMS.iter().find(|room| **room == name).map(|room| vec![(*room).to_owned()]);
     room.or_else(|| SHELLS.contains(&name).then(Vec::new))
 }
 
-/// The `.rs` files under `folder`, sorted. A folder that does not exist has none.
+/// Returns the `.rs` files in `folder`, sorted. A folder that does not exist has none.
 fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
@@ -444,7 +446,7 @@ fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     found
 }
 
-/// The first names of the rows of a table: `x` of a row that begins with "| `x` |".
+/// Returns the first names of the rows of a table: `x` of a row that begins with "| `x` |".
 fn rows(text: &str) -> Vec<String> {
     let row = |line: &str| {
         line.trim_start_matches("//! ").strip_prefix("| `")?.split_once('`').map(|(name, _)| name.to_owned())
@@ -452,18 +454,19 @@ fn rows(text: &str) -> Vec<String> {
     text.lines().filter_map(row).collect()
 }
 
-/// What is in a folder.
+/// Returns the entries of a folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     listed.map(|entry| entry.expect("a folder that opens can be listed").path()).collect()
 }
 
-/// A file's or folder's name, without `.rs`.
+/// Returns a file's or folder's name, without `.rs`.
 fn name_of(path: &Path) -> String {
     path.file_stem().expect("an entry of a folder has a name").to_string_lossy().into_owned()
 }
 
-/// The sources of what is shipped: without those that hold tests only, `tests.rs` beside a `#[cfg(test)] mod tests;`.
+/// Returns the sources of the shipped code, without files for tests only, such as `tests.rs` next to a `#[cfg(test)]
+/// mod tests;`.
 fn shipped() -> Vec<PathBuf> {
     let is_test = |file: &PathBuf| file.with_extension("").iter().any(|part| part == "tests");
     let is_shipped =
@@ -475,7 +478,7 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// One line for every path in `source` that the table forbids.
+/// Returns one line for every path in `source` that the table forbids.
 fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
     let own = module_path(file);
     let (row, allowed) = row_of(&own);
@@ -503,12 +506,12 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
     wrong
 }
 
-/// Whether a path leads into a room of the table.
+/// Returns whether a path leads into a module of the table.
 fn is_in(path: &[String], room: &str) -> bool {
     room.split("::").enumerate().all(|(at, part)| path.get(at).is_some_and(|one| one == part))
 }
 
-/// One line for every clock, port or task in a pure module.
+/// Returns one line for every clock, port or task in a pure module.
 fn check_purity(file: &Path, source: &str) -> Vec<String> {
     if !module_path(file).first().is_some_and(|own| PURE.contains(&own.as_str())) {
         return Vec::new();
@@ -530,7 +533,7 @@ fn check_purity(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// One line for every account book that is none of [`BOOKS`]: it would say that a step is on the disk.
+/// Returns one line for every implementation of `Book` outside [`BOOKS`]: it could claim that a step is on the disk.
 fn check_books(file: &Path, source: &str) -> Vec<String> {
     let tokens = tokens(&production(source));
     let is_a_book = |pair: &&[(usize, String)]| pair[0].1 == "Book" && pair[1].1 == "for";
@@ -542,7 +545,8 @@ fn check_books(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// One line for every path by which a file that is not the driver, nor of the family itself, names a family of readers.
+/// Returns one line for every path that names a family of readers, in a file that is neither the driver nor part of
+/// that family.
 fn check_family(file: &Path, source: &str) -> Vec<String> {
     let own = module_path(file);
     if own == READER_DOOR {
@@ -565,7 +569,7 @@ fn check_family(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whatever a view uses of the agent beside facts, and of the journal beside its errors.
+/// Returns a view's uses of the agent beyond facts, and of the journal beyond its errors.
 fn check_view(file: &Path, source: &str) -> Vec<String> {
     let is_fact = |path: &[String]| {
         FACTS.iter().any(|fact| path.iter().zip(*fact).filter(|(one, other)| one == other).count() == fact.len())
@@ -579,8 +583,8 @@ fn check_view(file: &Path, source: &str) -> Vec<String> {
     paths.map(|(line, path)| format!("{}:{line}: a view uses `{}`", file.display(), path.join("::"))).collect()
 }
 
-/// The files that stand in a circle of imports, or on the way from one circle to another. Only imports are seen: what a
-/// method of the same type in another file calls is not.
+/// Returns the files in a circle of imports, or on the way from one circle to another. It sees imports only, and no
+/// call of a method that the same type has in another file.
 fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let modules: Vec<Vec<String>> = files.iter().map(|(file, _)| place_in_crate(file)).collect();
     let used = |(file, source): &(PathBuf, String)| -> Vec<usize> {
@@ -604,15 +608,16 @@ fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
     }
 }
 
-/// The module that a file is: of a crate's `lib.rs` the root, which holds what no other file does.
+/// Returns the module path of a file. A crate's `lib.rs` is the root, which contains what no other file does.
 fn place_in_crate(file: &Path) -> Vec<String> {
     let mut path = module_path(file);
     path.pop_if(|last| last == "lib");
     path
 }
 
-/// Every path that a file names, from the root of the crate, with the line each begins on: also those that begin with
-/// `super` or `self`, and those of a `mod.rs` into its own files. A place in `pub(in …)` is no use.
+/// Returns every path that a file names, from the root of the crate, with the line on which each begins. This includes
+/// paths that begin with `super` or `self`, and those of a `mod.rs` into its own files. A path in `pub(in …)` does not
+/// count.
 fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
     let own = place_in_crate(file);
     let tokens = tokens(&production(source));
@@ -643,8 +648,9 @@ fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
     found
 }
 
-/// `src/reader/miura/line.rs` is `["reader", "miura", "line"]`, `crates/core/src/transaction/step.rs` is `["transaction", "step"]`;
-/// `crates/reader/src/port.rs` is `["reader", "port"]`; `src/lib.rs` is `["lib"]`.
+/// Returns a file's module path. `src/reader/miura/line.rs` is `["reader", "miura", "line"]`,
+/// `crates/core/src/transaction/step.rs` is `["transaction", "step"]`, `crates/reader/src/port.rs` is `["reader",
+/// "port"]`, and `src/lib.rs` is `["lib"]`.
 fn module_path(file: &Path) -> Vec<String> {
     let in_crate = file.strip_prefix("crates").ok().map(|file| file.components().skip(2).collect::<PathBuf>());
     let inside = in_crate.as_deref().or_else(|| file.strip_prefix("src").ok()).unwrap_or(file).with_extension("");
@@ -657,7 +663,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// The room that a file's crate is, where the crate is one.
+/// Returns the module that a file's crate counts as, when the crate is one module.
 fn room_of(file: &Path) -> Option<&'static str> {
     let name = file.strip_prefix("crates").ok()?.iter().next()?;
     ROOMS.iter().copied().find(|room| name == *room)
@@ -673,7 +679,8 @@ fn row_of(own: &[String]) -> (&'static str, &'static [&'static str]) {
         .unwrap_or_else(|| panic!("no row of MAY_USE fits `{own}`"))
 }
 
-/// Paths from the root of the crate, with the line each begins on. Those that do not begin with a module are left out.
+/// Returns paths from the root of the crate, with the line on which each begins. Leaves out paths that do not begin
+/// with a module.
 fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<String>)> {
     let tokens = tokens(source);
     let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
@@ -700,7 +707,7 @@ fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<Stri
     found
 }
 
-/// Follows one path or one tree of `use` from the token `at`, and returns the token behind it.
+/// Follows one path or one tree of `use` from the token `at`, and returns the token after it.
 fn expand(
     tokens: &[(usize, String)],
     mut at: usize,
@@ -735,7 +742,7 @@ fn expand(
     at
 }
 
-/// Words, `::` and single signs, with their lines.
+/// Returns words, `::` and single signs, with their lines.
 fn tokens(source: &str) -> Vec<(usize, String)> {
     let mut tokens = Vec::new();
     for (index, line) in source.lines().enumerate() {
@@ -756,7 +763,8 @@ fn tokens(source: &str) -> Vec<(usize, String)> {
     tokens
 }
 
-/// The source with comments, texts and everything under `#[cfg(test)]` blanked out; lines stay where they are.
+/// Returns the source with comments, texts and everything under `#[cfg(test)]` blanked out; the line numbers stay the
+/// same.
 fn production(source: &str) -> String {
     let mut code: Vec<char> = without_comments_and_texts(source).chars().collect();
     let mark: Vec<char> = "#[cfg(test)]".chars().collect();
@@ -771,7 +779,7 @@ fn production(source: &str) -> String {
     code.into_iter().collect()
 }
 
-/// Behind the `;` or the closing brace of the item that begins at `from`.
+/// Returns the position after the `;` or the closing brace of the item that begins at `from`.
 fn end_of_item(code: &[char], from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code.iter().enumerate().skip(from) {
@@ -804,7 +812,7 @@ fn without_comments_and_texts(source: &str) -> String {
     out
 }
 
-/// How many characters of a comment, text or character literal begin here; 0 when none does.
+/// Returns the number of characters of a comment, text or character literal that begins here; 0 when none does.
 fn blank_length(rest: &[char], inside_word: bool) -> usize {
     let find = |from: usize, end: &str| {
         let end: Vec<char> = end.chars().collect();
@@ -832,8 +840,7 @@ fn blank_length(rest: &[char], inside_word: bool) -> usize {
     }
 }
 
-// ---- The checker can fail
-// ------------------------------------------------------------------------------------------------
+// ---- Tests of the checker
 
 fn planted(file: &str, source: &str) -> Vec<String> {
     check(Path::new(file), source, &known())
@@ -932,7 +939,7 @@ fn finds_a_circle_among_files() {
     assert!(circle("use super::message::StatusWord; use crate::ReaderEvent;").is_empty());
     assert_eq!(circle("use super::sale::SaleAtReader;"), ["line.rs", "sale.rs"]);
     assert_eq!(circle("use super::{message, SaleAtReader};"), ["line.rs", "sale.rs", "mod.rs"]);
-    // A crate's root is a file like any other.
+    // A crate's root is a normal file.
     let of_crate = |name: &str, source: &str| (Path::new("crates/payment-service/src").join(name), source.to_owned());
     let files = |host: &str| [of_crate("lib.rs", "fn f() { host::new() }"), of_crate("host.rs", host)];
     assert!(in_circles(&files("use super::form::Form;")[1..]).is_empty());

@@ -1,13 +1,13 @@
-//! Keeps the manual (`docs/`) and what cites it together: every citation in a comment points to a place in it, every
-//! link in it and in the papers beside it leads somewhere. `pos-docs` keeps its tables.
+//! Keeps the manual (`docs/`) and its citations together: every citation in a comment points to a place in it, and
+//! every link in it and in the other documents leads to a place. `pos-docs` keeps its tables.
 //!
-//! A citation stands in round brackets: the name of a page, a colon, and a place on it, as `readers: 2.1` or
-//! `design: path of a sale, 7` (`docs/src/introduction.md` tells the form). The place is an anchor of that page: an
-//! `id` that is the page's name and the place, in small letters, with `-` between its words. Several places have
-//! commas, "and" or "to" between them; what is no place by itself is one inside of the place before it. Behind a
-//! semicolon another page may follow, or a document that is not ours.
+//! A citation is in round brackets: the name of a page, a colon, and a place on it, as `readers: 2.1` or `design: path
+//! of a sale, 7` (`docs/src/introduction.md` describes the form). The place is an anchor of that page: an `id` made of
+//! the page's name and the place, in small letters, with `-` between its words. Several places have commas, "and" or
+//! "to" between them. A place that does not exist alone is one inside the place before it. After a semicolon another
+//! page may follow, or a document of another publisher.
 //!
-//! Comments are read, and nothing else: no text in quotation marks, and not the copies in `tests/mutations`.
+//! Only comments are read: no text in quotation marks, and not the copies in `tests/mutations`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,14 +15,14 @@ use std::path::{Component, Path, PathBuf};
 
 /// The pages that comments cite.
 const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
-/// What documents begin with that are not ours.
+/// Beginnings of citations of other publishers' documents.
 const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
-/// Where comments are read.
+/// Files and folders whose comments are read.
 const COMMENTED: &[&str] =
     &["src", "crates", "tests", "benches", "fuzz", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
-/// What is written in comments of this form: `#` begins one. In Rust it is `//`.
+/// Endings of files in which `#` begins a comment. In Rust it is `//`.
 const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh", "socket", "toml"];
-/// Papers with links, beside the manual.
+/// Documents with links, in addition to the manual.
 const PAPERS: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
@@ -32,7 +32,7 @@ const PAPERS: &[&str] = &[
     "tests/README.md",
     "tests/board/README.md",
 ];
-/// The README is read in a few minutes; what is longer belongs into the manual.
+/// The greatest number of lines of the README. It is read in a few minutes; longer text belongs in the manual.
 const LONGEST_README: usize = 120;
 
 #[test]
@@ -111,7 +111,7 @@ fn the_readme_is_short() {
 
 // ---- Citations
 
-/// How many citations a comment holds, and what is wrong with them.
+/// Counts the citations in a comment, and returns their faults.
 fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     for page in CITED {
@@ -138,12 +138,12 @@ fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) 
     (count, wrong)
 }
 
-/// Whether a bracket is open at the end of a text.
+/// Returns whether a bracket is open at the end of a text.
 fn opened(text: &str) -> bool {
     text.rfind('(') > text.rfind(')')
 }
 
-/// What is no sentence.
+/// Returns whether a text is a place and no sentence.
 fn is_place(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         || text.starts_with("invariant ")
@@ -154,7 +154,7 @@ fn first_words(text: &str) -> &str {
     text.split(['.', ',', ';']).next().unwrap_or_default()
 }
 
-/// The places of one page up to the next one's, each held against its anchors.
+/// Returns the faults of the places of one page, up to the next page's, compared with the anchors.
 fn faults(page: &str, places: &str, anchors: &BTreeSet<String>) -> Vec<String> {
     let mut wrong = Vec::new();
     for part in places.split("; ") {
@@ -178,7 +178,7 @@ fn faults(page: &str, places: &str, anchors: &BTreeSet<String>) -> Vec<String> {
     wrong
 }
 
-/// A place as it is, or those that it is from and to.
+/// Returns a place unchanged, or the two places of a range.
 fn single<'a>(page: &str, place: &'a str, anchors: &BTreeSet<String>) -> Vec<&'a str> {
     match anchors.contains(&anchor(page, place)) {
         true => vec![place],
@@ -186,7 +186,7 @@ fn single<'a>(page: &str, place: &'a str, anchors: &BTreeSet<String>) -> Vec<&'a
     }
 }
 
-/// The `id` of a place.
+/// Returns the `id` of a place.
 fn anchor(page: &str, place: &str) -> String {
     let words = place.to_lowercase();
     let words = words.split(|c: char| !c.is_alphanumeric() && c != '.').map(|word| word.trim_matches('.'));
@@ -198,8 +198,8 @@ fn anchors_of_the_manual() -> BTreeSet<String> {
     CITED.iter().flat_map(|page| ids(&read(&Path::new("docs/src").join(page).with_extension("md")))).collect()
 }
 
-/// The comments of a file, those on lines that follow each other as one, each with its first line's number; `None`
-/// of a file whose comments nobody here can read.
+/// Returns the comments of a file, consecutive lines joined, each with its first line's number. Returns `None` for a
+/// file whose kind of comments is not known here.
 fn comments(file: &Path) -> Option<Vec<(usize, String)>> {
     let extension = file.extension().unwrap_or_default().to_string_lossy();
     let mark = match extension.as_ref() {
@@ -220,7 +220,7 @@ fn comments(file: &Path) -> Option<Vec<(usize, String)>> {
     Some(found)
 }
 
-/// What stands behind the mark: on a line of its own, or behind code.
+/// Returns the text after the mark: on a separate line, or after code.
 fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let own = line.trim_start().strip_prefix(mark);
     let comment = own.or_else(|| line.split_once(&format!(" {mark} ")).map(|(_, comment)| comment))?;
@@ -229,7 +229,7 @@ fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
 
 // ---- Links
 
-/// Where the links of a page lead; what stands in code is none.
+/// Returns the targets of a page's links; text in code is no link.
 fn links(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();
@@ -244,7 +244,7 @@ fn links(page: &str) -> Vec<String> {
     found
 }
 
-/// Why a link leads nowhere. Links of the manual do not leave it: it may stand without the rest.
+/// Returns the fault of a link. Links of the manual must not leave it, because it may be published alone.
 fn fault_of(page: &Path, link: &str, inside: bool) -> Option<&'static str> {
     if link.starts_with("https://") {
         return None;
@@ -266,7 +266,7 @@ fn fault_of(page: &Path, link: &str, inside: bool) -> Option<&'static str> {
     (!has).then_some("the page has no such place")
 }
 
-/// A path without `..`.
+/// Returns a path without `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -278,13 +278,13 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The ids that are written out.
+/// Returns the ids that are written out.
 fn ids(page: &str) -> Vec<String> {
     let ids = page.split("<a id=\"").skip(1).filter_map(|rest| rest.split_once('"'));
     ids.map(|(id, _)| id.to_owned()).collect()
 }
 
-/// The ids that headings have by themselves, on a host of repositories and in the built manual.
+/// Returns the ids that headings get automatically, on a host of repositories and in the built manual.
 fn headings(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();
@@ -308,10 +308,10 @@ fn is_heading(marks: &str) -> bool {
 
 // ---- Files
 
-/// What is built, or fed to fuzz targets: nobody's comments.
+/// Folders with built files or with data for fuzz targets: no comments of this project.
 const PASSED_OVER: &[&str] = &["target", "corpus", "seeds", "artifacts"];
 
-/// The files at a place, sorted.
+/// Returns the files at a place, sorted.
 fn files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];

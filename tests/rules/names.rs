@@ -1,13 +1,13 @@
-//! The same names on the command line and in HTTP: what a verb's option or argument is called, its request's parameter
-//! or field is called too, with `-` between its words here and in capitals there. What is called otherwise stands in a
-//! table, with the reason.
+//! The same names on the command line and in HTTP. An option or argument of a verb has the name of its request's
+//! parameter or field. Words are joined with `-` here and written with capitals there. A table lists the exceptions,
+//! with the reason.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Each verb that asks the daemon, with the operations of the interface's description that it asks.
+/// Each verb that sends requests to the agent, with the operations of the interface's description.
 const VERBS: &[(&str, &[&str])] = &[
     ("sale", &["beginSale", "typeAmount"]),
     ("preauthorise", &["beginSale"]),
@@ -41,10 +41,11 @@ const VERBS: &[(&str, &[&str])] = &[
     ("operator list", &["listOperators"]),
 ];
 
-/// What only the command line has, with every verb: which daemon, who asks, and how the answer is shown.
+/// Options that only the command line has, with every verb: the agent's address, the operator, and the form of the
+/// output.
 const OF_THE_COMMAND_LINE: &[&str] = &["config", "socket", "json", "help", "operator", "pin-stdin"];
 
-/// What is called otherwise, and why.
+/// Different names, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("*", "manual", "a flag for a word of `entry`"),
     ("*", "chip", "a flag for a word of `entry`"),
@@ -85,7 +86,7 @@ fn the_command_line_and_the_interface_call_the_same_things_the_same() {
     assert!(idle.is_empty(), "exceptions that nothing needs any more: {idle:?}");
 }
 
-/// The parameters and fields of an operation.
+/// Returns the parameters and fields of an operation.
 fn names_of(described: &Value, operation: &str) -> Vec<String> {
     let paths = described["paths"].as_object().unwrap();
     let mut methods = paths.values().flat_map(|methods| methods.as_object().unwrap().values());
@@ -105,7 +106,7 @@ fn with_hyphens(name: &str) -> String {
     })
 }
 
-/// The options and arguments of a verb, as its help shows them.
+/// Returns the options and arguments of a verb, as its help shows them.
 fn names_of_verb(verb: &str) -> Vec<String> {
     let arguments = verb.split(' ').chain(["--help"]);
     let told = Command::new(env!("CARGO_BIN_EXE_pos-agent")).args(arguments).output().unwrap();
@@ -124,6 +125,6 @@ fn names_of_verb(verb: &str) -> Vec<String> {
     };
     let listed = help.lines().skip_while(|line| !line.starts_with("Arguments:") && !line.starts_with("Options:"));
     let listed = listed.filter(|line| line.starts_with("  ") && line.trim_start().starts_with(['<', '[', '-']));
-    // A text below an option is further in than the option.
+    // The text below an option has a deeper indent than the option.
     listed.filter(|line| line.len() - line.trim_start().len() <= 6).filter_map(name).collect()
 }

@@ -1,6 +1,6 @@
-//! What may be built in: the licence, the source and the name of every package, as Cargo resolves them for the boards,
-//! held against `.deny.toml`. The file is that of `cargo deny`, which asks the same and more (advisories, yanked
-//! versions) where it is installed.
+//! The packages that may be built in: the licence, the source and the name of every package, as Cargo resolves them for
+//! the boards, compared with `.deny.toml`. The file is the one of `cargo deny`, which checks the same and more
+//! (advisories, yanked versions) where it is installed.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -72,7 +72,7 @@ fn rules() -> Rules {
     toml::from_str(include_str!("../../.deny.toml")).unwrap()
 }
 
-/// Every package of the lock file that some target needs, for the program, the simulators, the tests and the
+/// Returns every package of the lock file that some target needs, for the program, the simulators, the tests and the
 /// benchmarks.
 fn packages(rules: &Rules) -> Vec<Package> {
     let mut all = BTreeMap::new();
@@ -89,7 +89,7 @@ fn packages(rules: &Rules) -> Vec<Package> {
     all.into_values().collect()
 }
 
-/// What is wrong with these packages, a line for each.
+/// Returns the faults of these packages, a line for each.
 fn wrong(rules: &Rules, packages: &[Package]) -> Vec<String> {
     let mut wrong = Vec::new();
     for package in packages {

@@ -1,5 +1,5 @@
-//! The whole terminal before a bank that answers as a test says: what it makes of strange answers to a reversal, and
-//! where the card numbers go that a bank writes into its texts.
+//! The whole terminal with a gateway whose answers the test chooses: the handling of unusual answers to a reversal, and
+//! of card numbers that a gateway writes into its texts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,9 @@ use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
-/// A request as the bank reads it.
+/// A request as the gateway reads it.
 struct Asked<'a> {
-    /// As `POST /v1/payments`.
+    /// The request line, such as `POST /v1/payments`.
     line: &'a str,
     form: HashMap<String, String>,
 }
@@ -27,7 +27,7 @@ impl Asked<'_> {
     }
 }
 
-/// A counter before a bank that answers each request with an HTTP status and a body.
+/// Opens a counter with a gateway that answers each request with this HTTP status and body.
 async fn before_a_bank(mut answers: impl FnMut(&Asked<'_>) -> (u16, Value) + Send + 'static) -> (Counter, Server) {
     std::sync::LazyLock::force(&LOG);
     let authority = Authority::new();
@@ -57,17 +57,17 @@ fn id(letter: char, number: usize) -> String {
     format!("{letter}{number:031}")
 }
 
-/// What a bank answers to a reversal of 6.00 EUR: HTTP status, result code, amount and currency.
+/// The gateway's answer to a reversal of 6.00 EUR: HTTP status, result code, amount and currency.
 type Answered = (&'static str, u16, &'static str, Option<(&'static str, &'static str)>, Then);
 
-/// What must come of it.
+/// The expected result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// The money is back, and the till hears that it was declined.
+    /// The money is reversed, and the till gets "declined".
     Back,
-    /// So much is reversed on top, and then it is back.
+    /// The agent reverses this amount in addition, and then the money is reversed.
     Rest(&'static str),
-    /// A person must look; the till hears no end.
+    /// A person must look; the till gets no end.
     Person,
 }
 
@@ -85,7 +85,8 @@ const REVERSALS: &[Answered] = &[
     ("another currency",       200, APPROVED, Some(("6.00", "USD")), Then::Person),
 ];
 
-/// The bank approves 6.00 of 12.34, the till takes no part, and what was approved must go back.
+/// Checks reversals. The gateway approves 6.00 of 12.34, the till accepts no partial approval, and the approved amount
+/// must be reversed.
 #[tokio::test]
 async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
     let reversed: Arc<Mutex<Vec<(usize, String)>>> = Arc::default();
@@ -112,7 +113,7 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
                 }
                 (if is_first { status } else { 200 }, body)
             }
-            // The list holds the payment, and, once it was asked for, what became of the first reversal.
+            // The list contains the payment and, after the first request for a reversal, the outcome of that request.
             _ if asked.line.starts_with("GET /v1/query") => {
                 let reference = asked.says("merchantTransactionId");
                 let sale = references.iter().position(|known| reference.starts_with(known.as_str()));
@@ -162,10 +163,10 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
     counter.stop_agent().await;
 }
 
-/// Card numbers of 13, 15, 16 and 19 places, each with a right check digit.
+/// Card numbers of 13, 15, 16 and 19 digits, each with a valid check digit.
 const PANS: [&str; 4] = ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316"];
 
-/// What stands behind the number on a track: expiry, service code, discretionary data.
+/// The text after the number on a track: expiry, service code, discretionary data.
 const BEHIND: &str = "25122011234567890";
 
 fn in_groups(pan: &str, between: &str) -> String {
@@ -173,7 +174,8 @@ fn in_groups(pan: &str, between: &str) -> String {
     groups.join(between)
 }
 
-/// How a bank writes a card number into a text, and whether it is masked; false is for what is not recognised yet.
+/// The ways in which a gateway writes a card number into a text, and whether the agent masks it; false means not yet
+/// recognised.
 type Writing = (&'static str, bool, fn(&str) -> String);
 
 const WRITINGS: &[Writing] = &[
@@ -189,10 +191,10 @@ const WRITINGS: &[Writing] = &[
     ("with a space between all digits", true, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
 ];
 
-/// Whether the names of a bank's own fields are masked as well.
+/// True if the names of a gateway's own fields are masked as well.
 const NAMES_TOO: bool = true;
 
-/// Everything that is text in an answer, with the card number in it.
+/// Returns an answer with the card number in every text.
 fn full_of(text: &str, code: &str, payment: &str, kind: &str) -> Value {
     let mut body = json!({
         "id": payment, "paymentType": kind, "amount": "12.34", "currency": "EUR",
@@ -223,7 +225,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     let (mut counter, _server) = before_a_bank(move |asked| {
         let text = |n: usize| &answers[n % answers.len()];
         match asked.says("paymentType") {
-            // In turn approved, declined, and without any sense.
+            // In turn approved, declined, and without any meaning.
             "DB" => {
                 sales += 1;
                 let n = sales - 1;
@@ -237,7 +239,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     .await;
     let mut ears = counter.listen().await;
     let mut told = String::new();
-    // Each text in an approval and in a decline, and a few where the bank fails.
+    // Each text in an approval and in a decline, and a few where the gateway fails.
     for number in 0..2 * texts.len() + 4 {
         let reference = format!("R{number}");
         counter.sell(&reference, "12.34", "tap", Tap).await;
@@ -245,7 +247,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
         let view = counter.until(&reference, "its end or a doubt", |view| over(view.state)).await;
         let expected = [Some(OutcomeWord::Approved), Some(OutcomeWord::Declined), None][number / texts.len()];
         assert_eq!(view.outcome, expected, "{}", view.text);
-        // A listener that lags is told so, and nothing else.
+        // A listener that is too slow gets a message about it and misses the events.
         ears.hear().await;
         told.push_str(&serde_json::to_string(&view).unwrap());
         for copy in ["merchant", "customer"] {
@@ -272,7 +274,8 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     }
     kept.push(Kept::new("log", &LOG.so_far()));
     for pan in PANS {
-        // Masked it is there: or nothing of these texts was kept, and nothing was looked at.
+        // The masked number must occur. Otherwise the agent kept none of these texts, and the search would prove
+        // nothing.
         let masked = format!("{}{}{}", &pan[..6], "*".repeat(pan.len() - 10), &pan[pan.len() - 4..]);
         assert!(told.contains(&masked), "{masked}");
         for secret in [Secret::text("a card number", pan), Secret::text("the rest of a track", BEHIND)] {

@@ -1,9 +1,10 @@
-//! What a cardholder or the shop entrusts to the terminal is said nowhere: not in the log at any level, not on the
-//! disk, not on paper, not to a till, not in a `Debug` output (design: invariant 7; security: 3.1).
+//! Data of the cardholder or the shop that no output may contain: no log at any level, no file, no paper, no answer to
+//! a till, no `Debug` output (design: invariant 7; security: 3.1).
 //!
-//! What must not be found is taken from the reader's own line, as it sealed it: each SRED block, PIN block and key
-//! serial number of each sale; and from the deck: each card's number, tracks and holder; and the tokens. Each is looked
-//! for in every way in which bytes get into a text. A masked card number (first six, last four) may be said.
+//! The forbidden data comes from the reader's own line, as the reader sealed it: each SRED block, PIN block and key
+//! serial number of each sale. It also comes from the test cards (each card's number, tracks and holder) and from the
+//! tokens. The test searches for each in every way in which bytes get into a text. A masked card number (first six,
+//! last four) is permitted.
 
 use pos_terms::transaction::{OutcomeWord, SaleNumber};
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +23,7 @@ use pos_terms::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, Sealed
 use pos_terms::emv::tlv;
 use pos_test_kit::within;
 
-/// A way to pay, with the amount whose cents choose what the gateway does, and what the reader's script does.
+/// A way to pay, with the amount whose cents choose the gateway's behaviour, and the reader's script.
 type Transaction = (&'static str, CardEntry, &'static str, &'static str);
 
 /// Every kind of card and way.
@@ -43,7 +44,7 @@ const SALES: &[Transaction] = &[
     ("swipe-pin", Swipe, "12.34", ""),
 ];
 
-/// What fails, so that something could be said that should not.
+/// Faults, in which an error message could contain too much.
 const TROUBLE: &[Transaction] = &[
     ("chip-pin", Insert, "10.63", ""),
     ("tap-pin", Tap, "10.66", ""),
@@ -57,7 +58,7 @@ const TROUBLE: &[Transaction] = &[
     ("tap-pin", Tap, "12.34", "on asked 1: garbage 300"),
 ];
 
-/// Numbers that are typed: of 13, 15, 16 and 19 places, each with a right check digit.
+/// Typed numbers: of 13, 15, 16 and 19 digits, each with a valid check digit.
 const TYPED: &[&str] = &["4222222222222", "374245001751006", "4111111111111111", "6799998900000074316"];
 
 #[test]
@@ -123,8 +124,8 @@ fn what_holds_card_data_shows_none_of_it() {
     }
 }
 
-/// Whatever the reader adds, once or twice, at any depth: no tag of card data and no sealed block is in the chip's data
-/// for the host, also where the reader's masked copies may go.
+/// Checks the chip's data for the host. The reader may add any tag, once or twice, at any depth. The data then contains
+/// no tag of card data and no sealed block, even where the reader's masked copies may be.
 #[test]
 fn no_card_data_leave_in_the_chips_data_for_the_host() {
     let (before, after) = ("9F0206000000001234", "95050000000000");
@@ -146,7 +147,7 @@ fn no_card_data_leave_in_the_chips_data_for_the_host() {
     }
 }
 
-/// A shop whose reader's line is overheard.
+/// Opens a shop whose reader's line is recorded.
 async fn shop(overheard: &Overheard) -> Counter {
     let mut options = Options::default();
     options.reader.tcp = Some(([127, 0, 0, 1], 0).into());
@@ -170,7 +171,7 @@ async fn play(counter: &Counter, reference: &str, (name, entry, amount, script):
     after(counter, reference).await;
 }
 
-/// The card number is typed at the reader.
+/// Types the card number at the reader.
 async fn type_card(counter: &Counter, reference: &str, pan: &str) {
     counter.shop.reader.next_number(pan);
     counter.shop.reader.next_number("3112");
@@ -189,7 +190,7 @@ async fn after(counter: &Counter, reference: &str) {
     counter.until_ready().await;
 }
 
-/// What the deck and the shop hold.
+/// Returns the secrets of the test cards and the shop.
 fn entrusted(counter: &Counter) -> Vec<Secret> {
     let pans = DECK.iter().map(|card| card.pan).chain(TYPED.iter().copied());
     let bcd = |digits: &str| hex::decode(&digits[..digits.len() / 2 * 2]).unwrap();
@@ -229,8 +230,8 @@ async fn neither_do_sales_in_every_kind_of_trouble() {
     leaves_nothing_behind(TROUBLE, [("SRED data", 8), ("a PIN block", 3), ("a clear tag", 1)]).await;
 }
 
-/// Plays the sales, then numbers that are typed, then one at a reader that has stopped encrypting. `least` is how often
-/// each kind of secret must have been overheard.
+/// Plays the sales, then typed numbers, then a sale at a reader that has stopped encrypting. `least` is the least
+/// number of recorded secrets of each kind.
 async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3]) {
     LazyLock::force(&LOG);
     let overheard = Overheard::listen().await;
@@ -242,14 +243,14 @@ async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3])
     for (number, sale) in sales.iter().enumerate() {
         references.push(format!("S{number}"));
         play(&counter, &references[number], *sale).await;
-        // A listener that lags is told so, and nothing else.
+        // A listener that is too slow gets a message about it and misses the events.
         ears.hear().await;
     }
     for pan in TYPED {
         references.push(format!("T{}", pan.len()));
         type_card(&counter, references.last().unwrap(), pan).await;
     }
-    // It is not spoken to again.
+    // From here on the agent sends it no more commands.
     counter.shop.reader.run_script("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
@@ -278,7 +279,7 @@ async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3])
     assert_silent(&kept, &[entrusted(&counter), overheard].concat());
 }
 
-/// What a till can ask for.
+/// Returns all answers that a till can request.
 async fn told(counter: &Counter, references: &[String]) -> Kept {
     let mut told = serde_json::to_string(&counter.status().await).unwrap();
     for reference in references {
@@ -290,7 +291,7 @@ async fn told(counter: &Counter, references: &[String]) -> Kept {
     Kept::new("what tills are told", told.as_bytes())
 }
 
-/// What lies in the shop's folder, but for the tokens' own files.
+/// Returns the files in the shop's folder, except the files of the tokens.
 fn files(counter: &Counter) -> Vec<Kept> {
     let files = std::fs::read_dir(counter.shop.folder()).unwrap().map(Result::unwrap);
     files
@@ -299,19 +300,19 @@ fn files(counter: &Counter) -> Vec<Kept> {
         .collect()
 }
 
-/// How the program logs in one run.
+/// The program's log settings in one run.
 #[derive(Clone, Copy)]
 struct Logs {
-    /// As it is started.
+    /// The level at the start.
     level: &'static str,
-    /// Changed while it runs.
+    /// The level that is set while it runs.
     then: Option<&'static str>,
-    /// Standard error leads to systemd's journal, as the program is told.
+    /// True if standard error leads to systemd's journal, as the environment says.
     to_journal: bool,
 }
 
-/// The program as it is shipped, with the log that it writes itself: to standard error and to the journal, at each
-/// level, and changed while it runs.
+/// Checks the shipped program with its own log: to standard error and to the journal, at each level, and with a changed
+/// level.
 #[tokio::test]
 async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
     let runs = [
@@ -326,14 +327,14 @@ async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
     tokio::join!(one, two, three, four, five, six);
 }
 
-/// What the journal hears, datagram by datagram, until the program has ended.
+/// The receiver of the journal's datagrams, until the program has ended.
 struct Journal {
     socket: std::path::PathBuf,
     heard: std::thread::JoinHandle<Vec<u8>>,
 }
 
 impl Journal {
-    /// In a thread of its own, so that nothing is lost while this one is busy.
+    /// Listens in a separate thread, so no datagram is lost while this one is busy.
     fn listen(folder: &std::path::Path) -> Self {
         let socket = folder.join("journal.sock");
         let listener = std::os::unix::net::UnixDatagram::bind(&socket).unwrap();

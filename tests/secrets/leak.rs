@@ -1,19 +1,19 @@
-//! Looking for a secret in what was written, however it was written.
+//! The search for a secret in any written form.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
 
-/// What must not be found.
+/// A secret that must not be found.
 #[derive(Clone)]
 pub(crate) struct Secret {
     pub(crate) what: &'static str,
     bytes: Vec<u8>,
-    /// In the forms in which [`Kept`] is kept.
+    /// The bytes in the form of [`Kept`]'s text.
     plain: String,
-    /// As [`Self::plain`], written out in UTF-8.
+    /// The same as [`Self::plain`], as UTF-8 characters.
     spelled: String,
     hex: String,
-    /// A text of digits stands among other digits as it is.
+    /// A text of digits appears unchanged among other digits.
     digits: Option<String>,
     base64: Vec<String>,
 }
@@ -26,7 +26,8 @@ impl Secret {
 
     pub(crate) fn bytes(what: &'static str, bytes: &[u8]) -> Self {
         assert!(bytes.len() >= 6, "{what}: so few bytes are found by chance");
-        // Where it begins inside of what was encoded decides how it looks; what its neighbours decide too is left out.
+        // Its form depends on its offset within the encoded bytes. Characters that also depend on the neighbouring
+        // bytes are left out.
         let base64 = (0..3).map(|before| {
             let shifted = [&[0; 2][..before], bytes].concat();
             let text = STANDARD_NO_PAD.encode(&shifted);
@@ -46,22 +47,22 @@ impl Secret {
     }
 }
 
-/// Something that was written, in the forms in which it is looked through.
+/// A written text, in the forms in which it is searched.
 #[derive(Clone)]
 pub(crate) struct Kept {
     pub(crate) name: String,
     plain: String,
-    /// What `%3B` and its like stand for.
+    /// The text with `%3B` and similar decoded.
     decoded: String,
-    /// Hexadecimal digits alone, in small letters: whatever stood between them.
+    /// Only the hexadecimal digits, in small letters, without the characters between them.
     hex: String,
     /// Without blanks and line ends, in the letters of the first alphabet.
     base64: String,
-    /// The bytes that lists of numbers stand for.
+    /// The bytes that lists of numbers represent.
     listed: Vec<u8>,
 }
 
-/// Where it was found.
+/// The place where it was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) how: &'static str,
@@ -83,7 +84,7 @@ impl Kept {
         Self { name: name.to_owned(), decoded: decoded(&plain), hex, base64, listed: listed(&plain), plain }
     }
 
-    /// Where the secret stands in it.
+    /// Returns the place of the secret in it.
     pub(crate) fn shows(&self, secret: &Secret) -> Option<Found> {
         let digits = secret.digits.as_deref();
         let texts = [
@@ -106,7 +107,7 @@ impl Kept {
     }
 }
 
-/// Each byte as the character of its number, so that whatever was written can be looked through as a text.
+/// Turns each byte into the character with its number, so any data can be searched as a text.
 fn latin(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
@@ -128,13 +129,13 @@ fn decoded(text: &str) -> String {
     out + rest
 }
 
-/// The bytes of `[52, 55, 54]` and its like, one list after the other: every number that could be a byte, whatever
-/// stands between.
+/// Returns the bytes of lists such as `[52, 55, 54]`, one list after the other: every number that could be a byte, with
+/// any characters between.
 fn listed(text: &str) -> Vec<u8> {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// The ways in which bytes get into a text.
+/// Returns the ways in which bytes get into a text.
 pub(crate) fn writings(bytes: &[u8]) -> Vec<String> {
     let each = |form: fn(&u8) -> String, between: &str| bytes.iter().map(form).collect::<Vec<_>>().join(between);
     let inside = |before: &[u8]| STANDARD.encode([before, bytes, b"after"].concat());
@@ -158,7 +159,7 @@ pub(crate) fn writings(bytes: &[u8]) -> Vec<String> {
     ]
 }
 
-/// The ways in which people and programs write a card number.
+/// Returns the ways in which people and programs write a card number.
 pub(crate) fn groupings(pan: &str) -> Vec<String> {
     let groups = |size: usize, between: &str| {
         let groups: Vec<_> = pan.as_bytes().chunks(size).map(|group| std::str::from_utf8(group).unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The log of the whole process at its finest, without what the simulators and the tills of a test say.
+//! The log of the whole process at its finest level, without the lines of the simulators and the tests' tills.
 
 use std::io::{self, Write};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// To be named before anything is started: what is logged before it goes elsewhere.
+/// The log. It must be used before the program starts, because earlier lines go elsewhere.
 pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
     let others = ["pos_sim", "hyper_util::client"].map(|others| (others, LevelFilter::OFF));
@@ -22,7 +22,7 @@ pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// So far, of all tests of this process.
+    /// Returns the lines up to here, of all tests of this process.
     pub(crate) fn so_far(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,6 +1,6 @@
-//! Operators' PINs, right ones and wrong ones and ones in the wrong place, and what is kept of them: in no answer, no
-//! log at its finest, no support archive, no export and no output of the command line. In the journal's file alone are
-//! the digests, and beside it, closed to others, is their key.
+//! Operators' PINs, correct ones, wrong ones and ones in the wrong place, and the data that is kept about them. They
+//! are in no answer, no log at its finest level, no support archive, no export and no output of the command line. Only
+//! the journal's file contains the digests; their key is in a file next to it that other users cannot read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,8 +1,8 @@
-//! Whatever can be wrong with what comes from outside, over the real wires: each gives its documented outcome and
-//! message, and none charges without a record.
+//! Wrong input from outside, over the real wires: each case gives its documented outcome and message, and none charges
+//! without a record.
 //!
-//! One table for each side that it comes from. A line is: what is wrong | what it takes | what the till, or the
-//! technician, is told | how it ends | what the gateway holds in the end.
+//! One table for each source of input. A line is: fault | input | text for the till or the technician | end | the
+//! gateway's payments in the end.
 
 #![allow(clippy::too_many_arguments, clippy::type_complexity, reason = "a line of a table is as wide as the table")]
 
@@ -22,7 +22,8 @@ use pos_test_kit::within;
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 
-/// What is wrong | what in the configuration becomes what | what `check` and `run` say. Exit code 78, always.
+/// The fault | the text that is replaced in the configuration, and its replacement | the text of `check` and `run`. The
+/// exit code is always 78.
 const CONFIGURATIONS: &[(&str, &str, &str, &[&str])] = &[
     ("unknown key", "columns = 42", "colums = 42", &["line ", "printer[0].colums", "unknown field", "`columns`"]),
     ("unknown table", "[journal]", "[journals]", &["journals", "unknown field"]),
@@ -75,8 +76,8 @@ async fn files_that_others_could_read_or_write_are_refused() {
     }
 }
 
-/// `check` and `run` of the real program end with 78 and these words; no device was touched and no token is in the
-/// message.
+/// Checks that `check` and `run` of the real program end with 78 and these words; no device was used, and no token is
+/// in the message.
 async fn refused(counter: &Counter, what: &str, words: &[&str]) {
     let config = counter.shop.config();
     let config = config.to_str().unwrap();
@@ -120,7 +121,7 @@ async fn a_journal_that_cannot_be_kept_ends_the_start() {
     }
 }
 
-/// What is wrong | amount | currency | exit code of `pos-agent sale` | HTTP status and code | what both say.
+/// The fault | amount | currency | exit code of `pos-agent sale` | HTTP status and code | the text of both.
 const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("zero", "0.00", "EUR", 64, 422, "amount", "the amount is zero"),
     ("zero without decimals", "0", "EUR", 64, 422, "amount", "the amount is zero"),
@@ -156,14 +157,14 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("control bytes in the currency", "12.34", "E\u{1b}[2JUR", 64, 422, "currency", "unknown currency"),
 ];
 
-/// What people may type and programs must not write.
+/// Amounts that people may type and programs must not write.
 const AMOUNTS_OF_PEOPLE: &[(&str, &str, &str, &str)] = &[
     ("one decimal", "12.3", "EUR", "EUR amounts have 2 decimals, this one has 1"),
     ("a comma", "12,34", "EUR", "not a number; write it as 12.34"),
     ("two decimals where there are three", "1.23", "KWD", "KWD amounts have 3 decimals"),
 ];
 
-/// What can be read in two ways.
+/// Amounts that can be read in two ways.
 const AMOUNTS_OF_NOBODY: &[(&str, &str)] = &[
     ("1,000", "EUR amounts have at most 2 decimals, this one has 3; write one thousand as 1000"),
     ("1.000", "EUR amounts have at most 2 decimals"),
@@ -182,13 +183,13 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
         assert!(body["detail"].as_str().unwrap().contains(message), "{what}: {body}");
     }
     for (amount, message) in AMOUNTS_OF_NOBODY {
-        // The terminal's currency is asked for.
+        // In the terminal's currency.
         let output = counter.verb(&["sale", amount, "--reference", "R1", "--json"]).await.unwrap();
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("amount")), "{amount}: {told}");
         assert!(told["error"]["detail"].as_str().unwrap().contains(message), "{amount}: {told}");
     }
-    // Nothing is typed at the reader in another currency either.
+    // An amount cannot be typed at the reader in another currency either.
     let output = counter.verb(&["sale", "--currency", "USD", "--json"]).await.unwrap();
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("currency")), "{told}");
@@ -206,7 +207,7 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
     nothing_began(&counter, &at_rest);
 }
 
-/// What is wrong | the body of `POST /v1/sales` | HTTP status and code | what it says.
+/// The fault | the body of `POST /v1/sales` | HTTP status and code | its text.
 const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
     (
         "the amount as a number",
@@ -349,7 +350,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     let view = counter.until_ended(&reference).await;
     assert_eq!((view.outcome, view.amount.as_str()), (Some(OutcomeWord::Approved), "9999999999.99"), "{}", view.text);
     counter.until_ready().await;
-    // No decimals at all.
+    // Without decimals.
     counter.change_currency("JPY").await;
     let (status, refused) = counter.begin_in("no", "1.235", "KWD").await;
     assert!(status == 422 && refused["detail"].as_str().unwrap().contains("no other currency"), "{refused}");
@@ -362,8 +363,8 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     counter.audit("the largest amount");
 }
 
-/// What is wrong with the reader | how it is made so | what the status, the till and `pos-agent sale` (exit code 69)
-/// say.
+/// The fault of the reader | the way to cause it | the text of the status, the till and `pos-agent sale` (exit code
+/// 69).
 const NO_READER: &[(&str, fn(&mut Options), &[&str])] = &[
     (
         "absent",
@@ -402,17 +403,17 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
         for word in *words {
             assert!(said.iter().all(|said| said.contains(word)), "{what}: \"{word}\" is not in: {said:?}");
         }
-        // Each start is one probe, and one question whether the token is taken.
+        // Each start sends one probe, and one request to check the token.
         assert!(counter.kept().is_empty() && counter.shop.gateway.counters().requests <= 2, "{what}");
     }
 }
 
-/// How a sale ends.
+/// The end of a sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// At once.
+    /// Immediately.
     Now(OutcomeWord),
-    /// "Unconfirmed" at first; then reversed, which the till hears as declined.
+    /// "Unconfirmed" at first; then reversed, which the till gets as declined.
     Reversed,
     /// Unconfirmed: absence is final only after a day, and a decision may still come.
     Open,
@@ -425,12 +426,12 @@ struct Line {
     wrong: fn(&mut Options),
     amount: &'static str,
     card: (&'static str, CardEntry),
-    /// What the cashier reads on the way or in the end.
+    /// The cashier's text, on the way or in the end.
     told: &'static str,
     end: End,
     /// Exit code of `pos-agent sale`.
     exit: i32,
-    /// What the gateway holds as charged in the end.
+    /// The gateway's charges in the end.
     holds: &'static [&'static str],
 }
 
@@ -444,7 +445,7 @@ const fn line(what: &'static str, wrong: fn(&mut Options), amount: &'static str,
     Line { what, wrong, amount, card, told, end, exit, holds }
 }
 
-/// What the gateway answers (`pos-sim gateway --help` lists the cents).
+/// The gateway's answers (`pos-sim gateway --help` lists the cents).
 #[rustfmt::skip]
 const ANSWERS: &[Line] = &[
     line("declined",                       as_it_is, "10.51", CHIP, "bank-declined",             Now(OutcomeWord::Declined), 1, NOTHING),
@@ -481,7 +482,7 @@ const ANSWERS: &[Line] = &[
     line("HTTP 307 to another host",       as_it_is, "10.83", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
 ];
 
-/// What stands on the way to the gateway.
+/// Faults on the way to the gateway.
 #[rustfmt::skip]
 const WAYS: &[Line] = &[
     line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(OutcomeWord::NotSent), 69, NOTHING),
@@ -494,7 +495,7 @@ const WAYS: &[Line] = &[
     line("another's entity",            |shop| replace(shop, "entity-id = \"8ac7", "entity-id = \"0000"), "12.34", CHIP, "request-not-possible", Now(OutcomeWord::NotSent), 69, NOTHING),
 ];
 
-/// What the reader does.
+/// Actions of the reader.
 #[rustfmt::skip]
 const READERS: &[Line] = &[
     line("signs another amount",         |shop| shop.reader.amount_override = Some(1),       "12.34", CHIP, "reader-amount-differs", Now(OutcomeWord::NotSent), 69, NOTHING),
@@ -515,13 +516,13 @@ fn in_clear(shop: &mut Options) {
     (shop.reader.secured, shop.reader.claims_card_key) = (false, true);
 }
 
-/// Another address than the shop's gateway; the rest of the line becomes a comment.
+/// Sets another address than the shop's gateway; the rest of the line becomes a comment.
 fn to_port(shop: &mut Options, port: u16) {
     replace(shop, "url = \"", &format!("url = \"https://localhost:{port}\" #"));
     replace(shop, "connect-timeout-ms = 5000", "connect-timeout-ms = 300");
 }
 
-/// Takes connections and says nothing.
+/// Opens a port that accepts connections and sends no bytes.
 fn deaf_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     Box::leak(Box::new(listener)).local_addr().unwrap().port()
@@ -534,7 +535,7 @@ async fn whatever_the_gateway_answers_has_its_outcome() {
     }
 }
 
-/// Below .60 are reasons to decline, which are all alike here.
+/// Checks that the table is complete. Below .60 are reasons to decline, which are all alike here.
 #[test]
 fn the_table_leaves_no_outcome_of_the_simulated_gateway_out() {
     for (cents, ..) in pos_sim::gateway::outcomes::TABLE.iter().filter(|(cents, ..)| *cents >= 60) {
@@ -563,7 +564,7 @@ async fn whatever_a_reader_does_wrong_is_not_sent() {
 }
 
 impl Line {
-    /// The sale by the real command line, looked at from all sides.
+    /// Plays the sale with the real command line and checks all sides.
     async fn play(&self) -> Counter {
         let what = self.what;
         let mut options = Options::default();
@@ -617,7 +618,7 @@ impl Line {
         }
     }
 
-    /// An open sale is shown, stays open, and does not hold up the next one.
+    /// Checks that an open sale is shown, stays open, and does not delay the next one.
     async fn check_open(&self, counter: &Counter) {
         let what = self.what;
         let looked = |view: &SaleView| view.unsettled.is_some();
@@ -686,7 +687,7 @@ async fn text_of_the_gateway_commands_neither_printer_nor_screen() {
     assert_eq!(printed[0], printed[1], "the hostile text has brought commands of its own");
 }
 
-/// Every control byte with the byte after it, line feeds aside.
+/// Returns every control byte with the byte after it, except line feeds.
 fn commands(bytes: &[u8]) -> Vec<[u8; 2]> {
     let pairs = bytes.windows(2).filter(|pair| matches!(pair[0], 0..=9 | 11..=31 | 127));
     let mut commands: Vec<_> = pairs.map(|pair| [pair[0], pair[1]]).collect();

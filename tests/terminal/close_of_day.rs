@@ -1,6 +1,6 @@
-//! Closes of day, held against the ledger of the world's bank (`world/closes.rs`): random days with every kind of
-//! transaction, through midnight and both changes of the clock, with a clock that jumps and a power cut at each step of
-//! a close; and by hand what a close says.
+//! Closes of day, compared with the ledger of the world's gateway (`world/closes.rs`). Random days with every kind of
+//! transaction run through midnight and both changes of the clock. The clock jumps, and the power is cut at each step
+//! of a close. Other tests check the contents of a close by hand.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What the tills want: each kind, and each kind that may follow it.
+/// Fills the tills' requests: each kind, and each kind that may follow it.
 fn wishes(world: &World, dice: &mut Dice) {
     let kinds = [
         (Kind::Sale, None),
@@ -50,13 +50,13 @@ fn wishes(world: &World, dice: &mut Dice) {
         let till = format!("till-{}", dice.below(3) + 1);
         state.wishes.push(Wish { of, till, ..Wish::new(number, kind, minor) });
     }
-    // A payment that this journal does not know is undone.
+    // A reversal of a payment that this journal does not know.
     let number = kinds.len();
     let of = Some(Earlier::Payment(state.bank.earlier("DB", 700)));
     state.wishes.push(Wish { of, ..Wish::new(number, Kind::Reversal, 700) });
 }
 
-/// What was closed and what there is to close, of one seed.
+/// The closed and the open transactions of one seed.
 struct Days {
     closes: Vec<Close>,
     violations: Vec<String>,
@@ -72,7 +72,7 @@ fn random_days(seed: u64) -> Days {
     let count = world.lock().wishes.len();
     let (mut next, mut closes) = (0, 0);
     while next < count {
-        // Some hours to a day: over midnight, and into the other half of the year's clock.
+        // From some hours to a day: over midnight, and across the change of the clock.
         world.wait(HOUR * u32::try_from(dice.below(20)).unwrap());
         let until = count.min(next + 1 + usize::try_from(dice.below(6)).unwrap());
         let (first, inside) = (next, dice.roll());
@@ -98,7 +98,7 @@ fn random_days(seed: u64) -> Days {
     Days { closes, violations, story }
 }
 
-/// Some wishes in turn, and between them closes: at any hour of the clock, and with a cut at any step.
+/// Plays some requests in turn, and between them closes: at any hour, and with a cut at any step.
 async fn part_of_a_day(
     world: &World,
     mut till: crate::world::tills::Till,
@@ -118,7 +118,7 @@ async fn part_of_a_day(
         if dice.once_in(2) {
             continue;
         }
-        // A clock that jumps while the day is closed: no order and no sum follows it.
+        // A clock that jumps during the close: no order and no sum depends on it.
         world.lock().clock_off_ms = dice.pick(&[0, 0, -3_600_000, 366 * 86_400_000, -40 * 366 * 86_400_000]);
         let cut = dice.once_in(4).then(|| Plan { at: usize::try_from(dice.below(3)).unwrap(), cut: dice.pick(&CUTS) });
         world.plan(cut);
@@ -185,7 +185,7 @@ fn a_void_after_a_close_is_in_the_next_one_and_changes_no_earlier_one() {
         till.wants(2).await;
         till.close("Z1").await;
         till.close("Z2").await;
-        // Asked for again, each is what it was.
+        // A repeated request returns the same close.
         for again in ["Z0", "Z1", "Z2"] {
             assert!(till.close(again).await);
         }
@@ -198,7 +198,7 @@ fn a_void_after_a_close_is_in_the_next_one_and_changes_no_earlier_one() {
     assert!(net(third).is_empty() && third.kinds.is_empty(), "{third:#?}");
     assert_eq!((first.period.after_entry, second.period.after_entry), (0, first.period.to_entry));
     assert_eq!((first.period.from.as_ref(), second.period.from.as_ref()), (None, Some(&first.period.to)));
-    // What is reserved is named in each until it is captured or given free.
+    // A reservation is named in each close until it is captured or released.
     for close in [second, third] {
         let open: Vec<_> = close.open.iter().map(|item| (item.is, item.amount.as_deref())).collect();
         assert_eq!(open, [(OpenKind::PreAuthorisation, Some("50.00"))]);
@@ -212,8 +212,8 @@ fn is_slip(paper: &[u8]) -> bool {
     crate::world::hardware::lines(paper).iter().any(|line| line == "CLOSE OF DAY")
 }
 
-/// At each point that is seen from outside the power or the line is cut while the day is closed. Asked for again under
-/// the same reference, there is one close, whole.
+/// Checks cuts of the power or the line at each visible point during a close. After a repeated request with the same
+/// reference there is one close, whole.
 #[test]
 fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     let places = cut_while_closing(&World::new("on waiting 1: tap tap\n"), None);
@@ -238,14 +238,14 @@ fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     }
 }
 
-/// A sale, and a close under the plan; the points of the close.
+/// Makes a sale, and a close with the plan; returns the points of the close.
 fn cut_while_closing(world: &World, plan: Option<Plan>) -> Vec<Place> {
     sells(world, &[(Kind::Sale, 1000, None)]);
     let mut places = Vec::new();
     world.boot(async |mut till| {
         till.until_ready().await;
         till.wants(0).await;
-        // Its paper comes first.
+        // Its receipts are printed first.
         sleep(HOUR).await;
         world.plan(plan);
         till.close("Z0").await;

@@ -1,7 +1,7 @@
-//! The journal is taken away from under the agent at each moment of a transaction: wholly, its `-wal` alone, by another
-//! terminal's journal that is moved over it, or by a copy that is written over it. Nothing new is charged on what is
-//! there then. Once a person has taken over what was saved, everything ends as after a power cut. The judge reads the
-//! bank's ledger.
+//! The journal is taken away from under the agent at each moment of a transaction: wholly, only its `-wal`, by another
+//! terminal's journal that is moved over it, or by a copy that is written over it. No new payment is then charged on
+//! the files that are there. Once a person has adopted the rescue journal, everything ends as after a power cut. The
+//! judge reads the gateway's ledger.
 
 use std::time::Duration;
 
@@ -27,13 +27,13 @@ const SCENES: [(&str, Kind, &str, Behaviour); 6] = [
     ("by registration", Kind::ByRegistration, "", Behaviour::Approves),
 ];
 
-/// One transaction, with the journal taken away at the nth moment; `None` when it has no such moment.
+/// Plays one transaction, with the journal taken away at the nth moment; returns `None` when it has no such moment.
 fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: TakenAway, nth: usize) -> Option<World> {
     let place = format!("{name} / {how:?} / {nth}");
     let world = World::new(hand);
     {
         let mut state = world.lock();
-        // Before it one that has ended: the mark is written, and its reference is known.
+        // An ended transaction before it: the mark is written, and its reference is known.
         state.wishes.push(Wish::new(1, Kind::ByRegistration, 500));
         state.wishes.push(Wish::new(2, kind, 1234));
         state.wishes.push(Wish::new(3, Kind::ByRegistration, 700));
@@ -49,15 +49,15 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         if world.was_taken_away() {
             till.ask(2).await;
             assert!(is_refused(&world, 2), "{place}: {:?}", world.lock().wishes[2].told);
-            // What is open is saved as soon as the till has its answer.
+            // Open transactions are saved as soon as the till has its answer.
             sleep(Duration::from_secs(1)).await;
         }
     });
     world.was_taken_away().then_some(())?;
-    // All of it is at the journal's path after all.
+    // The whole journal is still at its path.
     let is_whole = matches!(how, TakenAway::WalAlone | TakenAway::WrittenOver);
     let rescued = rescue_of(&world);
-    // A start on what is there: a till that repeats itself is not charged again.
+    // A start with the files that are there: a till that repeats its request is not charged again.
     let end = world.boot(async |mut till| {
         sleep(HOUR).await;
         till.ask(0).await;
@@ -69,7 +69,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         }
     });
     assert_eq!(end, End::Done, "{place}");
-    // The person: takes over what was saved. Of a journal without anything to be saved there is nothing.
+    // The person adopts the rescue journal, unless the whole journal is still at its path.
     if !is_whole {
         let now = world.lock().clock_ms();
         let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));
@@ -91,7 +91,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
 }
 
 fn is_refused(world: &World, wish: usize) -> bool {
-    // What a till hears of a journal that cannot be used: nobody knows.
+    // A till's message from an unusable journal: unconfirmed.
     world.lock().wishes[wish].told.last() == Some(&TillResult::Unconfirmed { needs_a_person: false })
 }
 

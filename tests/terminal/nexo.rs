@@ -1,5 +1,5 @@
-//! A payment by nexo with the power cut, or the line broken, at each of its points: what the till believes in the end,
-//! by asking for the status or by sending the same message again, is what the bank's ledger holds.
+//! A payment by nexo with the power cut, or the line broken, at each of its points. The till asks for the status or
+//! sends the same message again; what it believes in the end matches the gateway's ledger.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::world::tills::Wish;
 
 const AMOUNT: u64 = 1250;
 
-/// When the till stops its payment: before it asks the terminal for the so-many-th time, and so much later.
+/// The moment when the till stops its payment: this long after its n-th request to the terminal.
 type Stop = Option<(usize, Duration)>;
 
-/// One life of a terminal: what the till believes, what the bank holds, the points that were passed, and how often the
-/// payment asked the terminal.
+/// Plays one life of a terminal. Returns the till's belief, the amount at the gateway, the points that were passed, and
+/// the number of the payment's requests to the terminal.
 fn live(
     hand: &str,
     behaviour: Behaviour,

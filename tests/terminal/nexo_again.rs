@@ -1,6 +1,6 @@
-//! Messages of a nexo till that come again, in the world: the same one and another one under its numbers, at once and
-//! after days, over all categories, with the power cut or the line broken at each point. Each Success stands for just
-//! what its message asked for, and nothing stands at the bank that the till was not told of.
+//! Repeated messages of a nexo till, in the world. The same message and another one come with the same numbers,
+//! immediately and after days, for all categories. The power is cut, or the line broken, at each point. Each Success
+//! reports just what its message requested, and the gateway has no payment that the till was not told of.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::world::cut_points::{CUTS, Plan};
 use crate::world::nexo_counter::{Asked, Counter, NexoResult};
 
 const DAYS: Duration = Duration::from_secs(3 * 24 * 3600);
-/// How many pairs of messages there are.
+/// The number of pairs of messages.
 const PAIRS: usize = 6;
 
 fn payment(kind: &str, amounts: &str, order: &str, original: Option<&(String, String)>) -> String {
@@ -38,17 +38,17 @@ fn sale(service_id: &str, minor: u64) -> Asked {
     Asked { category: "Payment", service_id: service_id.to_owned(), body, is: ("DB", minor, None) }
 }
 
-/// What a till that was paid knows: the payments that it may name, in the order of their numbers.
+/// The knowledge of a till that was paid: the payments that it may name, in the order of their numbers.
 struct Known(Vec<String>);
 
 impl Known {
-    /// The terminal's name of the so-manieth transaction.
+    /// Returns the terminal's name of this transaction.
     fn name(&self, at: usize) -> (String, String) {
         (format!("{}.{}", at + 1, self.0[at]), "t".to_owned())
     }
 
-    /// Two messages under the same numbers that mean another thing each, and whether the second one has a transaction
-    /// of its own once its number is free.
+    /// Returns two messages with the same numbers and different contents, and whether the second one gets its own
+    /// transaction once its number is free.
     fn pair(&self, which: usize) -> (Asked, Asked, bool) {
         let (one, two, reserved) = (self.name(0), self.name(1), self.name(2));
         let of = |at: usize| Some(self.0[at].clone());
@@ -104,7 +104,7 @@ fn done(told: NexoResult) -> String {
     }
 }
 
-/// A shop that has taken 10.00 and 30.00 and reserved 50.00.
+/// Opens a shop that has taken 10.00 and 30.00 and reserved 50.00.
 fn opened() -> (World, Known) {
     let world = World::new("on waiting: tap tap");
     let mut known = Vec::new();
@@ -177,7 +177,7 @@ fn whatever_is_cut_no_message_is_answered_by_another_one() {
     let (mut runs, mut moved, mut unsent) = (0, 0, 0);
     for which in 0..PAIRS {
         let (points, ..) = cut_in_the_middle(which, None);
-        // Each moment of the longest ones costs its time; the others share their steps.
+        // Each moment of the longest ones takes time, and the others share their steps.
         for at in (0..points).step_by(if points > 20 { 3 } else { 1 }) {
             for cut in CUTS {
                 let (_, second_moved, second_unsent) = cut_in_the_middle(which, Some(Plan { at, cut }));
@@ -190,8 +190,8 @@ fn whatever_is_cut_no_message_is_answered_by_another_one() {
     assert!(runs > 60 && moved > 20 && unsent < runs / 10, "{runs} runs, {moved} moved, {unsent} not sent");
 }
 
-/// The second message comes days after the first one, and is cut; the till insists. How many points were passed,
-/// whether it moved money, and whether it is told that it was not sent.
+/// Sends the second message days after the first one, with a cut; the till insists. Returns the number of points
+/// passed, whether it moved money, and whether the till is told that it was not sent.
 fn cut_in_the_middle(which: usize, plan: Option<Plan>) -> (usize, bool, bool) {
     let (world, known) = opened();
     let (first, second, moves) = known.pair(which);
@@ -215,13 +215,14 @@ fn cut_in_the_middle(which: usize, plan: Option<Plan>) -> (usize, bool, bool) {
         let mut counter = Counter::new(&till);
         match counter.insists(&second).await {
             NexoResult::Done(paid) => moved = told.insert(paid),
-            // The line was gone before anything was sent: that is its end, as nothing is left that nobody knows.
+            // The connection was lost before the request was sent: that is the end, and no open transaction is left.
             NexoResult::Failure(condition) if condition == "UnreachableHost" => {
                 assert!(moves, "{which} {plan:?}");
                 assert_eq!(counter.unsettled().await, Vec::<String>::new(), "{which} {plan:?}");
                 unsent = true;
             }
-            // It was written down, and the power went before anything was sent: it is told so, and nothing is there.
+            // It was recorded, and the power was cut before the request was sent: the till is told so, and there is no
+            // payment.
             NexoResult::Failure(condition) => assert!(condition == "Aborted" && moves, "{which} {plan:?}: {condition}"),
             other => assert!(other == NexoResult::Rejected && !moves, "{which} {plan:?}: {other:?}"),
         }

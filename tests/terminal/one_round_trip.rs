@@ -1,5 +1,5 @@
-//! One round trip after the card: the connection to the gateway, its TLS handshake included, is open before the card is
-//! read. Proved by a server that counts connections, handshakes, requests and bytes.
+//! One round trip after the card: the connection to the gateway, with its TLS handshake, is open before the card is
+//! read. A server that counts connections, handshakes, requests and bytes proves it.
 
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
@@ -13,7 +13,7 @@ use pos_test_kit::within;
 
 #[ext(CountsRoundTrips)]
 impl Counter {
-    /// Opens a shop and waits until its gateway was probed, as it is at each start.
+    /// Opens a shop and waits until its gateway was probed, as at each start.
     async fn probed() -> Self {
         Self::probed_with(Options::default()).await
     }
@@ -26,8 +26,8 @@ impl Counter {
         counter
     }
 
-    /// Begins a sale and waits until nothing moves on the line to the gateway any more: the reader waits for the card,
-    /// the way to the gateway was made ready.
+    /// Begins a sale and waits until the line to the gateway is quiet: the reader waits for the card, and the
+    /// connection to the gateway is ready.
     async fn armed(&self, reference: &str, handshakes: u64) -> GatewayCounters {
         assert_eq!(self.begin(reference, "12.34").await.0, 201);
         within("armed", self.shop.reader.waits_for(pos_sim::reader::WaitsFor::Card)).await;
@@ -38,7 +38,7 @@ impl Counter {
         within(what, async {
             let mut last = self.shop.gateway.counters();
             let mut unchanged = 0;
-            // Questions to the till go round the whole loop meanwhile.
+            // Meanwhile status queries pass through the whole loop.
             while !reached(&last) || unchanged < 20 {
                 let _ = self.status().await;
                 let now = self.shop.gateway.counters();
@@ -72,15 +72,15 @@ async fn the_handshake_is_over_before_the_card_is_read() {
         assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 3), "{name}: the payment alone");
         let payment = after.bytes_in - before.bytes_in;
 
-        // The second sale has no handshake to hide, and the payment is all there is. A payment of the same size as the
-        // first one's shows that nothing but the request came between the first card and its answer.
+        // The second sale has no handshake and sends only its payment. Its payment is as long as the first one's, so
+        // only the request was sent between the first card and its answer.
         let before = counter.armed("R2", 2).await;
         assert_eq!(before.requests, 3, "{name}: the line is there");
         counter.present(card(name).unwrap(), entry).await;
         let after = counter.approved("R2").await;
         assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 4), "{name}: the second sale");
         assert_eq!(payment, after.bytes_in - before.bytes_in, "{name}: bytes beside the request");
-        // One TLS record (at most 16 KiB) takes the whole request.
+        // The whole request fits one TLS record (at most 16 KiB).
         assert!((500..16_384).contains(&payment), "{name}: {payment} bytes");
         counter.audit(name);
     }
@@ -90,7 +90,7 @@ async fn the_handshake_is_over_before_the_card_is_read() {
 async fn a_connection_that_was_closed_before_the_card_came_is_opened_anew() {
     let counter = Counter::probed().await;
     counter.armed("R1", 2).await;
-    // What a load balancer does to an idle connection.
+    // As a load balancer does with an idle connection.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.present(card("tap").unwrap(), Tap).await;

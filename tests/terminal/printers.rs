@@ -1,5 +1,5 @@
-//! Printers at a real counter: a sale goes on whatever they do, the status says what they need, and a receipt can be
-//! had again.
+//! Printers at a real counter: a sale goes on with any fault of a printer, the status says what a printer needs, and a
+//! receipt can be printed again.
 
 use crate::counter::Counter;
 use pos_agent::till::{Attention, PrinterState};
@@ -43,7 +43,7 @@ async fn a_day_is_closed_without_paper_and_its_slip_comes_when_there_is_some() {
     let mut counter = Counter::open().await;
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     for _ in 0..2 {
-        // The same close: a person at a silent printer asks again.
+        // The same close: a person at a silent printer requests it again.
         let closed = counter.verb(&["close", "--reference", "Z1", "--print"]).await.unwrap();
         assert_eq!(closed.status.code(), Some(0), "{closed:?}");
     }
@@ -88,7 +88,7 @@ async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("goes to printer-1"), "{told:?}");
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
     assert!(counter.shop.printer.receipts().len() >= before + 4);
-    // The outcome is what it was.
+    // The outcome stays the same.
     assert_eq!(counter.show("R1").await.outcome, Some(OutcomeWord::Approved));
 }
 
@@ -111,7 +111,7 @@ async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_
     });
     let names: Vec<String> = status.await.printers.into_iter().map(|printer| printer.name).collect();
     assert_eq!(names, ["office", "counter"]);
-    // Again on the one whose copy it is.
+    // Again on the printer of this copy.
     let (code, body) = counter.post("/v1/sales/R1/receipt?copy=customer").await;
     assert_eq!((code, body["printer"].as_str()), (202, Some("counter")));
     assert!(within("the duplicate", second.next_receipt()).await.contains("DUPLICATE"));
@@ -145,7 +145,7 @@ async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() 
     let paper = counter.paper().await;
     let lines: Vec<&str> = paper.lines().map(str::trim).collect();
     assert_eq!(lines, ["VOUCHER", "10 % off@", "", "Points                                 120"], "{paper}");
-    // Nothing of it is kept: it is no transaction.
+    // The lines are not kept: they are no transaction.
     assert!(!counter.verb(&["receipt", "last"]).await.unwrap().status.success());
 
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
@@ -268,7 +268,7 @@ async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since()
     let mark = format!("{}DUPLICATE\n", " ".repeat(16));
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
 
-    // The next sale has the new ones.
+    // The next sale has the new lines.
     counter.sell("R2", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R2").await;
     let (_, customers) = (counter.paper().await, counter.paper().await);

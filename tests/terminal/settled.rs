@@ -1,6 +1,6 @@
-//! A day that both sides have lived through: the real agent's journal against the settlement file that the gateway
-//! writes of its own ledger, by `pos-agent reconcile`. First there is no difference; then each kind of difference is
-//! planted, in the file, and in each column of it.
+//! A day from both sides: the real agent's journal against the settlement file that the gateway writes from its own
+//! ledger, by `pos-agent reconcile`. First there is no difference. Then each kind of difference is planted, in the
+//! file, and in each column of it.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 #[ext(Settles)]
 impl Counter {
-    /// With a card, to the end that is expected.
+    /// Pays with a card, to the expected end.
     async fn card_ends(&self, body: Value, outcome: OutcomeWord) -> SaleView {
         let reference = body["reference"].as_str().unwrap().to_owned();
         let (status, answer) = self.ask(body).await;
@@ -30,14 +30,14 @@ impl Counter {
         view
     }
 
-    /// Of an earlier transaction, approved.
+    /// Makes a follow-up of an earlier transaction, approved.
     async fn follows(&self, body: Value) {
         let view = self.done(body).await;
         assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
         self.until_ready().await;
     }
 
-    /// Everything that money does in a day.
+    /// Plays a day with every kind of payment.
     async fn a_day(&self) {
         use OutcomeWord::{Approved, Declined, PartiallyApproved, Reversed};
         self.card_ends(json!({"reference": "s1", "amount": "12.34", "tip": "1.00"}), Approved).await;
@@ -64,12 +64,12 @@ impl Counter {
         }
     }
 
-    /// The file of the date on which today is settled.
+    /// Returns the file of the date on which today is settled.
     fn settlement_file(&self) -> String {
         self.settled_in(1)
     }
 
-    /// What is settled in so many days.
+    /// Returns the file of the date after this many days.
     fn settled_in(&self, days: i64) -> String {
         let date = chrono::Utc::now().date_naive() + chrono::TimeDelta::days(days);
         self.shop.gateway.settlement_file(date)
@@ -83,7 +83,7 @@ impl Counter {
         (output.status.code().unwrap(), text.lines().map(str::to_owned).collect())
     }
 
-    /// The findings of a changed file, one line each.
+    /// Returns the findings of a changed file, one line each.
     async fn findings(&self, file: &str) -> Vec<String> {
         let path = self.shop.folder().join("settled.csv");
         fs::write(&path, file).unwrap();
@@ -94,7 +94,7 @@ impl Counter {
     }
 }
 
-/// The file with one column of one line changed.
+/// Returns the file with one column of one line changed.
 fn spoilt(file: &str, line: usize, column: &str, value: &str) -> String {
     let at = file.lines().next().unwrap().split(';').position(|name| name == column).unwrap();
     let change = |(number, text): (usize, &str)| match number == line {
@@ -179,7 +179,7 @@ async fn a_day_agrees_and_each_planted_difference_is_found() {
     }
 }
 
-/// What a column must not hold; a column that may hold any text is too long.
+/// Returns a wrong value for a column; a column that accepts any text gets one that is too long.
 fn wrong_value(column: &str) -> (&str, String) {
     let long = |length: usize| "x".repeat(length);
     match column {
@@ -213,13 +213,13 @@ async fn each_column_that_is_wrong_is_named_with_its_line() {
             .iter()
             .filter(|line| line.contains("line 3") && line.contains(&format!("{column} {must}")))
             .collect();
-        // TransactionId names somebody else's terminal then, and the date is any text that begins with one.
+        // In these cases TransactionId names another terminal, and the date is any text that begins with one.
         assert_eq!(named.len(), 1, "{column}: {findings:?}");
         assert!(!findings.concat().contains(&value), "{column}: what was found there is not repeated");
         let lost = findings.iter().filter(|line| !line.contains("line 3")).count();
         assert!(lost <= 1, "{column}: the other line counts: {findings:?}");
     }
-    // Wrong on every line it is told once.
+    // A fault on every line is reported once.
     let all = spoilt(&spoilt(&file, 2, "BankCode", &"1".repeat(13)), 3, "BankCode", &"1".repeat(13));
     let findings = counter.findings(&all).await;
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -238,7 +238,7 @@ async fn a_folder_is_read_file_by_file() {
     for days in [1, 2, 6] {
         fs::write(folder.join(format!("day-{days}.csv")), counter.settled_in(days)).unwrap();
     }
-    // What is no such file is passed over; a hidden one is still being written.
+    // Other files are ignored; a hidden file is still being written.
     fs::write(folder.join("notes.txt"), "nothing").unwrap();
     fs::write(folder.join(".day-9.csv"), "half").unwrap();
     let (code, lines) = counter.reconcile(&folder, &[]).await;
@@ -250,7 +250,7 @@ async fn a_folder_is_read_file_by_file() {
     assert!(said.contains("matched                                      2  30.97 EUR"), "{said}");
     assert_eq!(disputed.amount, "20.97");
 
-    // One that cannot be read is named, and the others count.
+    // An unreadable file is named, and the others count.
     fs::write(folder.join("day-0.csv"), "a,b\n1,2\n").unwrap();
     fs::create_dir(folder.join("day-3.csv")).unwrap();
     let (code, lines) = counter.reconcile(&folder, &["--json"]).await;
@@ -266,7 +266,7 @@ async fn a_folder_is_read_file_by_file() {
     let summary = &values.last().unwrap()["summary"];
     assert_eq!((&summary["files"], &summary["matched"]["count"]), (&json!(3), &json!(2)));
 
-    // The same file twice is no day that was lived through.
+    // The same file twice cannot come from a real day.
     fs::copy(folder.join("day-1.csv"), folder.join("day-1-again.CSV")).unwrap();
     let (_, lines) = counter.reconcile(&folder, &[]).await;
     let differs = lines.iter().filter(|line| line.starts_with("amount differs              sale")).count();

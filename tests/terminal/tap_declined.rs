@@ -1,5 +1,4 @@
-//! A tap that the issuer does not take: the customer is asked to insert the card, and the next try takes the chip
-//! alone.
+//! A tap that the issuer declines: the customer is asked to insert the card, and the next try accepts only the chip.
 
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
@@ -9,7 +8,7 @@ use serde_json::json;
 
 use crate::counter::{Counter, ended};
 
-/// START CONTACTLESS, and START of a chip.
+/// START CONTACTLESS; the next constant is START of a chip.
 const TAPS: u16 = 0xDEC1;
 const CHIP: u16 = 0xDED1;
 
@@ -19,7 +18,7 @@ async fn open() -> Counter {
     Counter::open_with(options).await
 }
 
-/// What the reader was told since it had been told `before` commands.
+/// Returns the commands of the reader after the first `before` ones.
 fn armed(counter: &Counter, before: usize) -> Vec<u16> {
     let told = counter.told_to_reader();
     told[before..].iter().copied().filter(|command| [TAPS, CHIP].contains(command)).collect()
@@ -35,7 +34,7 @@ async fn a_tap_that_its_issuer_does_not_take_is_followed_by_the_chip_alone() {
     let paper = counter.paper().await;
     assert!(paper.contains("PLEASE INSERT THE CARD") && paper.contains("NOT CHARGED"), "{paper}");
 
-    // The same till, the same amount, and no word about the chip: the terminal knows.
+    // The same till, the same amount, and no option for the chip: the terminal knows it.
     counter.until_free().await;
     let before = counter.told_to_reader().len();
     assert_eq!(counter.begin("inserted", "5.93").await.0, 201);
@@ -44,11 +43,11 @@ async fn a_tap_that_its_issuer_does_not_take_is_followed_by_the_chip_alone() {
     let view = counter.until_ended("inserted").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Approved));
     assert_eq!((armed(&counter, before), counter.charged()), (vec![CHIP], vec!["5.93 EUR".to_owned()]));
-    // A till that asks again hears the same sale, and not that it is another one.
+    // A till that asks again gets the same sale, and no conflict.
     let (status, again) = counter.begin("inserted", "5.93").await;
     assert_eq!((status, again["replayed"].as_bool()), (200, Some(true)));
 
-    // What comes after it is for any card.
+    // The next sale is for any card.
     counter.until_free().await;
     let before = counter.told_to_reader().len();
     counter.sell("next", "5.00", "tap", Tap).await;
@@ -67,7 +66,7 @@ async fn another_amount_after_it_is_for_any_card() {
     assert_eq!(ended(&counter.until_ended("other").await), Some(OutcomeWord::Approved));
 }
 
-/// Who has inserted the card is not asked to insert it.
+/// Checks that a customer who has inserted the card is not asked to insert it.
 #[tokio::test]
 async fn a_till_asks_for_the_chip_itself_and_no_swipe_takes_its_place() {
     let counter = open().await;
@@ -82,11 +81,11 @@ async fn a_till_asks_for_the_chip_itself_and_no_swipe_takes_its_place() {
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     assert_eq!(armed(&counter, before), [CHIP]);
     assert_eq!(counter.ask(body).await.0, 200);
-    // Without the word it is the same; typed it is another one.
+    // Without the option it is the same sale; with a typed card it is another one.
     assert_eq!(counter.begin("R1", "7.00").await.0, 200);
     let typed = json!({ "reference": "R1", "amount": "7.00", "entry": "manual" });
     assert_eq!(counter.ask(typed).await.1["code"], "amount-differs");
-    // And one that any card could pay is no order for the chip.
+    // A sale that any card could pay does not become one for the chip.
     counter.until_free().await;
     counter.sell("R2", "7.00", "tap", Tap).await;
     counter.until_ended("R2").await;

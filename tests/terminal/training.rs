@@ -1,6 +1,5 @@
-//! Training on real wires: from before to after whole transactions of every kind and outcome no byte comes to the
-//! reader and none to the gateway, and nothing of it is counted. What each outcome looks like is shown without wires
-//! (`src/agent/tests/training.rs`).
+//! Training on real wires. During whole transactions of every kind and outcome no byte reaches the reader and none the
+//! gateway, and no count includes them. `src/agent/tests/training.rs` shows each outcome without wires.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +17,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::counter::{Counter, ended};
 
-/// A shop that may train, its reader behind a wire that counts what the agent says to it.
+/// A shop that permits training, with its reader on a wire that counts the agent's bytes.
 struct Watched {
     counter: Counter,
     to_reader: Arc<AtomicU64>,
 }
 
-/// What has come to reader and gateway.
+/// The bytes and requests that reached reader and gateway.
 #[derive(Debug, PartialEq, Eq)]
 struct Heard {
     to_reader: u64,
@@ -62,7 +61,7 @@ impl Watched {
         Heard { to_reader: self.to_reader.load(Ordering::SeqCst), to_gateway: bytes_in, connections }
     }
 
-    /// The start is over: the reader is ready, the gateway was asked whether it is there, and nothing is on its way.
+    /// Waits for the end of the start: the reader is ready, the gateway was probed, and no data is on its way.
     async fn until_quiet(&self) -> Heard {
         let answers = |status: &pos_agent::till::StatusView| status.gateway.state == GatewayState::Answers;
         self.counter.until_status("the gateway", answers).await;
@@ -99,7 +98,7 @@ impl Watched {
         serde_json::from_value(signed).unwrap()
     }
 
-    /// What every account of the shop says.
+    /// Returns every account of the shop.
     async fn accounts(&self) -> Vec<Value> {
         let mut accounts = Vec::new();
         for path in ["/v1/sales", "/v1/totals"] {
@@ -111,7 +110,7 @@ impl Watched {
     }
 }
 
-/// What the agent says is counted.
+/// Passes bytes on and counts those of the agent.
 async fn pass_on(agent: TcpStream, reader: TcpStream, counts: Arc<AtomicU64>) {
     let (mut from_agent, mut to_agent) = agent.into_split();
     let (mut from_reader, mut to_reader) = reader.into_split();
@@ -148,7 +147,7 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     }
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
     assert!(watched.counter.charged().is_empty());
-    // What counts does count: one real sale is heard by both.
+    // The counters work: both count one real sale.
     watched.counter.sell("approved", "5.00", "tap", Tap).await;
     assert_eq!(ended(&watched.counter.until_ended("approved").await), Some(OutcomeWord::Approved));
     let after = watched.heard();
@@ -156,7 +155,7 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     assert_eq!(watched.counter.charged(), ["5.00 EUR"], "the same reference is another sale's in training");
 }
 
-/// The place of the reader is free again a moment after the end.
+/// Waits until the reader is free again, a moment after the end.
 async fn until_free(watched: &Watched, lesson: &str) {
     within("the next one", async {
         loop {
@@ -200,11 +199,11 @@ async fn no_byte_leaves_for_any_kind() {
         }
     }
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
-    // A close of the day knows nothing of it either.
+    // The close of day does not include training either.
     let (status, close) = watched.counter.post_json("/v1/closes", json!({ "reference": "day" })).await;
     assert_eq!(status, 201, "{close}");
     assert_eq!((&close["net"], &close["open"]), (&json!([]), &json!([])), "{close}");
-    // A real one that names what was trained is refused, and so is the other way round.
+    // A real transaction that refers to a training one is refused, and so is the opposite.
     let refund = json!({ "reference": "R10", "kind": "refund", "of": "R1", "amount": "1.00" });
     let (status, refused) = watched.counter.ask(refund).await;
     assert_eq!((status, &refused["code"]), (422, &json!("not-possible")), "{refused}");
@@ -212,8 +211,8 @@ async fn no_byte_leaves_for_any_kind() {
     assert!(watched.counter.charged().is_empty());
 }
 
-/// The power goes while a payment of training is "unconfirmed": after the start nothing is sent to the gateway for it,
-/// and it is brought to its end in training.
+/// Checks a power cut during an "unconfirmed" training payment: after the start no request is sent to the gateway for
+/// it, and it ends in training.
 #[tokio::test]
 async fn what_was_trained_is_never_recovered_towards_the_gateway() {
     let mut watched = Watched::open().await;
@@ -234,7 +233,7 @@ async fn what_was_trained_is_never_recovered_towards_the_gateway() {
     assert!(watched.counter.charged().is_empty() && watched.counter.status().await.unconfirmed.is_empty());
 }
 
-/// A customer who pays does not wait for somebody who learns, and who learns waits for the customer.
+/// Checks that a paying customer does not wait for training, and that training waits for the customer.
 #[tokio::test]
 async fn a_real_sale_goes_first() {
     let watched = Watched::open().await;
@@ -249,7 +248,7 @@ async fn a_real_sale_goes_first() {
     assert_eq!(shown["code"], "no-such-sale", "{shown}");
 }
 
-/// On the command line, which says what it is above and below.
+/// Checks the command line, which says above and below that it is training.
 #[tokio::test]
 async fn the_shell_trains_and_says_so() {
     let watched = Watched::open().await;

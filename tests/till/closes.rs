@@ -1,5 +1,6 @@
 //! Closes of day over the real socket and port, against the real program: made, listed, shown in three forms, printed
-//! again; what another till hears of one; whatever can be wrong with a request; and that a long count stops nobody.
+//! again. The tests also cover another till's view of a close, invalid requests, and that a long count blocks no other
+//! request.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use pos_sim::shop::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A terminal whose journal has so many sales of 12.34 of till-1, and the folder that it lies in.
+/// Opens a terminal whose journal has this many sales of 12.34 by till-1, and the folder of the journal.
 async fn terminal(sales: u64, place: u8) -> (Terminal, TempDir) {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let journal = book::file(&folder);
@@ -58,11 +59,11 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     assert_eq!((&own["till"], &own["firstNumber"], &own["lastNumber"]), (&json!("till-1"), &json!(1), &json!(3)));
     assert_eq!((&own["schemes"], &own["brands"]), (&close["schemes"], &close["brands"]), "it is the only till");
     assert_eq!(close["notPrinted"], Value::Null, "the printer has it, or keeps it until it can");
-    // The same reference is the same close, and nothing is made or printed.
+    // The same reference is the same close, and no other close is made or printed.
     let again = terminal.close(json!({ "reference": "Z1", "print": true })).await;
     assert_eq!((again.0, &again.json()["replayed"]), (200, &json!(true)));
     assert_eq!(again.json()["period"], close["period"]);
-    // Without a reference each is a new one; a day without a sale has one too.
+    // Without a reference each is a new one; a day without a sale has a close, too.
     let second = terminal.close(json!({})).await;
     assert_eq!((second.0, &second.json()["number"], &second.json()["net"]), (201, &json!(2), &json!([])));
     assert!(second.json().get("firstNumber").is_none() && second.json().get("own").is_none(), "{}", second.2);
@@ -73,7 +74,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     assert_eq!((&page["closes"][0]["number"], &page["next"]), (&json!(1), &Value::Null));
     let all = terminal.at_socket(&get("/v1/closes", "")).await.json();
     assert_eq!(all["closes"].as_array().unwrap().len(), 2);
-    // The forms.
+    // The three forms.
     let json = terminal.shown("1", "application/json").await;
     assert_eq!(json.json()["net"], net);
     let csv = terminal.shown("1", "text/csv").await;
@@ -83,7 +84,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     let slip = terminal.shown("last", "text/plain").await;
     assert!(slip.2.contains("CLOSE OF DAY") && slip.2.contains("NO MONEY MOVED"), "{}", slip.2);
     assert_eq!(code(&terminal.shown("1", "image/png").await), (406, "not-acceptable".to_owned()));
-    // On paper once more.
+    // Printed once more.
     let printed = terminal.at_socket(&post("/v1/closes/1/print", "", "{}")).await;
     assert_eq!((printed.0, printed.json()["waiting"].is_u64()), (202, true), "{}", printed.2);
 }
@@ -106,7 +107,7 @@ async fn what_the_next_close_would_count_is_seen_and_closes_nothing() {
     assert_eq!((&open["number"], &open["net"]), (&json!(2), &json!([])));
 }
 
-/// More than any list has at once: the terminal adds, and nobody else has to.
+/// Checks more transactions than any list contains: the terminal computes the sums, so no till has to.
 #[tokio::test]
 async fn the_net_is_of_all_however_many_there_are() {
     let (terminal, _folder) = terminal(6_001, 26).await;
@@ -120,7 +121,7 @@ async fn the_net_is_of_all_however_many_there_are() {
 #[tokio::test]
 async fn a_till_sees_the_sums_of_all_and_the_references_of_its_own() {
     let (terminal, _folder) = terminal(2, 21).await;
-    // Of till-1, which has the token; the one who asks at the socket stands for the terminal itself.
+    // By till-1, which has the token; a caller at the socket is the terminal itself.
     let made = terminal.at_port(&post("/v1/closes", &token(), &json!({ "reference": "Z1" }).to_string())).await;
     assert_eq!((made.0, &made.json()["till"]), (201, &json!("till-1")), "{}", made.2);
     let other = terminal.close(json!({ "reference": "Z1" })).await;
@@ -180,7 +181,7 @@ async fn a_long_count_stops_nobody_and_two_at_once_count_nothing_twice() {
             tokio::spawn(async move { terminal.close(json!({})).await })
         })
         .collect();
-    // The loop goes on: it answers, again and again, before the first of them is counted.
+    // The loop goes on: it answers repeatedly before the first of them is counted.
     let mut answered = 0;
     while !two.iter().all(tokio::task::JoinHandle::is_finished) {
         assert_eq!(terminal.at_socket(&get("/v1/status", "")).await.0, 200);

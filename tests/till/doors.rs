@@ -1,8 +1,7 @@
-//! Hostile neighbours at the tills' doors: connections that say nothing, little, or the wrong thing; readers that do
-//! not read; a port that another program has. A till with its token is answered all the same.
+//! Hostile callers at the tills' socket and port: connections that send no bytes, few bytes, or wrong ones; clients
+//! that do not read; a port that another program uses. A till with its token is still answered.
 //!
-//! Where it is about time, the wires are real and the clock is tokio's, which stands still as long as anybody has
-//! something to do.
+//! In tests about time, the connections are real and the clock is tokio's, which stops as long as any task has work.
 
 mod given;
 
@@ -21,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
-/// The header with the token of a till of the fake agent.
+/// Returns the header with the token of a till of the fake agent.
 fn token(till: usize) -> String {
     format!("Authorization: Bearer {}\r\n", TOKENS[till - 1])
 }
@@ -40,7 +39,7 @@ fn code(answer: &Answer) -> String {
     error["code"].as_str().unwrap().to_owned()
 }
 
-/// Whether the other end has closed it.
+/// Returns whether the other end has closed it.
 fn is_closed(stream: &TcpStream) -> bool {
     match stream.try_read(&mut [0]) {
         Ok(read) => read == 0,
@@ -48,10 +47,10 @@ fn is_closed(stream: &TcpStream) -> bool {
     }
 }
 
-// ---- Strangers
+// ---- Callers without a token
 
-/// The real program. That it answers while none of them was given up shows that nobody had to be for it: no clock is
-/// asked.
+/// Checks the real program. It answers before it has closed any of these connections, so none had to be closed for the
+/// till. The test uses no clock.
 #[tokio::test]
 async fn silent_and_slow_connections_take_no_place_from_a_till() {
     let terminal = Terminal::start(Options::default(), own_address(1)).await;
@@ -76,7 +75,7 @@ async fn hundreds_of_strangers_delay_no_till() {
     for round in 0..100 {
         for manner in ["silent", "dribbling", "half open", "with a wrong token", "asking for more than is answered"] {
             let mut stream = TcpStream::connect(shop.http).await.unwrap();
-            // One that was given up meanwhile is none.
+            // A connection that was closed meanwhile is ignored.
             let _ = match manner {
                 "dribbling" => stream.write_all(b"GET /v1/sta").await,
                 "half open" => stream.shutdown().await,
@@ -91,11 +90,11 @@ async fn hundreds_of_strangers_delay_no_till() {
             };
             strangers.push(stream);
         }
-        // Those that dribble send one more byte each.
+        // The dribbling ones send one more byte each.
         for stream in strangers.iter().skip(1).step_by(5) {
             let _ = stream.try_write(b"t");
         }
-        // The till connects, and before it says who it is there are more of them.
+        // The till connects, and more strangers connect before it sends its token.
         let mut till = TcpStream::connect(shop.http).await.unwrap();
         for _ in 0..100 {
             strangers.push(TcpStream::connect(shop.http).await.unwrap());
@@ -105,7 +104,7 @@ async fn hundreds_of_strangers_delay_no_till() {
         till.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "round {round}: {answer}");
         answered += 1;
-        // The system's table of connections has an end.
+        // The system's table of connections is limited.
         if strangers.len() > 1000 {
             strangers.drain(..600);
         }
@@ -114,7 +113,7 @@ async fn hundreds_of_strangers_delay_no_till() {
     assert!(began.elapsed() < Duration::from_secs(1), "tills waited for a deadline: {:?}", began.elapsed());
 }
 
-// ---- Callers with too much of it
+// ---- Callers with too many requests
 
 #[tokio::test(start_paused = true)]
 async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own() {
@@ -136,7 +135,7 @@ async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own(
     let answer = at_port(&shop, &get("/v1/events", &token(1))).await;
     assert_eq!((answer.0, code(&answer).as_str()), (429, "too-many-listeners"));
     assert!(answer.1.contains("retry-after: 1"), "{}", answer.1);
-    // Another till, and other questions of this one.
+    // Another till, and other requests of this one.
     drop(held("/v1/events", 2).await);
     let status = at_port(&shop, &get("/v1/status", &token(1))).await;
     assert_eq!(status.0, 200);
@@ -155,7 +154,7 @@ async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own(
     let answer = at_port(&shop, &get("/v1/status", &token(1))).await;
     assert_eq!((answer.0, code(&answer).as_str()), (429, "too-many-requests"));
     assert_eq!(at_port(&shop, &get("/v1/status", &token(2))).await.0, 200);
-    // What ends gives its place back.
+    // An ended connection frees its slot.
     drop(listeners);
     while at_port(&shop, &get("/v1/status", &token(1))).await.0 != 200 {}
     drop(waiting);
@@ -203,7 +202,7 @@ async fn one_list_at_a_time_is_read_and_one_that_is_not_taken_is_given_up() {
         let answer = at_socket(&shop, &get(&format!("/v1/sales?limit={limit}&since={since}"), "")).await;
         assert_eq!((answer.0, references(&answer)), (200, count), "{limit} since {since}");
     }
-    // More than any buffer of the system holds, and nobody reads it.
+    // More than any buffer of the system holds, and the client does not read it.
     let mut idle = UnixStream::connect(&shop.socket).await.unwrap();
     idle.write_all(list.as_bytes()).await.unwrap();
     idle.readable().await.unwrap();
@@ -218,7 +217,7 @@ async fn one_list_at_a_time_is_read_and_one_that_is_not_taken_is_given_up() {
     assert_eq!([references(&one), references(&other)], [1000, 1000]);
 }
 
-// ---- A port that another program has
+// ---- A port that another program uses
 
 #[tokio::test]
 async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {

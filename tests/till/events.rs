@@ -1,4 +1,4 @@
-//! Server-sent events over a real Unix socket and real TCP, line by line; behind them an agent that plays a script.
+//! Server-sent events over a real Unix socket and real TCP, line by line, with an agent that plays a script.
 
 use pos_agent::till::{Progress, ProgressLog};
 use serde_json::Value;
@@ -9,10 +9,10 @@ use tokio::time::{Duration, Instant};
 use crate::fake_agent::{self, Shop};
 use crate::till_http::{Asks, get_request, sale, token};
 
-/// One who listens.
+/// A listener to the events.
 pub(super) struct Listener<S> {
     pub(super) lines: BufReader<S>,
-    /// The id that was heard last.
+    /// The id that was received last.
     last: String,
 }
 
@@ -33,7 +33,7 @@ impl Listener<TcpStream> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
-    /// Returns when it is listened.
+    /// Opens the stream; returns once the agent counts the listener.
     async fn over(mut stream: S, headers: &str) -> Self {
         stream.write_all(&get_request("/v1/events", headers)).await.unwrap();
         let mut lines = BufReader::new(stream);
@@ -47,7 +47,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
         listener
     }
 
-    /// The next line; its id is kept.
+    /// Reads the next line and keeps its id.
     async fn line(&mut self) -> String {
         let mut line = String::new();
         assert_ne!(self.lines.read_line(&mut line).await.unwrap(), 0, "the stream ended");
@@ -57,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
         line
     }
 
-    /// The next event; keep-alives and chunk sizes are passed over.
+    /// Reads the next event; skips keep-alives and chunk sizes.
     async fn event(&mut self) -> Event {
         let mut word = String::new();
         loop {
@@ -87,7 +87,7 @@ fn step(till: &str, reference: &str) -> Progress {
     }
 }
 
-/// It names nothing of anybody's, and says that everything is to be asked anew.
+/// Checks that a reset contains no data of any till, and that the text asks the till to query everything anew.
 fn assert_reset((word, data): Event) {
     assert_eq!(word, "reset");
     let text = data["text"].clone();
@@ -134,7 +134,8 @@ async fn a_listener_that_is_too_slow_is_told_and_goes_on() {
     }
 }
 
-/// A till whose line breaks again and again, in the middle of an event too, while its own and another till sell.
+/// Checks a till whose connection breaks repeatedly, also in the middle of an event, during its own and another till's
+/// sales.
 #[tokio::test]
 async fn whoever_comes_back_in_time_loses_nothing_and_hears_nothing_twice() {
     let shop = fake_agent::open(64).await;
@@ -162,7 +163,7 @@ async fn whoever_comes_back_in_time_loses_nothing_and_hears_nothing_twice() {
             heard.push(data["reference"].as_str().unwrap().to_owned());
         }
         after = till.last.clone();
-        // The beginning of one more is lost on the way, and told again.
+        // The beginning of one more event is lost on the way, and the event is sent again.
         while heard.len() < told.len() && !till.line().await.starts_with("event: ") {}
     }
     assert_eq!(heard, told);
@@ -192,7 +193,7 @@ async fn an_id_that_cannot_be_gone_on_from_is_answered_with_one_reset() {
     for id in strange.into_iter().chain([begun.as_str(), &not_yet, &other_start]) {
         let mut back = Listener::at_port(&shop, 1, id).await;
         assert_reset(back.event().await);
-        // It can be gone on from, and is said once.
+        // The reset's id can be continued from, and the reset comes once.
         let mut again = Listener::at_port(&shop, 1, &back.last).await;
         shop.progress.send(step("till-1", "next"));
         assert_eq!(back.event().await.1["reference"], "next", "{id}");
@@ -200,7 +201,7 @@ async fn an_id_that_cannot_be_gone_on_from_is_answered_with_one_reset() {
     }
 }
 
-/// What another till does is not told, neither at once nor to one who comes back with that till's id.
+/// Checks that another till's events are not sent: neither directly, nor to a till that continues from that till's id.
 #[tokio::test]
 async fn another_tills_id_shows_none_of_its_events() {
     let shop = fake_agent::open(16).await;
@@ -217,7 +218,8 @@ async fn another_tills_id_shows_none_of_its_events() {
     }
 }
 
-/// A page knows within three seconds that its line is cut; and while others sell, its id stays one that is kept.
+/// Checks that a page notices a cut connection within three seconds, and that its id stays valid during other tills'
+/// sales.
 #[tokio::test(start_paused = true)]
 async fn a_comment_comes_each_second_and_moves_the_id_on() {
     let shop = fake_agent::open(4).await;

@@ -1,25 +1,25 @@
-//! An insider over many pairs: a supervisor's word that was given for one command is tried with another one, which
-//! differs in its kind, its earlier transaction, its amount, its reference, a tip, the operator or the door. It is
-//! tried once more after it was used, and after a restart. `POS_AGENT_SEED=N` draws other pairs.
+//! An insider over many pairs of commands. A supervisor's approval for one command is tried with another one. That one
+//! differs in its kind, its earlier transaction, its amount, its reference, a tip, the operator or the interface. It is
+//! also tried again after its use, and after a restart. `POS_AGENT_SEED=N` draws other pairs.
 //!
-//! The bank's ledger is the judge: all that left it was confirmed, and once.
+//! The gateway's ledger is the judge: every amount that left it was approved by the supervisor, and once.
 
 use serde_json::{Value, json};
 
 use crate::operators::{ANNA, Asked, BEN, Door, staffed};
 use crate::supervisors::{CARL, asked_for, given, sold};
 
-/// Words that are given, and uses of each for something else.
+/// The number of approvals; the next constant is the number of other uses of each.
 const WORDS: u64 = 16;
 const USES: u64 = 24;
-/// A supervisor confirms each of these.
+/// The setting with which a supervisor must approve each of these.
 const ABOVE: &str = "supervisor-above = { sale = \"any\", refund = \"any\" }\n";
 
-/// What is asked for; two that are equal are one command.
+/// A requested transaction; two equal ones are one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Act {
     kind: &'static str,
-    /// Which of the payments of before a refund is of.
+    /// The index of the earlier payment that a refund refers to.
     of: usize,
     minor: u64,
     reference: String,
@@ -29,10 +29,10 @@ struct Act {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
-    /// At the till at which the word was given.
+    /// Anna, at the till for which the approval was given.
     Anna,
     Carl,
-    /// Anna, at another door.
+    /// Anna, at another interface.
     Elsewhere,
 }
 
@@ -47,13 +47,13 @@ impl Act {
         Self { kind: "refund", of, minor, reference: String::new(), asks_tip: dice.below(3) == 0, who: Sender::Anna }
     }
 
-    /// A refund has no tip, and a sale follows nothing.
+    /// Removes what the kind does not permit: a refund has no tip, and a sale refers to no payment.
     fn in_order(self) -> Self {
         let is_refund = self.kind == "refund";
         Self { asks_tip: self.asks_tip && !is_refund, of: if is_refund { self.of } else { 0 }, ..self }
     }
 
-    /// Another one: in one point, or in all.
+    /// Draws a different act: in one property, or in all.
     fn other(&self, dice: &mut Dice) -> Self {
         loop {
             let (mut other, elsewhere) = (self.clone(), format!("{}-{}", self.reference, dice.below(100)));
@@ -74,7 +74,8 @@ impl Act {
         }
     }
 
-    /// By one of the names of its payment. At another door its reference is another till's.
+    /// Returns the request, with one of the names of its payment. At another interface its reference belongs to another
+    /// till.
     fn body(&self, dice: &mut Dice, payments: &[Value]) -> Value {
         let amount = format!("{}.{:02}", self.minor / 100, self.minor % 100);
         let mut body = json!({ "kind": self.kind, "reference": self.reference, "amount": amount });
@@ -93,7 +94,7 @@ impl Act {
     }
 }
 
-/// Everybody who could send it, with the word.
+/// All callers that could send it, with the approval.
 struct Senders {
     anna: Door,
     carl: Door,
@@ -133,7 +134,7 @@ async fn of_all_that_an_insider_tries_with_a_word_nothing_leaves_the_bank_but_wh
     let mut must_be_refused = |act: &Act, why: &str, sent: &Asked| {
         tried += 1;
         match (sent.status, sent.code()) {
-            // The second one: more than is left.
+            // The second one: more than the rest.
             (403, "not-approved") | (422, "not-possible" | "amount") => refused += 1,
             _ => violations.push(format!("{why}: {act:?}: {} {}", sent.status, sent.body)),
         }
@@ -182,7 +183,7 @@ async fn of_all_that_an_insider_tries_with_a_word_nothing_leaves_the_bank_but_wh
     assert_eq!((tried, counter.charged().len()), (WORDS * (USES + 1), payments.len()), "no sale was charged");
 }
 
-/// SplitMix64.
+/// SplitMix64, a pseudo-random number generator.
 struct Dice(u64);
 
 impl Dice {

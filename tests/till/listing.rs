@@ -1,4 +1,4 @@
-//! Long lists of a long journal, many at once, against the real program: what memory and how many threads they take.
+//! Many long lists of a long journal at the same time, against the real program: their memory and number of threads.
 
 use crate::book;
 use std::sync::Arc;
@@ -8,16 +8,17 @@ use pos_journal::Db;
 use pos_sim::shop::Options;
 
 const SALES: u64 = 3000;
-/// The service's unit allows 64 MiB.
+/// The greatest memory in KiB; the service's unit permits 64 MiB.
 const MOST_KIB: u64 = 24 * 1024;
-/// A list is two or three pages of 40 KiB, and as many as there are tills are read at a time.
+/// The permitted growth in KiB. A list is two or three pages of 40 KiB, and as many lists as there are tills are read
+/// at a time.
 const MORE_THAN_IDLE_KIB: u64 = 8 * 1024;
-/// What the service's unit allows (`TasksMax`).
+/// The limit of the service's unit (`TasksMax`).
 const MOST_THREADS: u64 = 32;
 
 #[tokio::test]
 async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
-    // In memory: a sync after each of so many steps takes minutes on a slow disk, and is not what this is about.
+    // In memory: a sync after each step takes minutes on a slow disk, and is not tested here.
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let journal = book::file(&folder);
     {
@@ -30,7 +31,7 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     let terminal = Arc::new(Terminal::start(options, own_address(3)).await);
     terminal.until_status("a ready terminal", |status| status.ready).await;
     let idle = terminal.in_proc("VmHWM");
-    // All the till's and the socket's at once: a list that is refused for being one too many is asked for again.
+    // All lists of the till and the socket at the same time: a list that is refused as one too many is requested again.
     let lists: Vec<_> = (0..32)
         .map(|n| {
             let terminal = Arc::clone(&terminal);
@@ -60,7 +61,7 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     let [most, own, threads] = ["VmHWM", "RssFile", "Threads"].map(|line| terminal.in_proc(line));
     let told =
         format!("idle {idle} kB, at most {most} kB, of it the program {own} kB; {threads} threads; {refused} refused");
-    // The pages of the program's own file are not counted: in an unoptimised build they are some 22 MB, and the system
+    // The pages of the program's own file are not counted. In an unoptimised build they are some 22 MB, and the system
     // may drop them.
     assert!(most - own < MOST_KIB, "{told}");
     assert!(most - idle < MORE_THAN_IDLE_KIB, "{told}");

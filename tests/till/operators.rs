@@ -1,5 +1,5 @@
-//! Operators at the real agent: who is signed in, what that allows, and what becomes of whoever tries PINs. The
-//! administrator at the Unix socket is this test; the cashiers' till is `till-1`, with its token at the port.
+//! Operators at the real agent: sign-ins, their rights, and the handling of PIN tries. The administrator at the Unix
+//! socket is this test; the cashiers' till is `till-1`, with its token at the port.
 
 use pos_journal::{Db, Reading};
 use pos_sim::reader::CardEntry;
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// A way in, and what it sends with each request.
+/// An interface to the agent, with the data that goes with each request.
 #[derive(Clone)]
 pub(crate) struct Door {
     http: reqwest::Client,
@@ -50,7 +50,7 @@ impl Door {
         }
     }
 
-    /// The till `till-1`.
+    /// Returns the till `till-1`.
     pub(crate) async fn till(counter: &Counter) -> Self {
         let port = within("the port", async {
             loop {
@@ -65,7 +65,7 @@ impl Door {
         Self { http, base, token: Some(TILL_TOKEN), session: None, approval: None, place: None }
     }
 
-    /// For somebody at this place in its network.
+    /// Returns the same for a person at this address in its network.
     fn at(&self, place: &'static str) -> Self {
         Self { place: Some(place), ..self.clone() }
     }
@@ -74,12 +74,12 @@ impl Door {
         Self { session: Some(session.to_owned()), ..self.clone() }
     }
 
-    /// With what an answer gave as a supervisor's word, if it did.
+    /// Returns the same with the supervisor's approval from an answer, if there is one.
     pub(crate) fn with_word(&self, answer: &Asked) -> Self {
         Self { approval: answer.body["approval"].as_str().map(str::to_owned), ..self.clone() }
     }
 
-    /// With the word that another one has.
+    /// Returns the same with another caller's approval.
     pub(crate) fn with_word_of(&self, other: &Self) -> Self {
         Self { approval: other.approval.clone(), ..self.clone() }
     }
@@ -126,7 +126,7 @@ impl Door {
         self.post("/v1/sessions", json!({ "operator": name, "pin": pin })).await
     }
 
-    /// The same way in with somebody signed in.
+    /// Returns the same interface with this operator signed in.
     pub(crate) async fn signed_in(&self, (name, pin): (&str, &str)) -> Self {
         let opened = self.try_pin(name, pin).await;
         assert_eq!(opened.status, 201, "{}", opened.body);
@@ -154,7 +154,7 @@ fn changed(with: &str) -> Options {
     Options { config: vec![("[journal]".to_owned(), format!("{with}\n[journal]"))], ..Options::default() }
 }
 
-/// A shop where operators are required: Anna is its cashier, Ben the supervisor, Tom the technician.
+/// Opens a shop that requires operators: Anna is its cashier, Ben the supervisor, Tom the technician.
 pub(crate) async fn staffed(more: &str) -> (Counter, Door, Door) {
     let counter = Counter::open_with(changed(&format!("[operators]\nrequired = true\n{more}"))).await;
     let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
@@ -174,7 +174,7 @@ async fn without_operators_everything_is_as_it_was() {
     assert_eq!(till.get("/v1/operators").await.body, json!({ "required": false, "operators": [] }));
     assert_eq!(till.try_pin("Anna", "862435").await.code(), "wrong-pin");
     let level = root.post("/v1/log-level", json!({ "level": "usual" })).await;
-    // Which a test's process has no log for; it may be asked all the same.
+    // A test's process has no log to change, but the request is permitted.
     assert_eq!(level.code(), "not-possible", "{}", level.body);
     assert!(!counter.shop.folder().join("journal.db.pin-key").exists());
 }
@@ -200,7 +200,7 @@ async fn a_cashier_signs_in_and_stands_in_the_sale_the_list_and_the_book() {
     assert!(paper.lines().any(|line| line.starts_with("Operator") && line.ends_with("Anna")), "{paper}");
     let listed = counter.verb(&["journal"]).await.unwrap();
     assert!(String::from_utf8_lossy(&listed.stdout).contains("by Anna"), "{listed:?}");
-    // Another letter's case is the same person; the supervisor and the technician are who they are.
+    // The name in another case is the same person; the supervisor and the technician keep their roles.
     let ben = till.signed_in(("bEN", BEN.1)).await;
     assert_eq!(ben.get("/v1/sessions/current").await.body["operator"], "Ben");
     let tom = till.signed_in(TOM).await;
@@ -259,7 +259,7 @@ async fn ten_wrong_pins_lock_and_a_restart_unlocks_nothing() {
     assert_eq!((last.done, last.by.to_string().as_str()), ("unlocked", "the token of till till-1, operator Ben"));
 }
 
-/// The count is on the disk before the PIN is looked at: whoever cuts the power while it is, has used up the try.
+/// Checks that the try is counted on the disk before the PIN is compared: a power cut in between uses up the try.
 #[tokio::test]
 async fn a_power_cut_gives_no_try() {
     let (mut counter, ..) = staffed("").await;
@@ -278,7 +278,7 @@ async fn a_power_cut_gives_no_try() {
                     .await;
             })
         };
-        // The try is in the file as soon as it is counted; the answer takes a good deal longer.
+        // The try is in the file as soon as it is counted; the answer takes much longer.
         let counted = async {
             loop {
                 let path = counter.shop.folder().join("journal.db");
@@ -302,7 +302,7 @@ async fn a_power_cut_gives_no_try() {
     }
 }
 
-/// A stranger in the network of the front tries every operator, and names that nobody has, for as long as it may.
+/// Checks a stranger in the front's network who tries every operator, and unknown names, for as long as possible.
 #[tokio::test]
 async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operators_are_at_work() {
     let (mut counter, root, till) = staffed("").await;
@@ -319,7 +319,7 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     root.signed_in(BEN).await;
     till.signed_in(ANNA).await;
     root.at(work).signed_in(BEN).await;
-    // A supervisor's word, at the page of a cashier who is signed in there.
+    // A supervisor's approval, at the page of a cashier who is signed in there.
     let command = json!({ "kind": "credit", "reference": "g", "amount": "1.00" });
     let asked = json!({ "operator": "Ben", "pin": "110395", "for": command });
     assert_eq!(anna.post("/v1/approvals", asked).await.code(), "wrong-pin", "it is looked at");
@@ -331,7 +331,7 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     assert_eq!(root.at("192.0.2.66").try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "over a restart");
     root.post("/v1/operators/Anna/unlock", Value::Null).await;
     root.at("192.0.2.68").signed_in(ANNA).await;
-    // Who stands for nobody else says no place.
+    // A caller that acts only for itself must give no address.
     let till = Door::till(&counter).await;
     assert_eq!(till.at(work).try_pin(ANNA.0, ANNA.1).await.code(), "forbidden");
     assert_eq!(root.at("a b").try_pin(ANNA.0, ANNA.1).await.code(), "malformed");
@@ -346,7 +346,7 @@ async fn names_that_nobody_has_are_answered_as_those_that_somebody_has() {
         answers.push((tried.status, tried.body));
     }
     assert_eq!(answers[0], answers[1]);
-    // Across all names the till has its own count.
+    // The till has its own count across all names.
     for n in 0..8 {
         assert_eq!(till.try_pin(&format!("Nobody {n}"), "110395").await.code(), "wrong-pin", "{n}");
     }
@@ -366,7 +366,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
         assert_eq!(till.with(nonsense).get("/v1/status").await.code(), "session-ended", "{nonsense:?}");
     }
 
-    // A running sale is not hurt by signing out; whoever comes next cancels it.
+    // Signing out does not affect a running sale; the next caller cancels it.
     assert_eq!(anna.sale("r").await.status, 201);
     assert_eq!(anna.ask("DELETE", "/v1/sessions/current", Value::Null).await.status, 204);
     assert_eq!(anna.get("/v1/sessions/current").await.code(), "session-ended");
@@ -375,7 +375,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
     let ben = till.signed_in(BEN).await;
     ben.cancelled("r").await;
 
-    // A new PIN signs out, and the old one is none any more.
+    // A new PIN signs the operator out, and the old PIN is no longer valid.
     let anna = till.signed_in(ANNA).await;
     let set = root.post("/v1/operators/anna/pin", json!({ "pin": "551902" })).await;
     assert_eq!(set.status, 200, "{}", set.body);
@@ -383,7 +383,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
     assert_eq!(till.try_pin("Anna", ANNA.1).await.code(), "wrong-pin");
     let anna = till.signed_in(("Anna", "551902")).await;
 
-    // Who is removed is signed out, and unknown.
+    // A removed operator is signed out, and unknown.
     assert_eq!(root.ask("DELETE", "/v1/operators/Anna", Value::Null).await.status, 204);
     assert_eq!(anna.sale("t").await.code(), "session-ended");
     assert_eq!(till.try_pin("Anna", "551902").await.code(), "wrong-pin");
@@ -450,10 +450,10 @@ async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
     let by = json!({ "token": "till-1", "operator": "Anna", "supervisor": "Ben" });
     assert_eq!((done.status, &done.body["by"]), (201, &by), "{}", done.body);
     anna.ended("r-2").await;
-    // The same request again is the same refund, whatever is confirmed meanwhile.
+    // The same request again is the same refund, with any approval.
     let again = anna.post("/v1/sales", refund("r-2", "5.01")).await;
     assert_eq!((again.status, &again.body["replayed"]), (200, &json!(true)), "{}", again.body);
-    // A supervisor who is signed in needs nobody, and what was taken today a cashier reverses alone.
+    // A supervisor who is signed in needs no approval, and a cashier may reverse today's payments alone.
     let ben = till.signed_in(BEN).await;
     let own = ben.post("/v1/sales", refund("r-4", "1.00")).await;
     assert_eq!(own.status, 201, "{}", own.body);
@@ -522,8 +522,8 @@ async fn a_till_with_cashiers_of_its_own_needs_no_session_and_says_who_they_are(
     assert_eq!(root.sale("t").await.code(), "operator-required");
 }
 
-/// PINs as quick as they can be sent, through both doors, while a sale is taken: the sale goes on as without them, and
-/// the doors are locked after their free tries.
+/// Checks PINs at full speed, through both interfaces, during a sale: the sale goes on as without them, and the
+/// interfaces are locked after their free tries.
 #[tokio::test]
 async fn a_flood_of_pins_does_not_hold_up_a_sale() {
     let (counter, root, till) = staffed("").await;
@@ -550,7 +550,8 @@ async fn a_flood_of_pins_does_not_hold_up_a_sale() {
     }
 }
 
-/// A journal that an earlier program left is opened and goes on; the operators' tables come with the first operator.
+/// Checks that the journal of an earlier program is opened and continued; the tables of operators are created with the
+/// first operator.
 #[tokio::test]
 async fn a_journal_without_operators_gets_them_and_stays_whole() {
     let mut counter = Counter::open().await;

@@ -1,8 +1,8 @@
-//! Who may do what, over the real wires: each verb with each right, for a till with a token and for a program at the
-//! Unix socket that runs as another user; and who did it, in the journal of a real agent.
+//! Rights over the real wires: each verb with each right, for a till with a token and for a program at the Unix socket
+//! that runs as another user; and the operators in the journal of a real agent.
 //!
-//! Run as root, the program at the socket is a child process with a user of its own. Otherwise it is this process,
-//! whose user then has an entry of its own.
+//! As root, the program at the socket is a child process with its own user. Otherwise it is this process, whose user
+//! then has its own entry.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ use pos_sim::shop::{Options, TILL_TOKEN};
 use pos_terms::transaction::{Kind, Who};
 use serde_json::{Value, json};
 
-/// What the child process is to send, as JSON: the socket and the requests.
+/// The variable with the child's task, as JSON: the socket and the requests.
 const SAYS: &str = "POS_AGENT_TEST_SAYS";
 const MARK: &str = "answers of the other user: ";
 
@@ -28,7 +28,7 @@ fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// The user of the program at the socket.
+/// Returns the user of the program at the socket.
 fn someone() -> u32 {
     if own_uid() == 0 { 1234 } else { own_uid() }
 }
@@ -74,7 +74,7 @@ impl Request {
     }
 }
 
-/// The answer as it was sent; of a stream what comes at once.
+/// Sends a request and returns the answer as it was sent; of a stream, only the bytes that come immediately.
 fn exchange(mut stream: impl Read + Write, text: &str, is_stream: bool) -> String {
     stream.write_all(text.as_bytes()).unwrap();
     let mut answer = Vec::new();
@@ -95,7 +95,7 @@ fn understood(answer: &str) -> Answer {
     Answer(head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-/// What `uid` is answered at the socket.
+/// Returns the answers to `uid` at the socket.
 async fn at_socket(socket: &Path, uid: u32, requests: &[Request]) -> Vec<Answer> {
     let says: Vec<(String, bool)> = requests.iter().map(|one| (one.text(""), one.is_stream())).collect();
     let socket = socket.to_owned();
@@ -110,7 +110,7 @@ fn speak(socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     says.iter().map(answer).collect()
 }
 
-/// Lets this very program run again as another user, in the socket's group.
+/// Runs this program again as another user, in the socket's group.
 fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     let folder = socket.parent().unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o750)).unwrap();
@@ -129,7 +129,7 @@ fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     serde_json::from_str(said).unwrap()
 }
 
-/// No test of its own: [`speak_as`] runs it.
+/// Runs as a child of [`speak_as`]; it is no separate test.
 #[test]
 fn the_voice_of_another_user() {
     let Ok(says) = std::env::var(SAYS) else { return };
@@ -148,7 +148,7 @@ async fn with_token(shop: &Shop, requests: &[Request]) -> Vec<Answer> {
     said.await.unwrap().iter().map(|answer| understood(answer)).collect()
 }
 
-/// What begins a transaction of this kind.
+/// Returns the request that begins a transaction of this kind.
 fn begin(kind: Kind, reference: &str) -> Request {
     let mut body = json!({"reference": reference, "kind": kind.as_str()});
     if kind.moves_money() {
@@ -163,7 +163,7 @@ fn begin(kind: Kind, reference: &str) -> Request {
     post("/v1/sales", body)
 }
 
-/// The right that begins it.
+/// Returns the right to begin it.
 fn right_of(kind: Kind) -> Right {
     match kind {
         Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => Right::Sale,
@@ -177,7 +177,7 @@ fn right_of(kind: Kind) -> Right {
     }
 }
 
-/// Every verb with the rights of which one is enough. `known-KIND` was begun by somebody with every right.
+/// Lists every verb with its rights, of which one is enough. A caller with every right has begun `known-KIND`.
 fn table() -> Vec<(Request, Vec<Right>)> {
     let mut rows = Vec::new();
     for kind in Kind::ALL {
@@ -210,7 +210,7 @@ fn table() -> Vec<(Request, Vec<Right>)> {
         rows.push((post(path, json!({})), vec![Right::Close]));
     }
     rows.push((post("/v1/reader/amount", json!({})), vec![Right::Sale, Right::PreAuthorise, Right::Credit]));
-    // What needs several rights.
+    // Verbs that need several rights.
     rows.push((post("/v1/settle/1", json!({"keep": true})), Vec::new()));
     rows.push((get(&format!("/v1/payments/{}", "f".repeat(32))), Vec::new()));
     rows.push((get("/v1/query?merchantTransactionId=x"), Vec::new()));
@@ -221,7 +221,7 @@ fn peer(rights: Rights) -> TillPeer {
     TillPeer { uid: someone(), tills: vec!["till-1".into()], rights, operator: true, without_operator: Vec::new() }
 }
 
-/// Holds the answers against the table.
+/// Compares the answers with the table.
 fn judge(who: &str, right: Right, answers: &[Answer]) {
     for ((request, opens), answer) in table().iter().zip(answers) {
         let context = format!("{who} with {right:?}: {request:?}: {} {}", answer.0, answer.1);
@@ -293,12 +293,12 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
     }
 }
 
-/// Whoever may open the socket and is named nowhere: the group's rights, which pay out nothing and see no other till.
+/// Checks a user who may open the socket and has no entry: the group's rights, which pay out no money and show no other
+/// till.
 #[tokio::test]
 async fn a_member_of_the_group_has_the_groups_rights() {
     if own_uid() != 0 {
-        // Another user's process can be had by root alone; the table of users is tested without one in
-        // src/till/rights.rs.
+        // Only root can start another user's process; src/till/rights.rs tests the table of users without one.
         return;
     }
     let shop = fake_agent::open(16).await;
@@ -326,7 +326,7 @@ async fn a_member_of_the_group_has_the_groups_rights() {
     );
     assert_eq!(answers[2].1["sales"].as_array().unwrap().len(), 1, "its own only");
     assert!(answers[3].message().contains("the right any-till"), "{}", answers[3].1);
-    // Root does all of it.
+    // Root may do all of it.
     let root = at_socket(&shop.socket, 0, &[begin(Kind::Credit, "c"), get("/v1/sales")]).await;
     assert_eq!((root[0].0, root[1].1["sales"].as_array().unwrap().len()), (201, 3));
 }
@@ -359,7 +359,8 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
     for path in ["/v1/sales", "/v1/sales/r", "/v1/totals"] {
         assert_eq!(at(get(path)).await.0, 400, "{path}");
     }
-    // Nobody else's till, neither another one nor the terminal itself; nor that of what it refers to.
+    // No other till, neither a named one nor the terminal itself; also not the till of the transaction that it refers
+    // to.
     for till in ["till-2", "local", "TILL-1", ""] {
         for request in [
             sale(&format!("/v1/sales?till={till}"), "x"),
@@ -383,7 +384,7 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
     assert_eq!(status.1["current"]["reference"], "r", "{}", status.1);
 }
 
-/// A token speaks for its own till, whatever it names; with `any-till` it sees others.
+/// Checks that a token acts for its own till, with any name in the request; with `any-till` it sees others.
 #[tokio::test]
 async fn a_token_speaks_for_its_own_till() {
     let shop = fake_agent::open_with(16, |till| till.token[0].rights = fake_agent::usual_and(&[Right::AnyTill])).await;
@@ -401,10 +402,9 @@ async fn a_token_speaks_for_its_own_till() {
     assert_eq!(answers[2].1["sales"][0]["till"], "till-2");
 }
 
-// ---- Who did it, in the journal of a real agent
-// ------------------------------------------------------------------------------
+// ---- The operator, in the journal of a real agent
 
-/// The agent's port on a loopback address that no other test has.
+/// Returns the agent's port on a loopback address that no other test has.
 fn own_address() -> String {
     let [.., high, low] = std::process::id().to_be_bytes();
     format!("127.{}.{low}.77:8480", 1 + high % 254)
@@ -428,7 +428,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
         understood(&tokio::task::spawn_blocking(asked).await.unwrap())
     };
     pos_test_kit::within("the terminal is ready", async {
-        // The port is there with the socket.
+        // The port opens together with the socket.
         while !counter.shop.socket().exists() || by_token(get("/v1/status")).await.1["ready"] != true {
             tokio::task::yield_now().await;
         }
@@ -455,7 +455,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
     counter.present(card("tap").unwrap(), CardEntry::Tap).await;
     let paid = by_token(get("/v1/sales/t?wait-s=30")).await;
     assert_eq!((&paid.1["outcome"], &paid.1["by"]), (&"approved".into(), &json!({"token": "till-1"})), "{}", paid.1);
-    // A refund of it by a program that stands for other tills is refused, with the right by its name.
+    // A refund of it by a program that acts for other tills is refused, with the name of the right.
     let number = paid.1["number"].clone();
     let refund = json!({"reference": "back", "kind": "refund", "number": number});
     let refused = at_socket(&socket, someone(), &[post("/v1/sales?till=till-4", refund)]).await.remove(0);

@@ -1,5 +1,5 @@
-//! Lists that are looked through: page by page with each filter they are the whole list, filtered, whatever is begun
-//! meanwhile; and one request looks at so many transactions and no more.
+//! Lists that are searched. Page by page, with each filter, they equal the filtered whole list, even when transactions
+//! begin meanwhile. One request searches only a limited number of transactions.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ use crate::program::{Terminal, get, own_address};
 
 type Sales = Arc<Mutex<Vec<Value>>>;
 
-/// A transaction by a few random choices; its number is its place.
+/// Returns a transaction made of a few random choices; its number is its place.
 fn sale(number: usize, choices: u64) -> Value {
     let one_of = |list: &[&str], shift: u32| list[(choices >> shift) as usize % list.len()].to_owned();
     let ended = one_of(&["approved", "declined", "partially-approved", ""], 2);
@@ -45,7 +45,7 @@ fn sale(number: usize, choices: u64) -> Value {
     sale
 }
 
-/// A search: its parameters, and whether a transaction fits.
+/// A search: its parameters, and whether a transaction matches.
 type Search = (&'static str, fn(&Value) -> bool);
 
 const SEARCHES: &[Search] = &[
@@ -68,7 +68,7 @@ fn minute(sale: &Value) -> u32 {
     sale["startedAt"].as_str().unwrap()[14..16].parse().unwrap()
 }
 
-/// An agent that lists, over its socket, and counts what it gives out.
+/// Opens an agent that lists over its socket and counts the transactions that it returns.
 async fn list_at(folder: &tempfile::TempDir, sales: Sales) -> (std::path::PathBuf, Arc<Mutex<usize>>) {
     let socket = folder.path().join("till.sock");
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
@@ -113,7 +113,7 @@ async fn ask(socket: &std::path::Path, query: &str) -> (u16, Value) {
     (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
 }
 
-/// Every page of a search, one after the other; `between` happens after each.
+/// Reads every page of a search, one after the other; runs `between` after each.
 async fn all_pages(socket: &std::path::Path, query: &str, mut between: impl FnMut()) -> Vec<u64> {
     let (mut numbers, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -155,14 +155,14 @@ proptest! {
                 if newest {
                     found.reverse();
                 }
-                // The oldest first, what is begun meanwhile comes at the end.
+                // With the oldest first, transactions that begin meanwhile come at the end.
                 let listed = if newest { before.clone() } else { sales.lock().unwrap().clone() };
                 let expected: Vec<u64> =
                     listed.iter().filter(|sale| fits(sale)).map(|sale| sale["number"].as_u64().unwrap()).collect();
                 if newest {
                     assert_eq!(found, expected, "{query}");
                 } else {
-                    // What was begun after the last page was read is not in it.
+                    // A transaction that begins after the last page is not in it.
                     assert_eq!(found, expected[..found.len()], "{query}");
                     assert!(before.iter().filter(|sale| fits(sale)).count() <= found.len(), "{query}");
                 }
@@ -171,7 +171,7 @@ proptest! {
     }
 }
 
-/// A search that finds nothing among very many is answered all the same, and tells where it goes on.
+/// Checks that a search without a match among very many transactions is answered, and says where to continue.
 #[tokio::test]
 async fn one_request_looks_at_a_thousand_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ async fn what_cannot_be_looked_for_is_refused_by_its_name() {
     }
 }
 
-/// The same over a real journal.
+/// Checks the same over a real journal.
 #[tokio::test]
 async fn a_real_journal_is_looked_through_from_both_ends() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();

@@ -1,6 +1,6 @@
-//! A stranger's check of the status: each fault is planted in a shop of simulators with the real program, and is named
-//! by the status, the exit code, the table for people and the log with one word. Then what a till may ask at which
-//! time, and that no line of the log is written in the words of the programming language.
+//! An independent check of the status. Each fault is planted in a shop of simulators with the real program. The status,
+//! the exit code, the table for people and the log name it with one word. Then the tests check the permitted requests
+//! at each time, and that no line of the log contains words of the programming language.
 
 use std::any::Any;
 use std::fs;
@@ -25,13 +25,13 @@ use serde_json::{Value, json};
 /// Kept as long as the fault lasts.
 type Held = Box<dyn Any>;
 
-/// Makes something of the shop wrong.
+/// A change that makes a part of the shop faulty.
 type Wrong = fn(&mut Options);
 
 /// The real program in a shop; its log is a file.
 struct Terminal {
     counter: Counter,
-    /// Ends with this.
+    /// The agent, which ends with this value.
     _agent: tokio::process::Child,
     log: PathBuf,
 }
@@ -51,13 +51,13 @@ impl Terminal {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// The exit code of `pos-agent status`, and what it says.
+    /// Returns the exit code and the output of `pos-agent status`.
     async fn says(&self) -> (i32, String) {
         let output = within("the program", self.counter.verb(&["status"])).await.unwrap();
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     }
 
-    /// The lines of the log that tell of a sale's end by a fault, with this reason.
+    /// Counts the lines of the log about a sale that ended by a fault with this reason.
     fn warned(&self, reason: &str, reference: &str) -> usize {
         let log = self.log();
         let ends = log.lines().filter(|line| line.contains("the sale ended because of a fault of the terminal's side"));
@@ -71,17 +71,17 @@ impl Terminal {
     }
 }
 
-/// One thing that is wrong, and what is said of it.
+/// One planted fault, and the expected texts about it.
 struct Planted {
     what: &'static str,
     options: Wrong,
     plant: fn(&Shop) -> Held,
-    /// How the part stands.
+    /// The state of the part.
     stands: Stands,
     code: Attention,
-    /// A sale can be tried.
+    /// True if a sale can be tried.
     ready: bool,
-    /// What a sale ends with for that reason; none: nothing of the kind.
+    /// The reason with which a sale then ends; `None` when it does not end by this fault.
     sale: Option<&'static str>,
 }
 
@@ -92,7 +92,7 @@ enum Stands {
     Gateway(GatewayState, &'static str),
     Printer(PrinterState),
     Clock(ClockState),
-    /// What ends soon keeps nothing from working.
+    /// A near expiry; the part still works.
     Soon,
 }
 
@@ -174,7 +174,7 @@ async fn every_planted_fault_has_one_word_in_the_status_and_the_log() {
         if !away {
             counter.until_free().await;
         }
-        // What has one cause is said once.
+        // One cause is reported once.
         let status = if away { status } else { counter.until_status(&wanted, so).await };
         assert_eq!((status.ready, status.busy), (*ready, false), "{what}: {status:?}");
         let (exit, said) = terminal.says().await;
@@ -192,7 +192,7 @@ async fn every_planted_fault_has_one_word_in_the_status_and_the_log() {
     }
 }
 
-/// No word of the programming language is for a person.
+/// Checks that a text for people contains no word of the programming language.
 fn speaks_to_people(what: &str, log: &str) {
     for line in log.lines() {
         for word in ["Some(", "None", "Ok(", "Err(", "{ ", "::"] {
@@ -212,7 +212,7 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
     let status = counter.until_status("taken", taken).await;
     assert!(status.attention.is_empty(), "{status:?}");
 
-    // The network: it is asked again by itself.
+    // The network: the agent tries again automatically.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.sell("R1", "12.34", "tap", Tap).await;
     counter.until_ended("R1").await;
@@ -346,8 +346,7 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
     speaks_to_people("the deck", &log);
 }
 
-// ---- What a till may ask, and when
-// -------------------------------------------------------------------------------------------
+// ---- The requests of a till, and their times
 
 fn error(answer: &(u16, Value)) -> (u16, &str, &str) {
     let (status, body) = answer;
@@ -390,7 +389,7 @@ async fn a_signature_that_nobody_waits_for_is_refused_and_the_same_answer_twice_
     assert_eq!(error(&answer("R2", true).await).0, 409);
     counter.until_ready().await;
 
-    // One that was never asked for, as it is known from the disk.
+    // A sale that needs no signature, as known from the disk.
     counter.sell("R3", "3.00", "tap", Tap).await;
     counter.until_ended("R3").await;
     assert_eq!(error(&answer("R3", true).await).1, "no-signature-awaited");
@@ -438,7 +437,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     };
     let step = within("that it is throttled", told).await;
     assert_eq!(step.reference, "R1");
-    // More than it takes; what needs no card goes to the gateway by itself all the same.
+    // While R1 waits for its retry, a transaction without a card goes to the gateway.
     let refund = json!({"reference": "back", "kind": "refund", "of": "paid", "amount": "1.00"});
     let refunded = counter.done(refund).await;
     assert_eq!(ended(&refunded), Some(OutcomeWord::Approved), "{}", refunded.text);
@@ -449,7 +448,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     counter.sell("R2", "12.34", "tap", Tap).await;
     counter.until_status("throttled", |status| status.gateway.state == GatewayState::Throttles).await;
     assert!(counter.status().await.needs(Attention::GatewayThrottles));
-    // One request is enough, whenever it comes: between two tries at once, while one is on its way with its answer.
+    // One request is enough at any time: between two tries immediately, during a try with its answer.
     assert_eq!(counter.post("/v1/sales/R2/cancel").await.0, 200);
     let view = counter.until_ended("R2").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Cancelled), "{}", view.text);
@@ -473,8 +472,7 @@ async fn a_request_that_the_gateway_finds_invalid_is_no_decline_and_stands_in_th
     assert!(counter.charged_for("R1").is_empty());
 }
 
-// ---- What is planted
-// ---------------------------------------------------------------------------------------------------------
+// ---- Planted faults
 
 fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
@@ -483,7 +481,7 @@ fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     Box::new(())
 }
 
-/// Sets the value of a key that stands behind the head of a section.
+/// Sets the value of a key after the head of a section.
 fn set(shop: &Shop, section: &str, key: &str, value: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
     let (before, after) = text.split_once(&format!("[{section}]")).unwrap();
@@ -502,7 +500,7 @@ fn write(shop: &Shop, file: &str, text: &str) -> Held {
     Box::new(())
 }
 
-/// Of an authority that has given us none.
+/// Requires a certificate from an authority that has issued none for us.
 fn wants_a_certificate(options: &mut Options) {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
@@ -510,7 +508,7 @@ fn wants_a_certificate(options: &mut Options) {
     options.gateway.demand.client_ca = Some(authority.self_signed(&key).unwrap().pem());
 }
 
-/// Takes connections and says nothing.
+/// Accepts connections and sends no bytes.
 fn silent_gateway(shop: &Shop) -> Held {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     url(shop, &format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
@@ -518,7 +516,7 @@ fn silent_gateway(shop: &Shop) -> Held {
     Box::new(listener)
 }
 
-/// A web server without TLS, as a wrong port has it.
+/// Plays a web server without TLS, as behind a wrong port.
 fn plain_gateway(shop: &Shop) -> Held {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     url(shop, &format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
@@ -532,7 +530,7 @@ fn plain_gateway(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// The journal's latest record is two days ahead of the board, and the reader's clock is behind it too.
+/// Writes a latest record that is two days ahead of the board; the reader's clock is behind it, too.
 fn a_record_of_tomorrow(shop: &Shop) -> Held {
     let now = i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let unix_ms = now + 172_800_000;

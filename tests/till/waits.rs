@@ -1,4 +1,4 @@
-//! What a sale waits for and how long, as a page shows it: in the view, in the events, and after a reload.
+//! The reason and duration of a sale's waits, as a page shows them: in the view, in the events, and after a reload.
 
 use pos_agent::till::{SaleState, SaleView};
 use pos_sim::reader::CardEntry::Insert;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::counter::Counter;
 
-/// How much of how much is left, when it is told.
+/// Returns the remaining and the whole time of a wait, when it is reported.
 fn wait(view: &SaleView) -> Option<(u64, u64)> {
     let told = (view.until.is_some(), view.left_s.is_some(), view.wait_s.is_some());
     assert!(told == (true, true, true) || told == (false, false, false), "{view:?}");
@@ -49,7 +49,7 @@ async fn each_wait_says_how_much_of_it_is_left_and_a_reload_shows_the_last_step(
     assert_eq!(counter.confirm("R1", json!({ "taken": "all" })).await.0, 200);
     let ended = counter.until_ended("R1").await;
     assert_eq!((wait(&ended), ended.step), (None, None));
-    // With the bank's time, which began with the request; of what a card is at work on there is none.
+    // With the gateway's time, which began with the request; while the card works there is no wait.
     let asked = ears.heard.iter().filter(|step| step.step == "authorising").filter_map(|step| step.sale.as_ref());
     assert!(asked.clone().count() > 0 && asked.clone().all(|sale| wait(sale).is_some()), "{:?}", ears.heard);
 }

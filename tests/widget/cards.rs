@@ -36,7 +36,7 @@ async fn a_card_is_paid_and_the_shop_sees_nothing_of_it() {
 #[tokio::test]
 #[ignore = "needs Chromium: bash tests/widget/run"]
 async fn a_card_is_paid_however_the_gateway_reads_the_interface() {
-    // The letter redirects requests, and knows no space in a name.
+    // The literal gateway redirects requests, and permits no space in a name.
     for host_rules in [HostRules::Permissive, HostRules::Literal] {
         let shop = Shop::at(host_rules).await;
         for _ in 0..3 {
@@ -81,7 +81,7 @@ async fn a_slip_is_said_and_nothing_is_sent() {
     shop.is_told("not accepted").await;
     let ledger = shop.gateway.ledger();
     assert!(ledger.entries().is_empty() && ledger.refusals().is_empty(), "{ledger:?}");
-    // A card that no test card is: refused by the gateway, and the checkout is still good.
+    // A card that is not a test card: the gateway refuses it, and the checkout can still be used.
     shop.types_card("4000000000000002").await;
     shop.presses_pay().await;
     shop.is_told("card number").await;

@@ -1,5 +1,5 @@
-//! A shop on the internet: a server that makes checkouts with its token, serves a page with the widget, and asks for
-//! the result when its customer comes back. And the browser that trusts the two servers' keys and no others.
+//! A shop on the internet: a server that creates checkouts with its token, serves a page with the widget, and asks for
+//! the result when its customer comes back. The browser trusts the keys of the two servers and no others.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -23,10 +23,10 @@ use x509_cert::der::{Decode, Encode};
 use crate::browser::{Browser, By, Driver};
 use crate::https::Authority;
 
-/// A nonce as a page of the shop has one; a real one is another at each page.
+/// A nonce of a page of the shop; a real nonce changes with each page.
 pub(crate) const NONCE: &str = "dGVzdC1ub25jZQ";
 
-/// What the shop's server knows and has seen.
+/// The state of the shop's server.
 struct Inside {
     gateway_url: String,
     token: String,
@@ -34,12 +34,12 @@ struct Inside {
     client: reqwest::Client,
     /// The page at `/pay`, and its content security policy.
     page: Mutex<(String, Option<String>)>,
-    /// What is at `/script.js`.
+    /// The content of `/script.js`.
     script: Mutex<String>,
-    /// What the next checkouts are made with beside amount, currency and type.
+    /// The parameters of the next checkouts, in addition to amount, currency and type.
     more: Mutex<Vec<(String, String)>>,
     amount: Mutex<String>,
-    /// Everything that came, head and body.
+    /// Every request, head and body.
     requests: Mutex<Vec<String>>,
     results: Mutex<Vec<Value>>,
 }
@@ -53,20 +53,20 @@ pub(crate) struct Shop {
     _driver: Driver,
 }
 
-/// What a page of the shop is made of; the rest is the same in all.
+/// The variable parts of a shop's page; the rest is the same in all.
 #[derive(Default)]
 pub(crate) struct Page<'a> {
     pub(crate) brands: &'a str,
     /// JavaScript of `wpwlOptions`.
     pub(crate) options: &'a str,
-    /// What stands inside the merchant's form.
+    /// The content of the merchant's form.
     pub(crate) fields: &'a str,
     /// More attributes of the script's element.
     pub(crate) attributes: &'a str,
-    /// Where the script is; without it the gateway's, with a checkout that is made now.
+    /// The address of the script; without it, the gateway's script with a new checkout.
     pub(crate) script: Option<&'a str>,
     pub(crate) policy: Option<String>,
-    /// Around the merchant's form, as `<form>`.
+    /// The element around the merchant's form, as `<form>`.
     pub(crate) around: &'a str,
 }
 
@@ -75,7 +75,7 @@ impl Shop {
         Self::at(HostRules::Checked).await
     }
 
-    /// At a gateway that thinks so.
+    /// Opens a shop whose gateway has these rules.
     pub(crate) async fn at(host_rules: HostRules) -> Self {
         let gateway = start(Options { host_rules, ..Options::default() }).await.unwrap();
         let authority = Authority::new();
@@ -108,12 +108,12 @@ impl Shop {
         Self { gateway, browser, url: format!("https://localhost:{port}"), inside, _driver: driver }
     }
 
-    /// What the next checkouts cost.
+    /// Sets the amount of the next checkouts.
     pub(crate) fn costs(&self, amount: &str) {
         amount.clone_into(&mut self.inside.amount.lock().unwrap());
     }
 
-    /// What the shop's server says beside.
+    /// Sets more parameters of the shop's server.
     pub(crate) fn says(&self, more: &[(&str, &str)]) {
         *self.inside.more.lock().unwrap() =
             more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -123,18 +123,18 @@ impl Shop {
         self.inside.checkout().await
     }
 
-    /// The gateway's script, with this checkout or without.
+    /// Returns the URL of the gateway's script, with this checkout or without one.
     pub(crate) fn script_url(&self, checkout: Option<&str>) -> String {
         let query = checkout.map_or_else(String::new, |id| format!("?checkoutId={id}"));
         format!("{}v1/paymentWidgets.js{query}", self.gateway.base_url())
     }
 
-    /// The bytes of the script.
+    /// Returns the bytes of the script.
     pub(crate) async fn script(&self) -> String {
         self.inside.client.get(self.script_url(None)).send().await.unwrap().text().await.unwrap()
     }
 
-    /// The hash that the gateway gives.
+    /// Returns the hash that the gateway gives.
     pub(crate) async fn integrity(&self) -> String {
         let url = format!("{}v1/fastcheckout/integrity", self.gateway.base_url());
         let answer = self.inside.client.get(url).bearer_auth(self.gateway.token()).send().await.unwrap();
@@ -147,7 +147,7 @@ impl Shop {
         *self.inside.script.lock().unwrap() = script;
     }
 
-    /// The customer opens the page.
+    /// Opens the page as the customer.
     pub(crate) async fn show(&self, page: Page<'_>) {
         let script = match page.script {
             Some(script) => script.to_owned(),
@@ -185,13 +185,13 @@ impl Shop {
         self.browser.press(".wpwl-button-pay", By::Pointer).await;
     }
 
-    /// The customer is back; the code that the shop's server was told.
+    /// Waits until the customer is back; returns the code that the shop's server got.
     pub(crate) async fn comes_back(&self) -> String {
         self.browser.until("location.pathname === '/result' && document.querySelector('#code')").await;
         self.browser.run("return document.querySelector('#code').textContent").await.as_str().unwrap().to_owned()
     }
 
-    /// What the widget says below its fields.
+    /// Waits until the widget shows these words below its fields.
     pub(crate) async fn is_told(&self, words: &str) {
         self.browser.until(&format!("document.querySelector('.wpwl-message')?.textContent.includes({words:?})")).await;
     }
@@ -200,7 +200,7 @@ impl Shop {
         self.inside.requests.lock().unwrap().clone()
     }
 
-    /// What the gateway answered when the shop's server asked.
+    /// Returns the gateway's answers to the shop's server.
     pub(crate) fn results(&self) -> Vec<Value> {
         self.inside.results.lock().unwrap().clone()
     }
@@ -231,7 +231,7 @@ impl Inside {
         answer["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
-    /// What became of it, by the path that the browser brings back.
+    /// Returns the result, by the path that the browser brings back.
     async fn result(&self, query: &str) -> Value {
         let brought: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         let path = brought.iter().find(|(name, _)| name == "resourcePath").map_or("", |(_, path)| path.as_str());
@@ -304,7 +304,7 @@ fn trusting(ca: &str) -> rustls::ClientConfig {
         .with_no_client_auth()
 }
 
-/// The key of a server's certificate as Chromium wants it: base64 of its SHA-256.
+/// Returns the key of a server's certificate in Chromium's form: base64 of its SHA-256.
 async fn key_of(port: u16, ca: &str) -> String {
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();

@@ -1,4 +1,4 @@
-//! `config_toml.rs` says what is tried.
+//! `config_toml.rs` describes the conditions.
 
 #![no_main]
 

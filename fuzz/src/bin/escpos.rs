@@ -1,4 +1,4 @@
-//! `escpos.rs` says what is tried.
+//! `escpos.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `gateway_answer.rs` says what is tried.
+//! `gateway_answer.rs` describes the conditions.
 
 #![no_main]
 

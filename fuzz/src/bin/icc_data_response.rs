@@ -1,4 +1,4 @@
-//! `icc_data_response.rs` says what is tried.
+//! `icc_data_response.rs` describes the conditions.
 
 #![no_main]
 

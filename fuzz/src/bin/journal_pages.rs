@@ -1,4 +1,4 @@
-//! `journal_pages.rs` says what is tried.
+//! `journal_pages.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `masking.rs` says what is tried.
+//! `masking.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `miura_link.rs` says what is tried.
+//! `miura_link.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `nexo.rs` says what is tried.
+//! `nexo.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `parameters.rs` says what is tried.
+//! `parameters.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `pbm.rs` says what is tried.
+//! `pbm.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `printer_status.rs` says what is tried.
+//! `printer_status.rs` describes the conditions.
 
 #![no_main]
 

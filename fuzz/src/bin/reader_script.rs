@@ -1,4 +1,4 @@
-//! `reader_script.rs` says what is tried.
+//! `reader_script.rs` describes the conditions.
 
 #![no_main]
 

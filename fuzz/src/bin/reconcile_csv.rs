@@ -1,4 +1,4 @@
-//! `reconcile_csv.rs` says what is tried.
+//! `reconcile_csv.rs` describes the conditions.
 
 #![no_main]
 

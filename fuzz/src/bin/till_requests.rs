@@ -1,4 +1,4 @@
-//! `till_requests.rs` says what is tried.
+//! `till_requests.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `timetable.rs` says what is tried.
+//! `timetable.rs` describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `tlv.rs` says what is tried.
+//! `tlv.rs` describes the conditions.
 
 #![no_main]
 

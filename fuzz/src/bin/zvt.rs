@@ -1,4 +1,4 @@
-//! `zvt.rs` says what is tried.
+//! `zvt.rs` describes the conditions.
 
 #![no_main]
 

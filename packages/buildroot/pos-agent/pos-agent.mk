@@ -1,6 +1,6 @@
 ################################################################################
 #
-# pos-agent: the prebuilt tarball, which lies beside this file
+# pos-agent: the prebuilt tarball, in the same folder as this file
 #
 ################################################################################
 

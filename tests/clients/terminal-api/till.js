@@ -1,5 +1,5 @@
-// A till made of @adyen/api-library, unmodified: a payment, what became of it, its reversal, a payment that is aborted
-// and a look at the terminal. It pays once: whoever runs it taps one card.
+// A till made with @adyen/api-library, unmodified: a payment, its status, its reversal, an aborted payment and a
+// diagnosis of the terminal. It pays once: the person who runs it taps one card.
 //
 //   node till.js CA.pem sealed|plain SALE_ID
 "use strict";

@@ -1,6 +1,6 @@
-//! A till made of the crate `zvt`, unmodified: registration, status, two reservations, a partial reversal, the
-//! question for open ones, a reversal, diagnosis and the end of day. `zvt-client HOST:PORT` ends with 0 when each
-//! went as it must.
+//! A till made with the crate `zvt`, unmodified. It does a registration, a status query, two reservations, a partial
+//! reversal and a query for open reservations. Then it does a reversal, a diagnosis and the end of day. `zvt-client
+//! HOST:PORT` exits with 0 when each step has the expected result.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
@@ -17,7 +17,7 @@ async fn main() {
     let address = std::env::args().nth(1).expect("usage: zvt-client HOST:PORT");
     let mut till = TcpStream::connect(&address).await.unwrap();
 
-    // Bits 02 and 04: this till prints; 08: it wants to hear how it goes on; 80: by print commands.
+    // Bits 02 and 04: this till prints; 08: it wants intermediate status; 80: it prints by print commands.
     let registration = packets::Registration { password: PASSWORD, config_byte: 0x8E, currency: EUROS, tlv: None };
     let mut said = sequences::Registration::into_stream(&registration, &mut till);
     let sequences::RegistrationResponse::CompletionData(data) = said.next().await.unwrap().unwrap();
@@ -34,7 +34,7 @@ async fn main() {
 
     let receipts = [reserve(&mut till).await, reserve(&mut till).await];
 
-    // 12.95 of 25.00 is not needed: 12.05 is taken.
+    // 12.95 of the reserved 25.00 is released: 12.05 is captured.
     let part = packets::PartialReversal {
         receipt_no: Some(receipts[0]),
         amount: Some(1295),
@@ -44,7 +44,7 @@ async fn main() {
     };
     assert_eq!(reverses(&mut till, &part).await, None);
 
-    // Which one is open? The second.
+    // Asks which reservation is open: the second one.
     let question = packets::PartialReversal { receipt_no: Some(0xFFFF), ..packets::PartialReversal::default() };
     let open = reverses(&mut till, &question).await.expect("an answer with 06 1E");
     assert_eq!((open.error, open.receipt_no), (0xB8, Some(receipts[1])));
@@ -87,7 +87,7 @@ async fn main() {
     println!("all as it must be");
 }
 
-/// Reserves 25.00, and gives the receipt number.
+/// Reserves 25.00 and returns the receipt number.
 async fn reserve(till: &mut TcpStream) -> usize {
     let wanted = packets::Reservation {
         amount: Some(2500),
@@ -115,7 +115,7 @@ async fn reserve(till: &mut TcpStream) -> usize {
     receipt.expect("BMP 87")
 }
 
-/// `None` when it was completed, else how it was aborted.
+/// Returns `None` when the reversal was completed, else how it was aborted.
 async fn reverses(till: &mut TcpStream, wanted: &packets::PartialReversal) -> Option<PartialReversalAbort> {
     let mut said = sequences::PartialReversal::into_stream(wanted, till);
     let mut aborted = None;

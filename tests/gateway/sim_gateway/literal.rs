@@ -1,4 +1,4 @@
-//! The interface's letter: nothing that the documents do not say, and all that they say.
+//! The letter of the interface: exactly what the documents say.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ async fn a_reference_is_taken_once_whatever_it_is_for() {
     let sale = counter.paid("DB", "10.00", &own("sale-00001")).await;
     let count = |counter: &Counter| counter.shop.gateway.ledger().entries().len();
     assert_eq!(count(&counter), 1);
-    // As a payment again, as what follows it, and with a stored card.
+    // In another payment, in a follow-up payment, and with a stored card.
     let used = (400, USED.to_owned());
     assert_eq!(code(&counter.pay("DB", "10.00", &own("sale-00001")).await), used);
     for kind in ["RF", "RV"] {
@@ -54,21 +54,21 @@ async fn a_reference_is_taken_once_whatever_it_is_for() {
     assert_eq!(code(&more), used);
     assert_eq!(code(&counter.with_stored(&stored, "5.00", &own("sale-00001")).await), used);
     assert_eq!(count(&counter), 2);
-    // What follows has used its reference as well, and what was declined.
+    // A follow-up payment also uses its reference up, and so does a declined payment.
     assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &own("refund-001")).await.0, 200);
     assert_eq!(code(&counter.follow(&sale, "RF", Some("1.00"), &own("refund-001")).await), used);
     assert_eq!(counter.pay("DB", "9.51", &own("declined-1")).await.0, 400);
     assert_eq!(code(&counter.pay("DB", "10.00", &own("declined-1")).await), used);
-    // What was not processed has not.
+    // A request that was not processed does not use its reference up.
     assert_eq!(counter.pay("DB", "9.63", &own("throttled1")).await.0, 400);
     assert_eq!(counter.pay("DB", "10.00", &own("throttled1")).await.0, 200);
     assert_eq!(counter.follow(&sale, "RF", Some("99.00"), &own("too-much-1")).await.0, 400);
     assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &own("too-much-1")).await.0, 200);
-    // None is none: several may have none.
+    // A reference may be missing in several requests.
     for _ in 0..2 {
         assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &[]).await.0, 200);
     }
-    // The other gateways take it.
+    // The other gateways accept it.
     let mut checked = Counter::open().await;
     checked.paid("DB", "10.00", &own("sale-00001")).await;
     checked.paid("DB", "10.00", &own("sale-00001")).await;
@@ -121,13 +121,13 @@ async fn a_follow_up_says_all_but_what_it_refers_to() {
     is_whole(&found[1]);
     let own = counter.shop.get(&query("merchantTransactionId=linked-001-r1")).await.1;
     assert_eq!(text(&own, "/payments/0/id"), id);
-    // Which parameter failed is not said either, but in words.
+    // The answer names the wrong parameter only in its description.
     let (status, answer) = counter.pay("DB", "1.00", &[("currency", "eur")]).await;
     assert_eq!((status, answer["result"].get("parameterErrors")), (400, None));
     assert!(text(&answer, "/result/description").contains("currency"));
 }
 
-/// 307 comes on any request, leads to the same, and comes once.
+/// Checks that any request may get a 307, which leads to the same resource, and only once.
 #[tokio::test]
 async fn any_request_is_redirected_once_and_is_not_processed_before() {
     let mut counter = letter().await;
@@ -141,7 +141,7 @@ async fn any_request_is_redirected_once_and_is_not_processed_before() {
     assert_eq!(paid.status(), 200, "the redirect has used no key up");
     let id = gateway.ledger().charged("redirect-01")[0].id.clone();
 
-    // GET, at every third time.
+    // Every third GET is redirected.
     let ask = async |url: String| {
         let answer = counter.shop.client.get(url).bearer_auth(counter.shop.gateway.token()).send().await.unwrap();
         let location = answer.headers().get("location").map(|there| there.to_str().unwrap().to_owned());
@@ -171,12 +171,12 @@ async fn any_request_is_redirected_once_and_is_not_processed_before() {
     }
     assert_eq!((redirects, kinds.len()), (8, 4), "{kinds:?}");
 
-    // The 307 of the cents is not on top of it.
+    // The 307 that the cents choose does not come in addition.
     for n in 0..4 {
         let form = counter.reader.chip_sale("9.78", &format!("redirect-1{n}"));
         assert_eq!(counter.shop.pay(&form).await.0, 200);
     }
-    // A wrong token is not redirected.
+    // A request with a wrong token is not redirected.
     let strange = || counter.shop.client.get(format!("{base}{}", paths[0])).bearer_auth("wrong").send();
     for _ in 0..3 {
         assert_eq!(strange().await.unwrap().status(), 403);
@@ -210,14 +210,15 @@ async fn the_query_is_served_by_get_and_by_post_and_keeps_its_limits() {
     assert_eq!(status, 400, "{answer}");
 }
 
-/// The agent asks so after each start, with windows that it halves until fewer than `limit` come back.
+/// Checks the query by date. The agent sends it after each start, with windows that it halves until fewer than `limit`
+/// entries come back.
 #[tokio::test]
 async fn a_query_by_date_gives_the_first_hundred_by_time() {
     for host_rules in HostRules::ALL {
         let mut counter = Counter::with(Options { host_rules, ..Options::default() }).await;
         let held = counter.paid("PA", "9999.00", &[]).await;
         for n in 0..130_u32 {
-            // The clock of a gateway is not always ahead of what it has booked.
+            // A gateway's clock is not always ahead of the entries that it has booked.
             let minute = if n == 129 { 0 } else { n / 10 };
             counter.shop.gateway.set_clock(at(&format!("2026-01-01T10:{minute:02}:{:02}Z", n % 60)));
             let reference = format!("window-{n:04}");
@@ -237,7 +238,7 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
         assert_eq!(all.len(), 130, "{host_rules:?}");
         let first = found("2026-01-01 10:00:00", "2026-01-01 10:59:59", "100").await;
         assert_eq!(first, all[..100], "{host_rules:?}");
-        // The last one to come is among the first by time.
+        // The last entry to come is among the first by time.
         assert!(first.contains(&"window-0129".to_owned()) && !first.contains(&"window-0128".to_owned()));
         let window = found("2026-01-01 10:03:00", "2026-01-01 10:03:59", "100").await;
         assert_eq!(window.len(), 10, "{host_rules:?}");
@@ -246,7 +247,7 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
     }
 }
 
-/// Result codes have two to eleven digits and dots; what they mean stands in the ledger.
+/// Checks that result codes have two to eleven digits and dots; their meaning is in the ledger.
 #[tokio::test]
 async fn result_codes_are_short_too() {
     let mut counter = letter().await;
@@ -289,7 +290,7 @@ async fn amounts_are_text_or_numbers_and_always_exact() {
 
 #[ext(Finds)]
 impl Counter {
-    /// The amount as the query gives it.
+    /// Returns the amount in the query's answer.
     async fn found_amount(&self, id: &str) -> Value {
         let entity = self.shop.gateway.entity_id();
         let all = "date.from=2000-01-01+00:00:00&date.to=2099-01-01+00:00:00&limit=500";
@@ -299,7 +300,7 @@ impl Counter {
     }
 }
 
-/// Minor units of an amount, text or number, by its digits alone.
+/// Returns the minor units of an amount, text or number, by its digits alone.
 fn money(amount: &Value) -> u64 {
     let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
     let (whole, cents) = text.split_once('.').unwrap_or((&text, ""));
@@ -340,7 +341,7 @@ async fn each_operation_is_throttled_by_itself() {
     counter.paid("DB", "20.00", &[]).await;
     let throttled = (400, "800.120.100".to_owned());
     assert_eq!(code(&counter.pay("DB", "20.00", &[]).await), throttled);
-    // Payments are too many; everything else is not.
+    // Payments are throttled; all other requests are not.
     for _ in 0..3 {
         assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &[]).await.0, 200);
     }
@@ -367,7 +368,7 @@ async fn places_are_letters_where_the_interface_says_letters() {
     }
 }
 
-/// What the state of a payment does not allow is refused as elsewhere; and nothing changes.
+/// Checks that a follow-up payment is refused when the payment's state does not allow it, and that nothing changes.
 #[tokio::test]
 async fn what_is_not_left_is_refused() {
     let mut counter = letter().await;

@@ -1,17 +1,17 @@
-//! A till that `pos-agent setup` connects: both files are written, and both programs find them good. What is wrong is
-//! said in the words of the program whose rule it is.
+//! A till that `pos-agent setup` connects: both files are written, and both programs accept them. Each fault is
+//! reported in the words of the program that has the rule.
 
 use std::os::unix::fs::MetadataExt;
 
 use super::*;
 
-/// The number that the front's user has here: of nobody, so that it does not matter whether there is a user pos-front.
+/// The user id of the front here: no user has it, so it does not matter whether a user pos-front exists.
 const FRONT_USER: &str = "4711";
-/// A passphrase, and a password.
+/// A passphrase; the next constant is a password.
 const PASSPHRASE: &str = "correct horse battery staple";
 const PASSWORD: &str = "604217";
 
-/// What both programs say of the files that are there.
+/// Returns the verdict of both programs on the files.
 fn checked(site: &Site) -> (String, String) {
     let ran = |program: PathBuf, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().unwrap();
@@ -28,14 +28,14 @@ fn owned_by_the_front(site: &Site, name: &str) {
     }
 }
 
-/// The text in the manual's page between the first of these lines and the next one that is empty.
+/// Returns the text in the manual's page from the first of these lines to the next empty line.
 fn manual(first: &str) -> String {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/first-till.md")).unwrap();
     let lines = page.lines().skip_while(|line| *line != first).take_while(|line| !line.is_empty() && *line != "```");
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Everything before the till.
+/// Answers every question before the till.
 fn up_to_the_till(terminal: &mut Terminal, site: &Site) {
     up_to_the_token(terminal, site);
     terminal.types("0123456789abcdef\r");
@@ -55,7 +55,7 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.answers("Connect a till", "zvt");
         terminal.answers("The till's name here: letters, digits, - and _ [kasse-1]", "kasse 1");
         terminal.until("must be 1 to 32 letters, digits, - or _; write it as \"till-1\"");
-        // The page's own till.
+        // The till of the cashier's page.
         terminal.answers("The till's name here", "counter");
         terminal.until("a till stands there twice");
         terminal.answers("The till's name here", "");
@@ -95,7 +95,7 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
     let (agent, front) = checked(&site);
     assert!(agent.contains("kasse-1"), "{agent}");
     assert!(front.contains("zvt       kasse-1 0.0.0.0:20007"), "{front}");
-    // What the manual says is to be written by hand.
+    // The lines that the manual tells the reader to write by hand.
     let written = fs::read_to_string(site.path("etc/front.toml")).unwrap();
     let written = written.replace(&site.text("etc"), "/etc/pos-agent");
     assert!(written.contains(&manual("[[zvt]]")), "{written}");
@@ -152,7 +152,7 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
         assert!(!output.status.success() && text(&output).contains(says), "{option}: {}", text(&output));
         assert_eq!(site.files(), [], "{option}");
     }
-    // What is said of a till that is not connected is not passed over.
+    // Options about a till that is not connected are refused, not ignored.
     for (kind, says) in [
         ("zvt", "--sale-id: is about a nexo till"),
         ("page", "--till-address: is about a till"),
@@ -193,12 +193,12 @@ async fn a_front_file_that_is_there_is_not_touched_without_a_word_and_kept_when_
     assert_eq!(output.status.code(), Some(78), "{}", text(&output));
     assert!(text(&output).contains("front.toml is there already and was not touched; --replace"), "{}", text(&output));
     assert_eq!(site.files().len(), 1);
-    // Whoever says nothing of a till leaves it as it is.
+    // Without an option about a till, the till stays as it is.
     let output = run(with(&site.options(), &["--no-doctor", "--token-file", "-"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("front.toml is there already"), "{}", text(&output));
     assert_eq!(fs::read_to_string(site.path("etc/front.toml")).unwrap(), old);
-    // With --replace what is not given comes from the old one, which is kept.
+    // With --replace, omitted options come from the old configuration, which is kept.
     let given = without(&without(&good, "--till-address"), "--sale-id");
     let output = run(with(&given, &["--replace"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));

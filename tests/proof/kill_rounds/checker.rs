@@ -1,9 +1,9 @@
-//! The judge. It reads the gateway's ledger, the printed bytes and what the till was told, and never the agent's
+//! The judge. It reads the gateway's ledger, the printed bytes and the messages to the till, and never the agent's
 //! journal.
 //!
-//! A payment is found in the ledger by its amount, which belongs to one reference alone; what follows a payment by the
-//! payment that it refers to, and by its amount where two tills want a part of it. No gateway is believed to keep any
-//! rule: what is counted is what the agent asked for.
+//! A payment is found in the ledger by its amount, which belongs to one reference only. A follow-up payment is found by
+//! the payment that it refers to, and also by its amount when two tills request a part of it. The judge assumes no
+//! rules of a gateway: it counts what the agent requested.
 
 use pos_agent::till::SaleView;
 use pos_sim::gateway::{self, HostRules, Ledger, LedgerEntry};
@@ -12,12 +12,12 @@ use pos_terms::transaction::{Kind, OutcomeWord};
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;
 
-/// What was asked of the gateway and carried out. Requests after a payment with the same reference, payment, kind and
-/// amount are one thing asked: that a bank without rules books it as often as it comes is not the agent's doing, and is
-/// counted apart.
+/// Requests to the gateway that were carried out. Follow-up requests with the same reference, payment, kind and amount
+/// count as one request. A gateway without rules books each of them; that is not the agent's fault and is counted
+/// separately.
 pub struct Books {
     entries: Vec<LedgerEntry>,
-    /// How much a bank has booked beyond what was asked.
+    /// Entries that a gateway has booked beyond the request.
     residual: Vec<LedgerEntry>,
 }
 
@@ -41,7 +41,8 @@ impl Books {
         Self { entries, residual }
     }
 
-    /// What was booked more often than asked, which only a bank without rules may do.
+    /// Returns the number of entries that were booked more often than requested, which only a gateway without rules may
+    /// do.
     pub fn residual(&self, host_rules: HostRules) -> Result<usize, String> {
         match self.residual.first() {
             Some(twice) if host_rules != HostRules::Permissive => Err(format!("carried out more than once: {twice:?}")),
@@ -49,8 +50,8 @@ impl Books {
         }
     }
 
-    /// Whether a bank without rules has booked more of it than was asked: what the terminal then says is that a person
-    /// must look.
+    /// Returns whether a gateway without rules has booked more of it than requested: the terminal then says that a
+    /// person must look.
     pub fn is_residual(&self, deals: &[Deal], deal: &Deal) -> bool {
         let once = entries(self, deals, deal);
         let is_of =
@@ -58,14 +59,14 @@ impl Books {
         self.residual.iter().any(is_of)
     }
 
-    /// What refers to this entry and was carried out.
+    /// Returns the carried-out entries that refer to this entry.
     fn after(&self, id: &str, kind: gateway::Kind) -> impl Iterator<Item = &LedgerEntry> {
         self.entries
             .iter()
             .filter(move |entry| entry.kind == kind && carried_out(entry) && entry.refers_to.as_deref() == Some(id))
     }
 
-    /// What reversals have taken back of it, in minor units.
+    /// Returns the reversed amount, in minor units.
     fn taken_back(&self, id: &str) -> u64 {
         let approved = |entry: &&LedgerEntry| entry.state == gateway::State::Approved;
         self.after(id, gateway::Kind::Reversal).filter(approved).map(|entry| minor(&entry.amount)).sum()
@@ -90,7 +91,7 @@ fn kind_of(wish: &Wish) -> gateway::Kind {
     }
 }
 
-/// The entries of a transaction, whatever became of them: its payments, or what was done with the payment that it
+/// Returns the entries of a transaction in any state: its payments, or the follow-up payments of the payment that it
 /// refers to. A partial approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim
 /// gateway --help`, .60 and .79).
 fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a LedgerEntry> {
@@ -104,13 +105,13 @@ fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a LedgerE
     let first = deals.iter().find(|first| Some(&first.reference) == deal.of.as_ref());
     let ids: Vec<&str> =
         first.map_or_else(Vec::new, |first| entries(books, deals, first)).iter().map(|one| &*one.id).collect();
-    // Two tills may want a part of the same payment at once: each another one.
+    // Two tills may request a part of the same payment at the same time, with different amounts.
     let amount = deal.wish.amount.filter(|_| deal.wish.kind != Kind::Reversal);
     let ours = |entry: &&LedgerEntry| amount.is_none_or(|asked| minor(&entry.amount) == asked);
     of_kind.filter(|entry| entry.refers_to.as_deref().is_some_and(|id| ids.contains(&id))).filter(ours).collect()
 }
 
-/// What the gateway holds of it as approved and not taken back, in minor units: two are a double charge.
+/// Returns the amounts that the gateway holds as approved and not reversed, in minor units: two are a double charge.
 pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
     let held = entries(books, deals, deal).into_iter().filter(|entry| entry.state == gateway::State::Approved);
     held.map(|entry| minor(&entry.amount).saturating_sub(books.taken_back(&entry.id)))
@@ -118,7 +119,7 @@ pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
         .collect()
 }
 
-/// What the gateway should hold after the till was told this.
+/// Returns what the gateway should hold after this message to the till.
 fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
     match view.outcome? {
         // A reversal has the amount of its payment.
@@ -131,14 +132,14 @@ fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
     }
 }
 
-/// In the moment of telling: at most one charge, and what was told is what is held.
+/// Checks the moment of a message: at most one charge, and the gateway holds what the message says.
 pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result<(), String> {
     let deal = &deals[at];
     let held = holds(books, deals, deal);
     if held.len() > 1 {
         return Err(format!("DOUBLE CHARGE: {} holds {held:?}", deal.reference));
     }
-    // Once a reversal was asked for, the gateway may have carried it out at any moment.
+    // After a request for a reversal, the gateway may have carried it out at any moment.
     let being_reversed = reversals(deals, deal).next().is_some();
     let Some(due) = due(view, deal, &held).filter(|_| !being_reversed) else { return Ok(()) };
     if held != due || (view.outcome == Some(OutcomeWord::Approved) && due.is_empty()) {
@@ -152,7 +153,7 @@ pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result
     Ok(())
 }
 
-/// At the end, when everything is settled.
+/// Checks the end, when every transaction is resolved.
 pub fn settled(ledger: &Ledger, deals: &[Deal], receipts: &[String]) -> Result<(), String> {
     let books = Books::of(ledger);
     for deal in deals {
@@ -173,20 +174,20 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
             Err(format!("the terminal refused it, and the gateway has {entries:#?}"))
         };
     }
-    // What the tills were told of reversals of it.
+    // The amounts that the tills were told as reversed.
     let taken_back: u64 = reversals(deals, deal).filter_map(|reversal| reversed(books, deals, reversal)).sum();
     let mut ends: Vec<_> = deal.told.iter().filter_map(|told| told.view.outcome).collect();
     ends.dedup();
     if ends.len() > 1 {
         return Err(format!("the till was told more than one end: {ends:?}"));
     }
-    // A payment is sent once. What follows one may be sent again, when it was looked up and not found.
+    // A payment is sent once. A follow-up payment may be sent again when a look-up did not find it.
     if entries.iter().filter(|entry| carried_out(entry)).count() > 1 || (deal.wish.card.is_some() && entries.len() > 1)
     {
         return Err(format!("carried out or sent more than once: {entries:#?}"));
     }
     let expected: Vec<u64> = match deal.end() {
-        // A person gives the euro back that was too much.
+        // A person refunds the euro that was charged too much.
         None if deal.needs_a_person() && books.is_residual(deals, deal) => {
             deal.wish.amount.map_or_else(|| held.iter().take(1).copied().collect(), |asked| vec![asked])
         }
@@ -202,7 +203,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
         let end = deal.end().map(|view| (view.outcome, &view.text));
         return Err(format!("the gateway holds {held:?}; the till was told {end:?}"));
     }
-    // Not only now: no approval may have come after the till was told of no charge.
+    // Not only at the end: no approval may have come after the till was told of no charge.
     for told in &deal.told {
         let uncharged = matches!(
             told.view.outcome,
@@ -220,7 +221,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
     Ok(())
 }
 
-/// What a till has asked for that undoes this; of an increment also what undoes its reservation.
+/// Returns the reversals of this that a till has requested; for an increment, also those of its reservation.
 fn reversals<'a>(deals: &'a [Deal], deal: &'a Deal) -> impl Iterator<Item = &'a Deal> {
     let of_it = move |later: &Deal| {
         let with_all = deal.wish.kind == Kind::Increment && later.of == deal.of;
@@ -229,7 +230,7 @@ fn reversals<'a>(deals: &'a [Deal], deal: &'a Deal) -> impl Iterator<Item = &'a 
     deals.iter().filter(move |later| later.wish.kind == Kind::Reversal && of_it(later))
 }
 
-/// What was taken back by it, as the till was told; where a person must look at two of it, one of them.
+/// Returns the amount that it reversed, as the till was told; when a person must look at two entries, one of them.
 fn reversed(books: &Books, deals: &[Deal], reversal: &Deal) -> Option<u64> {
     if reversal.needs_a_person() && books.is_residual(deals, reversal) {
         return holds(books, deals, reversal).first().copied();
@@ -241,7 +242,7 @@ fn is_full(view: &SaleView) -> bool {
     view.outcome == Some(OutcomeWord::Approved)
 }
 
-/// Whatever became of it, no more is taken or given back under different references than the payment allows.
+/// Checks that no more is charged or refunded with different references than the payment permits, in any state.
 fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
     use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal, RiskCheck};
     let sum = |kind, counts: fn(&LedgerEntry) -> bool| -> u64 {
@@ -270,29 +271,30 @@ fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
     Err(format!("BEYOND: {} of {} was taken or given back: {payment:?}, then {after:#?}", decimal(used), decimal(most)))
 }
 
-/// Nothing is in the ledger for which no till has asked.
+/// Checks that every entry of the ledger was requested by a till.
 fn stranger(books: &Books, deals: &[Deal]) -> Result<(), String> {
     let asked: Vec<&str> = deals.iter().flat_map(|deal| entries(books, deals, deal)).map(|entry| &*entry.id).collect();
     let strange = books.entries.iter().find(|entry| {
-        // The agent's own reversals are nobody's wish; what they refer to is.
+        // The agent's own reversals are not requested by a till, but the payments that they refer to are.
         let id = entry.refers_to.as_ref().filter(|_| entry.kind == gateway::Kind::Reversal).unwrap_or(&entry.id);
         !asked.contains(&&**id)
     });
     strange.map_or(Ok(()), |entry| Err(format!("nobody has asked for {entry:?}")))
 }
 
-/// How each copy of a receipt ends.
+/// The last line of each copy of a receipt.
 const LAST_LINES: [&str; 2] = ["MERCHANT COPY", "CUSTOMER COPY"];
 
-/// What a receipt says.
+/// The content of a receipt.
 #[derive(Debug)]
 struct Paper {
     reference: String,
     amount: u64,
     verdict: Verdict,
-    /// The merchant's copy with the line to sign on: it is printed before anybody has looked at the signature.
+    /// True for the merchant's copy with the line to sign on, which is printed before the cashier has checked the
+    /// signature.
     to_sign: bool,
-    /// A kill ended it before its last line. The line to sign on may be missing.
+    /// True if a kill ended it before its last line. The line to sign on may be missing.
     is_torn: bool,
 }
 
@@ -304,13 +306,13 @@ enum Verdict {
 }
 
 impl Paper {
-    /// The receipts on a piece of paper: one that was torn off by a kill has no cut behind it, and the next one follows
-    /// it.
+    /// Reads the receipts on a piece of paper. A receipt that a kill interrupted is not cut off, and the next one
+    /// follows it.
     fn read(text: &str) -> Vec<Self> {
         text.split("Corner Shop").filter_map(Self::read_one).collect()
     }
 
-    /// None where the paper ends before it says anything.
+    /// Reads one receipt; returns `None` when the paper ends before any content.
     fn read_one(text: &str) -> Option<Self> {
         let mut lines = text.lines().map(str::trim);
         let reference = lines.find_map(|line| line.strip_prefix("Reference "))?.trim().to_owned();
@@ -360,7 +362,7 @@ impl Paper {
     }
 }
 
-/// How many receipts of this reference say that it was approved, the whole ones and the torn ones.
+/// Counts the receipts with this reference that show an approval: the whole ones and the torn ones.
 pub fn approvals_on_paper(receipts: &[String], reference: &str) -> (usize, usize) {
     let papers = receipts.iter().flat_map(|text| Paper::read(text));
     let (torn, whole): (Vec<_>, Vec<_>) = papers
@@ -369,7 +371,7 @@ pub fn approvals_on_paper(receipts: &[String], reference: &str) -> (usize, usize
     (whole.len(), torn.len())
 }
 
-/// Wherever a kill ends a slip that is to be signed: it reads as nothing, as torn, or as one to sign.
+/// Checks a slip for signing that a kill ends at any place: it reads as empty, as torn, or as one to sign.
 #[test]
 fn a_slip_that_ends_early_is_never_an_approval_without_a_line_to_sign() {
     let slip = "Corner Shop\nReference R1\n10.00 EUR\nAPPROVED\nSIGNATURE\nSignature:\nMERCHANT COPY\n";

@@ -1,5 +1,5 @@
-//! What one round does, drawn from its seed: who pays what and how, what follows it and at which till, how the gateway
-//! behaves, when the power goes, and whether the gateway is there when it comes back.
+//! The plan of one round, drawn from its seed. It contains the payments, the follow-up transactions, the tills and the
+//! gateway's behaviour. It also contains the kills, and the state of the gateway at each restart.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -7,55 +7,55 @@ use pos_sim::gateway::Outcome;
 use pos_sim::reader::CardEntry;
 use pos_terms::transaction::Kind;
 
-/// One round: a transaction, perhaps some that follow it, and the kills.
+/// One round: a transaction, perhaps follow-up transactions, and the kills.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Never empty; the later ones follow earlier ones.
+    /// The transactions; never empty. The later ones follow earlier ones.
     pub deals: Vec<Wish>,
-    /// What the other till asks for at the same time as the last of them, of the same earlier transaction.
+    /// The request of the other till at the same time as the last one, for the same earlier transaction.
     pub rival: Option<Wish>,
-    /// During which of them the first kill comes.
+    /// The index of the transaction into which the first kill falls.
     pub victim: usize,
-    /// The first comes in the victim's life, each further one in the recovery after the one before.
+    /// The kills. The first comes in the victim's life, each further one in the recovery after the previous kill.
     pub kills: Vec<Kill>,
-    /// Whether the gateway is away when the agent starts after each of them.
+    /// True for each kill after which the agent starts without a reachable gateway.
     pub away: Vec<bool>,
-    /// The till sends its request twice at once.
+    /// True if the till sends its request twice at the same time.
     pub twice: bool,
 }
 
-/// What a till asks for.
+/// A till's request.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub kind: Kind,
     pub by: By,
-    /// The number of the earlier transaction in its round; the first has none.
+    /// The number of the earlier transaction in its round; the first one has none.
     pub of: Option<usize>,
     pub named: Named,
-    /// The gateway is to keep the card.
+    /// True if the gateway stores the card.
     pub stores: bool,
-    /// Minor units; without it all that is left is meant.
+    /// The amount in minor units; without it, the whole rest.
     pub amount: Option<u64>,
     pub card: Option<(&'static str, CardEntry)>,
-    /// What the gateway does with the next request that it gets, once.
+    /// The gateway's behaviour at the next request that it gets, once.
     pub once: Option<Outcome>,
-    /// Whether the signature is found to be the card's, if one is asked for.
+    /// True if the cashier accepts the signature, when one is required.
     pub signature: bool,
-    /// The till confirms what it takes, and whether it takes it.
+    /// The till's confirmation: whether it takes the approved amount.
     pub taken: Option<bool>,
 }
 
-/// Which till asks. They share the terminal.
+/// The till that sends the request. Both share the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// The person at the terminal, on the Unix socket: may refer to the transactions of any till.
     Socket,
-    /// A till with a token: has its own transactions only.
+    /// A till with a token: may refer to its own transactions only.
     Token,
 }
 
 impl By {
-    /// The till's name.
+    /// Returns the till's name.
     pub fn till(self) -> &'static str {
         match self {
             Self::Socket => "local",
@@ -72,14 +72,14 @@ impl By {
     }
 }
 
-/// How an earlier transaction is named.
+/// The way in which a request names the earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// By its till and reference.
     Reference,
     /// By its payment id at the gateway.
     Payment,
-    /// By the card that the gateway has kept.
+    /// By the card that the gateway has stored.
     StoredCard,
 }
 
@@ -87,7 +87,7 @@ pub enum Named {
 #[derive(Clone, Copy, Debug)]
 pub struct Kill {
     pub at: Moment,
-    /// It is asked to stop (SIGTERM), as systemd does, and may end the sale at the reader first.
+    /// True if the agent is stopped (SIGTERM), as systemd does, and may end the sale at the reader first.
     pub gently: bool,
 }
 
@@ -97,55 +97,56 @@ impl Kill {
     }
 }
 
-/// When the power goes.
+/// The moment of a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// At this part of its life (or of the recovery's), in thousandths.
+    /// At this fraction of its life (or of the recovery's), in thousandths.
     Life(u64),
-    /// So many milliseconds after the till began to ask.
+    /// This many milliseconds after the till began to send its request.
     Begin(u64),
-    /// It serves tills again after a restart.
+    /// The agent serves tills again after a restart.
     Serving,
-    /// The gateway sees a connection.
+    /// The gateway gets a connection.
     Connected,
-    /// The gateway has read a question about what became of something.
+    /// The gateway has read a look-up.
     Looked,
-    /// The gateway has read a request for money (a payment, a capture, a reversal), and has done nothing about it.
+    /// The gateway has read a request for money (a payment, a capture, a reversal), and has not yet processed it.
     Asked,
-    /// The gateway has carried such a request out, and has not answered.
+    /// The gateway has carried out such a request, and has not answered.
     Answering,
     /// The reader has read CONTINUE TRANSACTION.
     Continue,
     /// The first byte of a receipt is on its way to the printer.
     Paper,
-    /// The till hears that the card is waited for.
+    /// The agent tells the till that it waits for the card.
     ToldWaiting,
-    /// The till hears that the gateway is being asked.
+    /// The agent tells the till that it has asked the gateway.
     ToldProgress,
-    /// The till hears that the signature is wanted.
+    /// The agent tells the till that it needs the signature.
     ToldSignature,
-    /// The till hears that it is to confirm what was approved.
+    /// The agent tells the till to confirm the approval.
     ToldConfirm,
-    /// The till hears that the outcome is not confirmed.
+    /// The agent tells the till that the outcome is unconfirmed.
     ToldUnconfirmed,
-    /// The till hears the end.
+    /// The agent tells the till the end.
     ToldEnd,
 }
 
 const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline", "chip-scripts", "chip-refuses"];
 
-/// What the gateway does with a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends
-/// without a person, but .64, .70 and .72 (not processed), of which only a day's absence is believed: see `settled` in
-/// `till`.
+/// The gateway's behaviour at a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends
+/// without a person, except .64, .70 and .72 (not processed), for which only a day's absence is believed: see `settled`
+/// in `till`.
 const PAYMENT_CENTS: &[u64] = &[
     51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
     90, 91, 92, 95, 96,
 ];
 
-/// The same of a capture or a refund. What would never end (silence each time) is ordered once instead.
+/// The same for a capture or a refund. Behaviour that would never end (no answer each time) is ordered for one request
+/// instead.
 const LATER_CENTS: &[u64] = &[51, 61, 65, 66, 67, 71, 73, 78];
 
-/// Payments whose first reversal meets something that ends without a person.
+/// Cents of payments whose first reversal meets a fault that ends without a person.
 const REVERSED_CENTS: &[u64] = &[10, 10, 85, 87, 88, 89, 90, 91, 92, 95, 96, 96];
 
 const ONCE: &[Outcome] = &[
@@ -164,9 +165,9 @@ const ONCE_CARRIED_OUT: &[Outcome] = &[
     Outcome::PendingThenApproved,
 ];
 
-/// Kills in moments that other rounds meet by luck only: every fourth round is for one of them, in turn, so that a run
-/// of three hundred has each of them at each gateway. With the chip's card, the cents of the sale (0 and .71, late: it
-/// is approved, and after a kill before the answer the agent has to reverse it) and the kills.
+/// Kills at moments that other rounds meet only by chance. Every fourth round is for one of them, in turn, so a run of
+/// three hundred has each of them at each gateway. Each has the chip's card, the cents of the sale and the kills. The
+/// cents are 0 or .71 (late: it is approved, and after a kill before the answer the agent has to reverse it).
 const RARE: [(&str, u64, &[Moment]); 12] = [
     ("chip-no-cvm", 0, &[Moment::ToldConfirm]),
     ("chip-no-cvm", 0, &[Moment::ToldConfirm, Moment::ToldConfirm]),
@@ -183,7 +184,7 @@ const RARE: [(&str, u64, &[Moment]); 12] = [
 ];
 
 impl Plan {
-    /// The plan of a round; its `euros` are even and belong to this round alone, so that its amounts name it in the
+    /// Draws the plan of a round; its `euros` are even and belong to this round only, so its amounts identify it in the
     /// ledger.
     pub fn of_round(seed: u64, round: u64, euros: u64) -> Self {
         let random = &mut Random::of_round(seed, round);
@@ -205,7 +206,7 @@ impl Plan {
         let mut deals = deals(random, euros * 100);
         let first = By::draw(random);
         for n in 0..deals.len() {
-            // What a till with a token has begun the other may see to as well.
+            // The socket may follow a transaction that a till with a token has begun.
             let by = deals[n].of.map_or(first, |of| deals[of].by);
             let is_later = deals[n].of.is_some();
             let deal = &mut deals[n];
@@ -226,7 +227,7 @@ impl Plan {
         Self { deals, rival, victim, kills, away, twice: random.below(4) == 0 }
     }
 
-    /// For whoever repeats it.
+    /// Returns a text for a person who repeats the round.
     pub fn told(&self) -> String {
         let deals: Vec<_> = self.deals.iter().map(Wish::told).collect();
         let rival = self.rival.as_ref().map_or_else(String::new, |rival| format!(", and at once {}", rival.told()));
@@ -240,7 +241,7 @@ impl Plan {
 }
 
 impl Wish {
-    /// Whether its card is one whose holder signs.
+    /// Returns whether its card is one whose holder signs.
     pub fn is_signed(&self) -> bool {
         self.card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature")
     }
@@ -260,7 +261,7 @@ impl Wish {
         format!("{} {amount}{of}{card}{once}{stores}{refused}{taken} at {}", self.kind.as_str(), self.by.till())
     }
 
-    /// By what the life of such a transaction is remembered.
+    /// Returns the key for the duration of such a transaction.
     pub fn like(&self) -> (&'static str, Option<&'static str>, u64) {
         (self.kind.as_str(), self.card.map(|(name, _)| name), self.amount.unwrap_or_default() % 100)
     }
@@ -300,7 +301,7 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
         21..=23 => {
             let first = approved(random, Kind::PreAuthorisation);
             let more = later(random, Kind::Increment, minor / 5 * 2);
-            // All that is reserved by now, whatever became of the increment; or what was reserved at first.
+            // The whole reserved amount, in any state of the increment; or the amount that was reserved first.
             let amount = if random.below(2) == 0 { None } else { Some(minor / 2) };
             vec![first, more, Wish { amount, ..follow(Kind::Capture, 0) }]
         }
@@ -316,21 +317,22 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
             let Wish { amount, once, .. } = later(random, Kind::Credit, minor);
             vec![Wish { amount, once, ..credit }]
         }
-        // The card refuses what the host has approved: the agent reverses it by itself, and that meets something.
+        // The card refuses an approval of the host: the agent reverses it automatically, and the reversal meets a
+        // fault.
         29 | 30 => {
             let amount = minor + *random.of(REVERSED_CENTS);
             vec![payment(Kind::Sale, amount, ("chip-refuses", CardEntry::Insert), true)]
         }
         _ => {
             let first = Wish { stores: true, ..approved(random, Kind::Sale) };
-            // Its amounts are no other round's: above all first ones, and their halves below all halves of those.
+            // Amounts of no other round: above all first amounts, and with halves below all halves of those.
             let again = Wish { named: Named::StoredCard, ..later(random, Kind::ByRegistration, minor / 2 * 3) };
             vec![first, again]
         }
     }
 }
 
-/// What the other till wants of the same earlier transaction, when it is not the same.
+/// Draws the other till's request for the same earlier transaction, of a different kind or amount.
 fn rival(random: &mut Random, deals: &[Wish]) -> Option<Wish> {
     let [first, .., last] = deals else { return None };
     if last.of != Some(0) || random.below(4) == 0 {
@@ -367,14 +369,14 @@ fn follow(kind: Kind, of: usize) -> Wish {
     Wish { of: Some(of), card: None, ..payment(kind, 0, ("", CardEntry::Insert), true) }
 }
 
-/// What follows the first payment of a round, of a part.
+/// Draws a follow-up transaction for a part of the round's first payment.
 fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
     let (cents, once) = match random.below(8) {
         0..=2 => (random.below(50), None),
         3 | 4 => (random.below(50), Some(*random.of(ONCE))),
         _ => (*random.of(LATER_CENTS), None),
     };
-    // What is reserved by an increment is captured with the rest: its cents would choose what becomes of that.
+    // An increment's amount is captured with the rest, so its cents would choose the outcome of the capture.
     let (cents, once) = match (kind, once) {
         (Kind::Increment, None) if cents >= 50 => (0, Some(*random.of(ONCE_CARRIED_OUT))),
         (Kind::Increment, once) => (0, once),
@@ -383,7 +385,7 @@ fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
     Wish { amount: Some(minor / 100 * 100 + cents), once, ..follow(kind, 0) }
 }
 
-/// One that is approved without a person at the counter.
+/// Draws a card that is approved without a person at the counter.
 fn a_card(random: &mut Random) -> (&'static str, CardEntry) {
     *random.of(&[("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)])
 }
@@ -408,7 +410,7 @@ fn moment(random: &mut Random) -> Moment {
     }
 }
 
-/// During the recovery.
+/// Draws a moment during the recovery.
 fn again(random: &mut Random) -> Moment {
     match random.below(14) {
         0..=3 => Moment::Life(random.below(1100)),
@@ -421,21 +423,21 @@ fn again(random: &mut Random) -> Moment {
     }
 }
 
-/// As a till writes money.
+/// Formats an amount as a till writes it.
 pub fn decimal(minor: u64) -> String {
     format!("{}.{:02}", minor / 100, minor % 100)
 }
 
-/// Minor units of what the gateway, a till or a receipt writes.
+/// Returns the minor units of an amount from the gateway, a till or a receipt.
 pub fn minor(text: &str) -> u64 {
     text.replace('.', "").parse().unwrap()
 }
 
-/// SplitMix64.
+/// SplitMix64, a pseudo-random number generator.
 pub struct Random(pub u64);
 
 impl Random {
-    /// The numbers of one round, whatever the other rounds draw.
+    /// Returns the numbers of one round, independent of the other rounds.
     pub fn of_round(seed: u64, round: u64) -> Self {
         let mut mixed = Self(seed ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03));
         mixed.below(2);

@@ -1,5 +1,5 @@
-//! What can be seen from outside the agent, as it happens; and the hand at the plug: which moment it waits for, and how
-//! far the transaction was, seen from outside, when it pulled.
+//! The events of the agent as seen from outside, and the hand at the plug: the moment that it waits for, and the stage
+//! of the transaction when it pulled.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::plan::{Kill, Moment};
 
-/// How far the transaction was when the power went.
+/// The stage of the transaction, seen from outside, when the power was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     Asking,
@@ -65,7 +65,7 @@ impl Stage {
     ];
 }
 
-/// What was seen of the transaction under way, or since the last restart in it.
+/// The visible events of the running transaction, or those since its last restart.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     restarted: bool,
@@ -112,16 +112,16 @@ impl Seen {
 /// One terminal's round, seen from outside.
 pub struct Scene {
     inner: Mutex<Inner>,
-    /// The till has its answer: the customer may come to the reader.
+    /// True once the till has its answer, so the customer may come to the reader.
     may_present: watch::Sender<bool>,
 }
 
 struct Inner {
     pid: Option<Pid>,
     armed: Option<Kill>,
-    /// What is done in the place of the next kill.
+    /// The action that replaces the next kill.
     takes: Option<Box<dyn FnOnce() + Send>>,
-    /// How the process was last told to end.
+    /// True if the process was last ended by SIGTERM.
     gently: bool,
     /// Tells one arming from the next.
     arming: u32,
@@ -129,16 +129,16 @@ struct Inner {
     story: Vec<String>,
     began: Instant,
     fell: Vec<Stage>,
-    /// Starts of this round that found the gateway away.
+    /// Starts of this round without a reachable gateway.
     away: usize,
     /// Ends of this round by SIGTERM.
     gentle: usize,
     started: Instant,
-    /// How long a recovery takes, as far as it was seen.
+    /// The longest observed duration of a recovery.
     recovery: Duration,
 }
 
-/// What a recovery does in its first moments is worth more kills than its waiting for a second try.
+/// The limit for moments in a recovery: its first steps deserve more kills than its wait for a retry.
 const LONGEST_RECOVERY: Duration = Duration::from_millis(400);
 
 impl Scene {
@@ -181,24 +181,24 @@ impl Scene {
         self.inner().story.clone()
     }
 
-    /// Where the kills of this round fell.
+    /// Returns the stages of this round's kills.
     pub fn fell(&self) -> Vec<Stage> {
         self.inner().fell.clone()
     }
 
-    /// The agent is about to start, and the gateway is not there.
+    /// Notes that the agent is about to start without a reachable gateway.
     pub fn gateway_away(&self) {
         let mut inner = self.inner();
         inner.away += 1;
         inner.note("the gateway is away");
     }
 
-    /// How many starts of this round found it so.
+    /// Returns the number of this round's starts without a reachable gateway.
     pub fn times_away(&self) -> usize {
         self.inner().away
     }
 
-    /// How many ends of this round were gentle.
+    /// Returns the number of this round's ends by SIGTERM.
     pub fn times_gentle(&self) -> usize {
         self.inner().gentle
     }
@@ -208,7 +208,7 @@ impl Scene {
         self.may_present.send_replace(false);
     }
 
-    /// Waits for this moment. One that is a time comes `life` thousandths later.
+    /// Waits for this moment. A moment that is a fraction of a life comes `life` thousandths later.
     pub fn arm(self: &Arc<Self>, kill: Kill, life: Duration) {
         let arming = {
             let mut inner = self.inner();
@@ -232,7 +232,7 @@ impl Scene {
         });
     }
 
-    /// The next time the hand strikes it does this, and leaves the plug alone.
+    /// Sets the action that replaces the next kill.
     pub fn will_take(&self, take: impl FnOnce() + Send + 'static) {
         self.inner().takes = Some(Box::new(take));
     }
@@ -241,14 +241,14 @@ impl Scene {
         self.inner().armed.is_some()
     }
 
-    /// Pulls the plug now, whatever it waited for.
+    /// Kills the agent immediately, before the moment that it waited for.
     pub fn strike(&self) {
         self.inner().strike();
     }
 
     // ---- The agent's process
 
-    /// With which signal it was ended from here; none when it ended by itself.
+    /// Returns the signal that ended the agent from here; `None` when it ended without one.
     pub fn ended_by(&self) -> Option<Signal> {
         let inner = self.inner();
         inner.pid.is_none().then_some(if inner.gently { Signal::TERM } else { Signal::KILL })
@@ -270,7 +270,7 @@ impl Scene {
         inner.comes(Moment::Serving);
     }
 
-    // ---- What is seen
+    // ---- Visible events
 
     pub fn accepted(&self) {
         self.inner().seen.accepted = true;
@@ -295,9 +295,9 @@ impl Scene {
                 inner.seen.connected = true;
                 Moment::Connected
             }
-            // The probe of each start; it is about no payment.
+            // The probe of each start does not concern a payment.
             gateway::WireEvent::Request { path: "/", .. } | gateway::WireEvent::Answer { path: "/", .. } => return,
-            // A query may be a POST too.
+            // A look-up may also be a POST.
             gateway::WireEvent::Request { path: "/v1/query", .. } => {
                 inner.seen.looked = true;
                 Moment::Looked
@@ -337,7 +337,7 @@ impl Scene {
 
     pub fn told(&self, state: SaleState) {
         let mut inner = self.inner();
-        // An event that was on its way may come after the answer to a question.
+        // An event on its way may arrive after the answer to a query.
         if inner.seen.told != Some(SaleState::Ended) {
             inner.seen.told = Some(state);
         }
@@ -355,7 +355,7 @@ impl Scene {
         self.inner().recovery
     }
 
-    /// All that was open is settled.
+    /// Notes that every open transaction is resolved.
     pub fn settled(&self) {
         let mut inner = self.inner();
         if !inner.fell.is_empty() && inner.pid.is_some() {
@@ -363,7 +363,7 @@ impl Scene {
         }
     }
 
-    /// Settled, told and printed.
+    /// Notes that everything is resolved, told and printed.
     pub fn over(&self) {
         self.inner().seen.over = true;
     }
@@ -381,15 +381,15 @@ impl Inner {
         }
     }
 
-    /// SIGKILL: nothing is tidied up, and what the system has not been given yet is lost. Or SIGTERM, when the kill is
-    /// a gentle one.
+    /// Kills the process. With SIGKILL nothing is tidied up, and bytes that the system does not have yet are lost. With
+    /// SIGTERM the process may end in order.
     fn strike(&mut self) {
         let gently = self.armed.take().is_some_and(|kill| kill.gently);
         if let Some(take) = self.takes.take() {
             take();
             return self.note(format!("the journal is taken away: {:?}", self.seen.stage()));
         }
-        // One that was told to stop may be on its way out still: that is how it ends, whatever is said now.
+        // A process that was told to stop may still be about to exit; it then ends in that way, with any later signal.
         let Some(pid) = self.pid.take() else { return };
         self.gently = gently;
         if kill_process(pid, if self.gently { Signal::TERM } else { Signal::KILL }).is_err() {

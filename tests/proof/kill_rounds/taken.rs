@@ -1,7 +1,7 @@
-//! The journal is taken away from under the running program, at a moment that is seen from outside: it is removed, or
-//! its `-wal` alone, another one is moved over it, or a copy is written over it. Nothing new begins then. The program
-//! is killed, a person does what the status says, and all that was open ends as the till is told. The judge reads the
-//! bank's ledger.
+//! Rounds in which the journal is removed or replaced under the running program, at a moment that is visible from
+//! outside. It is removed, or only its `-wal`, or another one is moved over it, or a copy is written over it. Then no
+//! new transaction begins. The program is killed, a person does what the status says, and every open transaction ends
+//! as the agent tells the till. The judge reads the gateway's ledger.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -26,7 +26,7 @@ use super::terminal::{Terminal, customer};
 use super::till::NOT_THERE;
 use pos_sim::reader::CardEntry;
 
-/// How a journal is taken away.
+/// The way in which the journal is taken away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
     Removed,
@@ -45,36 +45,36 @@ const MOMENTS: [Moment; 7] = [
     Moment::Paper,
     Moment::ToldEnd,
 ];
-/// Each way at each moment.
+/// The number of combinations: each way at each moment.
 pub const MOST: u64 = (HOWS.len() * MOMENTS.len()) as u64;
 const CARDS: [(&str, CardEntry); 2] = [("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)];
 const ASK_AGAIN: Duration = Duration::from_millis(10);
-/// Longer than anything of a round takes.
+/// Longer than any step of a round takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Three sales, each with an amount of its own: the ledger is read by it.
+/// Three sales with different amounts, which identify them in the ledger.
 const AMOUNTS: [(&str, &str); 3] = [("first", "11.00"), ("second", "22.00"), ("third", "33.00")];
 
-/// How the sale under way ended, as the till was told.
+/// The end of the sale that is running, as the till was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     NotBegun,
-    /// Recorded and never sent: the gateway is asked until absence is final.
+    /// Recorded and never sent: the gateway is asked until its absence is final.
     NotThere,
     Ended(OutcomeWord),
 }
 
-/// How a round went.
+/// The result of a round.
 pub struct Round {
     pub how: How,
     pub ended: End,
-    /// Whether a rescue journal was taken over.
+    /// True if a rescue journal was adopted.
     pub adopted: bool,
 }
 
-/// One round.
+/// Plays one round.
 ///
 /// # Errors
-/// What is wrong, with the story.
+/// The fault, with the story.
 pub async fn round(seed: u64, round: u64) -> Result<Round, String> {
     let (how, moment) = (HOWS[at(round, HOWS.len())], MOMENTS[at(round / HOWS.len() as u64, MOMENTS.len())]);
     let mut terminal = Terminal::open(HostRules::in_turn(seed + round)).await;
@@ -117,7 +117,7 @@ async fn play(
         if scene.is_armed() {
             scene.strike();
         }
-        // As long as the second one is at the reader, the terminal is busy with it.
+        // While the second one is at the reader, the terminal is busy with it.
         let (status, body) = loop {
             match till.begin(AMOUNTS[2]).await.ok_or("no answer")? {
                 (409, _) => sleep(ASK_AGAIN).await,
@@ -187,7 +187,7 @@ fn take(journal: &Path, how: How) {
             drop(Journal::open(&other).unwrap());
             fs::rename(other, journal).unwrap();
         }
-        // Not cut before, so that the program reads no page of nothing in that moment: what is there stays readable.
+        // Not truncated first, so the program reads no missing page at that moment: the content stays readable.
         How::WrittenOver => {
             let copy = fs::read(journal).unwrap();
             fs::OpenOptions::new().write(true).open(journal).unwrap().write_all(&copy).unwrap();
@@ -201,7 +201,7 @@ fn remove(journal: &Path) {
     }
 }
 
-/// The person: moves away what is there, and takes over what was saved.
+/// Does what the person does: moves the files away and adopts the rescue journal.
 fn adopt(shop: &Shop) -> Result<(), String> {
     let files = fs::read_dir(shop.folder()).unwrap().map(|entry| entry.unwrap().path());
     let rescued: Vec<_> = files.filter(|file| file.to_string_lossy().ends_with("-rescue.db")).collect();
@@ -217,7 +217,7 @@ async fn read<T: DeserializeOwned>(answer: reqwest::Response) -> Option<T> {
     serde_json::from_str(&answer.text().await.ok()?).ok()
 }
 
-/// A till's line, which asks again when it is cut.
+/// A till's line, which repeats a request after a cut.
 struct TillLine {
     http: reqwest::Client,
 }
@@ -248,7 +248,7 @@ impl TillLine {
         Some((answer.status().as_u16(), read(answer).await?))
     }
 
-    /// How a sale stands; within, nothing when the terminal does not know it.
+    /// Returns the state of a sale; the inner `None` means that the terminal does not know it.
     async fn show(&self, reference: &str) -> Option<Option<SaleView>> {
         let answer = self.http.get(format!("http://localhost/v1/sales/{reference}")).send().await.ok()?;
         match answer.status().as_u16() {
@@ -258,7 +258,7 @@ impl TillLine {
         }
     }
 
-    /// Begins a sale and follows it until it stands so; nothing, when it was refused.
+    /// Begins a sale and follows it to this state; returns `None` when it was refused.
     async fn sells(
         &self,
         scene: &Scene,

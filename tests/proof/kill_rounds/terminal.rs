@@ -1,5 +1,5 @@
-//! A terminal on the desk: the simulators, which stay, and the real program in a process of its own, which is killed
-//! and started again.
+//! A terminal on the desk: the simulators, which keep running, and the real program as a separate process, which is
+//! killed and started again.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -27,26 +27,26 @@ use pos_sim::gateway::HostRules;
 pub struct Terminal {
     pub shop: Arc<Shop>,
     pub scene: Arc<Scene>,
-    /// What is still to come with the next restarts.
+    /// The plans for the next restarts.
     pub later: Arc<Mutex<VecDeque<Restart>>>,
-    /// Where the till with a token asks.
+    /// The address for the till with a token.
     pub loopback: String,
     child: Child,
     printer_line: JoinHandle<()>,
-    /// How long the log was when the round began.
+    /// The length of the log at the beginning of the round.
     log_at: usize,
 }
 
-/// What one start of the agent meets.
+/// The conditions of one start of the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
     /// The next kill.
     pub kill: Option<Kill>,
-    /// The gateway is away at the start, and comes back.
+    /// True if the gateway is unreachable at the start, and comes back.
     pub away: bool,
 }
 
-/// How long the gateway is away: longer than the agent takes to start, and than its first question.
+/// The time without a gateway: longer than the agent's start and its first request.
 const AWAY: Duration = Duration::from_millis(400);
 
 impl Terminal {
@@ -57,10 +57,10 @@ impl Terminal {
         let loopback = own_address();
         let mut changes = vec![
             ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
-            // The amounts of a round are its name.
+            // The amounts of a round identify it.
             ("max-credit-amount = \"1000.00\"", "max-credit-amount = \"9999999.00\"".to_owned()),
             ("http = \"127.0.0.1:0\"", format!("http = \"{loopback}\"")),
-            // The till pays out too.
+            // The till may also pay out.
             ("till = \"till-1\"", "till = \"till-1\"\nrights = [\"till\", \"credit\"]".to_owned()),
         ];
         if host_rules == HostRules::Literal {
@@ -83,7 +83,7 @@ impl Terminal {
         self.log_at = self.log().len();
     }
 
-    /// Starts the agent again each time it was killed. Returns only when it ended by itself.
+    /// Starts the agent again after each kill. Returns only when the agent ends without a kill.
     pub async fn keep_running(&mut self) -> String {
         loop {
             let status = self.child.wait().await.unwrap();
@@ -95,7 +95,7 @@ impl Terminal {
             if !is_ours {
                 return format!("the agent ended by itself: {status}");
             }
-            // The terminal is dark: the customer takes the card.
+            // The terminal is off: the customer takes the card.
             self.shop.reader.remove();
             let next = self.later.lock().unwrap().pop_front();
             if next.is_some_and(|next| next.away) {
@@ -108,7 +108,7 @@ impl Terminal {
         }
     }
 
-    /// Kills the agent by hand, and not because a moment has come.
+    /// Kills the agent directly, without waiting for a moment.
     pub async fn killed(&mut self) {
         self.child.kill().await.unwrap();
         self.shop.reader.remove();
@@ -119,7 +119,7 @@ impl Terminal {
         self.child = start(&self.shop, &self.scene);
     }
 
-    /// It is there again a while later.
+    /// Makes the gateway unreachable for a while.
     async fn gateway_goes_away(&self) {
         self.shop.gateway.set_offline(true).await.unwrap();
         self.scene.gateway_away();
@@ -135,7 +135,7 @@ impl Terminal {
         fs::read_to_string(self.shop.folder().join("agent.log")).unwrap_or_default()
     }
 
-    /// What the agent logged in this round, for a person; the checks never look at it.
+    /// Returns the agent's log of this round, for a person; the checks never read it.
     pub fn log_of_round(&self) -> String {
         self.log().split_off(self.log_at)
     }
@@ -147,8 +147,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Where the agent can listen after each of its starts: on a loopback address that no other terminal has, so that
-/// nothing takes the port while the agent is down, as connections do that go out from 127.0.0.1.
+/// Returns an address on which the agent can listen after each of its starts. It is a loopback address that no other
+/// terminal has. So outgoing connections from 127.0.0.1 cannot take the port while the agent is down.
 fn own_address() -> String {
     static TERMINALS: AtomicU32 = AtomicU32::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
@@ -173,7 +173,7 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
     child
 }
 
-/// The customer: comes when the till has asked, and presents the card when the reader asks for it.
+/// Plays the customer: comes when the till has sent its request, and presents the card when the reader asks for it.
 pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::reader::CardEntry)) {
     loop {
         scene.until_presentable().await;
@@ -184,7 +184,8 @@ pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::
     }
 }
 
-/// The agent's line to the printer, with somebody who sees the first byte of a receipt before the printer does.
+/// Opens the agent's line to the printer through a watcher, which sees the first byte of a receipt before the printer
+/// does.
 async fn watched_printer(shop: &Shop, scene: &Arc<Scene>) -> JoinHandle<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let (place, watched) = (shop.printer.place(), format!("tcp://{}", listener.local_addr().unwrap()));
@@ -193,7 +194,7 @@ async fn watched_printer(shop: &Shop, scene: &Arc<Scene>) -> JoinHandle<()> {
     fs::write(shop.config(), text.replace(&place, &watched)).unwrap();
     let (printer, scene) = (place.trim_start_matches("tcp://").to_owned(), Arc::clone(scene));
     tokio::spawn(async move {
-        // One at a time, as the printer itself.
+        // One connection at a time, as in the printer itself.
         while let Ok((agent, _)) = listener.accept().await {
             let Ok(printer) = TcpStream::connect(&printer).await else { continue };
             carry(agent, printer, &scene).await;
@@ -207,7 +208,7 @@ async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
     let prints = async {
         let (mut bytes, mut begun) = ([0; 512], false);
         while let Ok(count @ 1..) = from_agent.read(&mut bytes).await {
-            // Questions about its state (DLE EOT n) are no receipt.
+            // Queries of its state (DLE EOT n) are no receipt.
             let is_paper = !bytes[..count].chunks(3).all(|three| three.starts_with(&[0x10, 0x04]));
             if is_paper && !begun {
                 begun = true;
@@ -217,7 +218,7 @@ async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
                 return;
             }
         }
-        // The agent has no more to say, and may still listen.
+        // The agent sends no more bytes and may still read.
         let _ = to_printer.shutdown().await;
         std::future::pending().await
     };

@@ -1,6 +1,6 @@
-//! A till, as another program is one: HTTP on the agent's Unix socket, the stream of events, and a book of its own:
-//! what it asked for and all that it was told. When the line is lost it asks for its reference again, and never for
-//! another one.
+//! A till as a separate program: HTTP on the agent's Unix socket, the stream of events, and its own book with its
+//! requests and all messages to it. After a lost connection it asks for its reference again, and never uses another
+//! reference.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -20,16 +20,16 @@ use super::checker::{self, Books};
 use super::plan::{By, Named, Wish, decimal};
 use super::scene::Scene;
 
-/// How often a till asks again when no event tells it to.
+/// The interval at which a till asks again without an event.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The words of an unconfirmed transaction that the gateway does not know. After a day of it, an hour of which one
-/// process must have watched, a payment ends as declined (`absence-final-after-h`, 1 at least), and a capture or refund
-/// is sent again: no test can wait for that. A reversal is sent again at once; so is a capture or a refund, if the
-/// gateway takes a reference once only.
+/// The cause of an unconfirmed transaction that the gateway does not list. After a day of it, a payment ends as
+/// declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again. One process must have watched
+/// for an hour of that day. No test can wait for that. A reversal is sent again immediately; so is a capture or a
+/// refund, if the gateway accepts a reference only once.
 pub const NOT_THERE: &str = "not-listed-yet";
-/// It was sent twice, and one try was declined: as long as the other may come, the end of the day is waited for as
-/// well.
+/// The cause when the request was sent twice and one try was declined: while the other may still come, the agent also
+/// waits for the end of the day.
 const DECLINED_ONCE: &str = "earlier-try-open";
 
 /// One transaction in the till's book.
@@ -39,13 +39,13 @@ pub struct Deal {
     pub wish: Wish,
     /// The reference that it refers to.
     pub of: Option<String>,
-    /// Why the terminal has not begun it, where that may be.
+    /// The reason why the terminal has not begun it, where a refusal is allowed.
     pub refused: Option<String>,
-    /// Each thing that it was told, when it was another than before.
+    /// Each message that differed from the previous one.
     pub told: Vec<TillResult>,
 }
 
-/// What the till was told, and how many entries the gateway's ledger had in that moment.
+/// A message to the till, with the number of entries in the gateway's ledger at that moment.
 #[derive(Clone, Debug)]
 pub struct TillResult {
     pub view: SaleView,
@@ -53,23 +53,23 @@ pub struct TillResult {
 }
 
 impl Deal {
-    /// What it was told of the end, if it was.
+    /// Returns the message with the end, if there was one.
     pub fn end(&self) -> Option<&SaleView> {
         self.told.iter().map(|told| &told.view).rfind(|view| view.outcome.is_some())
     }
 
-    /// Whether it goes on by nothing that the terminal could do.
+    /// Returns whether only a person can bring it further.
     pub fn needs_a_person(&self) -> bool {
         self.told.last().is_some_and(|told| told.view.needs_person.is_some())
     }
 
-    /// A euro more than was asked was approved (`pos-sim gateway --help`, .79): when that comes to light in a look-up,
-    /// it is for a person.
+    /// Returns whether it may need a person: a euro more than requested was approved (`pos-sim gateway --help`, .79).
+    /// When a look-up finds that, a person must decide.
     pub fn may_need_a_person(&self) -> bool {
         self.of.is_none() && self.wish.amount.is_some_and(|minor| minor % 100 == 79)
     }
 
-    /// For the counts: how it ended, as the till heard it.
+    /// Returns the end as the till got it, for the counts.
     pub fn ended_as(&self) -> &'static str {
         if self.refused.is_some() {
             return "refused at the terminal";
@@ -89,12 +89,12 @@ impl Deal {
     }
 }
 
-/// What every listener of the till writes into.
+/// The book into which every listener of the till writes.
 pub struct Book {
     shop: Arc<Shop>,
     scene: Arc<Scene>,
     deals: Mutex<Vec<Deal>>,
-    /// Whose life the hand at the plug follows.
+    /// The reference whose life the hand at the plug follows.
     followed: Mutex<String>,
     wrong: Mutex<Option<String>>,
     news: Notify,
@@ -105,12 +105,12 @@ impl Book {
         self.deals.lock().unwrap()
     }
 
-    /// The first thing that was told and not true.
+    /// Returns the first untrue message as an error.
     pub fn wrong(&self) -> Result<(), String> {
         self.wrong.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
-    /// Writes down what was told, and looks at the gateway's ledger in the same moment.
+    /// Writes down a message, and checks the gateway's ledger at the same moment.
     fn hears(&self, view: SaleView, how: &str) {
         let ledger = self.shop.gateway.ledger();
         let mut deals = self.deals();
@@ -137,25 +137,25 @@ impl Book {
     }
 }
 
-/// Why the till has no answer.
+/// The reason why the till has no answer.
 #[derive(Debug)]
 pub enum Failed {
-    /// The line is gone: the agent was killed.
+    /// The connection is lost: the agent was killed.
     Lost,
-    /// The terminal does not begin it: what is left of the earlier transaction, or whose it is, does not allow it.
+    /// The terminal does not begin it: the rest of the earlier transaction, or its owner, does not permit it.
     Refused(String),
-    /// It should not have been said.
+    /// The answer is wrong.
     Wrong(String),
 }
 
-/// Whether the terminal may refuse to begin it.
+/// The terminal's right to refuse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Never: nothing stands in its way.
+    /// Never: there is no reason to refuse.
     Never,
-    /// Another till wants something of the same at the same time.
+    /// Another till sends a request for the same transaction at the same time.
     May,
-    /// It is of another till's transaction, and this till may not.
+    /// It refers to another till's transaction, and this till has no right to that.
     Must,
 }
 
@@ -163,10 +163,10 @@ type Answer<T> = Result<T, Failed>;
 
 pub struct Till {
     pub book: Arc<Book>,
-    /// The gateway takes a reference once only, and the agent knows.
+    /// True if the gateway accepts a reference only once, and the agent knows it.
     sends_again: bool,
     http: reqwest::Client,
-    /// Of the till with a token.
+    /// The client and address of the till with a token.
     loopback: (reqwest::Client, String),
     ears: Mutex<Option<JoinHandle<()>>>,
 }
@@ -188,12 +188,12 @@ impl Till {
         Self { book: Arc::new(book), sends_again, http, loopback: (own, loopback), ears: Mutex::new(None) }
     }
 
-    /// The moments of this transaction are those that the hand at the plug waits for.
+    /// Makes the hand at the plug wait for the moments of this transaction.
     pub fn follows(&self, reference: &str) {
         reference.clone_into(&mut self.book.followed.lock().unwrap());
     }
 
-    /// Asks for this, and does not rest until it is settled, through every restart.
+    /// Sends this request and waits until it is resolved, through every restart.
     pub async fn carry_out(
         &self,
         wish: &Wish,
@@ -206,7 +206,7 @@ impl Till {
         let (named, of) = (reference.to_owned(), of.map(str::to_owned));
         let deal = Deal { reference: named, wish: wish.clone(), of, refused: None, told: Vec::new() };
         self.book.deals().push(deal);
-        // The first time nothing is known of it, and the question would only be asked for practice.
+        // The first time the agent cannot know it, so a query would be useless.
         let mut is_new = true;
         loop {
             let life = async {
@@ -239,12 +239,12 @@ impl Till {
         }
     }
 
-    /// How many sales wait for the end of the day (see [`NOT_THERE`]).
+    /// Returns the number of sales that wait for the end of the day (see [`NOT_THERE`]).
     pub fn waiting(&self) -> usize {
         self.book.deals().iter().filter(|deal| deal.end().is_none() && deal.refused.is_none()).count()
     }
 
-    /// Waits until it can take a sale and has no receipt left to print.
+    /// Waits until the terminal can take a sale and has no receipt left to print.
     pub async fn until_idle(&self) {
         loop {
             let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.waiting > 0);
@@ -255,7 +255,7 @@ impl Till {
         }
     }
 
-    /// Waits until the agent serves tills, and listens to its events.
+    /// Waits until the agent serves tills, and follows its events.
     pub async fn until_serving(&self) {
         while !self.listen().await {
             tokio::time::sleep(ASK_AGAIN).await;
@@ -263,7 +263,7 @@ impl Till {
         self.book.scene.serving();
     }
 
-    /// Asks how this stands now, until it is settled, through every restart.
+    /// Queries this transaction until it is resolved, through every restart.
     pub async fn look_again(&self, reference: &str) -> Result<(), String> {
         loop {
             match self.until_settled(reference).await {
@@ -274,7 +274,7 @@ impl Till {
         }
     }
 
-    /// The same request once more: it is answered and nothing else.
+    /// Sends the same request once more: it is answered without any other effect.
     pub async fn ask_again(&self, reference: &str) -> Result<(), String> {
         let before = self.book.shop.gateway.ledger().entries().len();
         let known = self.book.deals().iter().find(|deal| deal.reference == reference).and_then(Deal::end).cloned();
@@ -293,7 +293,7 @@ impl Till {
         self.book.wrong()
     }
 
-    /// The sale, when it is known.
+    /// Returns the sale, when the agent knows it.
     async fn find(&self, reference: &str) -> Answer<Option<SaleView>> {
         let found: Option<SaleView> =
             self.get(&format!("sales/{reference}?till={}", self.by(reference).till())).await?;
@@ -303,7 +303,7 @@ impl Till {
         Ok(found)
     }
 
-    /// Begins it. Only an answer that says that nothing was recorded permits to ask anew, and then with the same
+    /// Begins it. A new request is allowed only after an answer that nothing was recorded, and then with the same
     /// reference.
     async fn begin(&self, reference: &str, twice: bool) -> Answer<()> {
         loop {
@@ -365,13 +365,13 @@ impl Till {
                 self.book.hears(view, "by asking");
                 continue;
             }
-            // An event says that there is news; without one a till asks again.
+            // An event announces news; without one the till asks again.
             let _ = tokio::time::timeout(ASK_AGAIN, self.book.news.notified()).await;
         }
     }
 
-    /// Ended; or waiting for nothing but the end of the day, where the gateway has nothing (see [`NOT_THERE`]), or for
-    /// a person.
+    /// Returns whether it has ended, or waits only for a person. A transaction that the gateway does not list may also
+    /// wait for the end of the day (see [`NOT_THERE`]).
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             SaleState::Ended => true,
@@ -433,7 +433,7 @@ impl Till {
         self.send(by, "sales", &body).await
     }
 
-    /// Whose transaction this is.
+    /// Returns the till that began this transaction.
     fn by(&self, reference: &str) -> By {
         self.book.deals().iter().find(|deal| deal.reference == reference).unwrap().wish.by
     }
@@ -467,10 +467,10 @@ impl Till {
         }
     }
 
-    /// Begins to listen to every event; false while nobody serves.
+    /// Begins to listen to every event; returns false while no agent serves.
     async fn listen(&self) -> bool {
         let Ok(mut stream) = self.http.get("http://till/v1/events").send().await else { return false };
-        // The first thing that comes says that nothing is missed from here on.
+        // The first message confirms that no event is missed from here on.
         let Ok(Some(first)) = stream.chunk().await else { return false };
         let book = Arc::clone(&self.book);
         let mut text = String::from_utf8(first.to_vec()).unwrap();

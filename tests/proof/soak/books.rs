@@ -1,4 +1,4 @@
-//! The judge: the gateway's ledger against what the tills were told, and nothing else.
+//! The judge: the gateway's ledger against the messages to the tills, and no other source.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use pos_terms::transaction::OutcomeWord;
 
 use super::till::Deal;
 
-/// What is wrong, a line each, and the counts of how the transactions ended.
+/// Returns the faults, a line each, and the counts of the transactions' ends.
 pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
     let books = Books::of(ledger);
     let mut wrong = Vec::new();
@@ -26,7 +26,7 @@ pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
         };
         let is_true = match outcome(deal) {
             Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, approved)) => held == [approved],
-            // A person sees to it: whatever is there is known to need one.
+            // A person resolves it: the terminal says that it needs one.
             None if deal.view.as_ref().is_some_and(|view| view.needs_person.is_some()) => held.len() <= 1,
             Some(_) | None => held.is_empty(),
         };
@@ -57,7 +57,7 @@ fn end_of(deal: &Deal) -> String {
     }
 }
 
-/// The ledger, by amount and by what is referred to.
+/// The ledger, by amount and by the payment that an entry refers to.
 struct Books<'a> {
     payments: HashMap<u64, Vec<&'a LedgerEntry>>,
     later: HashMap<&'a str, Vec<&'a LedgerEntry>>,
@@ -75,13 +75,14 @@ impl<'a> Books<'a> {
         books
     }
 
-    /// The payments that a deal may have led to: its amount, or half of it, rounded down, where a part is approved.
+    /// Returns the possible payments of a deal: with its amount, or with half of it, rounded down, for a partial
+    /// approval.
     fn payments(&self, deal: &Deal) -> impl Iterator<Item = &'a LedgerEntry> {
         let of = |minor| self.payments.get(&minor).into_iter().flatten().copied();
         of(deal.minor).chain(of(deal.minor / 2))
     }
 
-    /// What is approved and was not reversed.
+    /// Returns the amounts that are approved and not reversed.
     fn held(&self, deal: &Deal) -> Vec<u64> {
         let approved = self.payments(deal).filter(|entry| entry.state == State::Approved);
         let reversed =

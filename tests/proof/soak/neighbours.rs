@@ -1,4 +1,4 @@
-//! The neighbours: each goes on until it is stopped. What they want is of no use to them, and must not hurt the shop.
+//! The neighbours: each goes on until it is stopped. Their requests have no purpose, and must not harm the shop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tokio::time::{sleep, timeout};
 
 use super::terminal::{NOISY_TOKEN, Terminal};
 
-/// So many lines that say nothing, each for so long.
+/// The number of silent connections, and how long each stays.
 const SILENT: usize = 60;
 const SILENCE: Duration = Duration::from_secs(20);
-/// How often each of them comes; in a short soak many times as often.
+/// The interval of each kind; in a short soak they come many times as often.
 const KILL_EVERY: Duration = Duration::from_secs(240);
 const JUMP_EVERY: Duration = Duration::from_secs(45);
 const PULL_EVERY: Duration = Duration::from_secs(17);
@@ -23,10 +23,10 @@ const FLOOD_EVERY: Duration = Duration::from_secs(120);
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
-/// Where the board's clock jumps to, in seconds from the true time; 1970 is what a board without a battery starts with.
+/// Offsets of the board's clock from the true time, in seconds; 1970 is the start time of a board without a battery.
 const JUMPS: &[i64] = &[2 * HOUR, -3 * HOUR, 40 * DAY, -400 * DAY, 370 * DAY, -20_000 * DAY, 0];
 
-/// Open lines and say nothing.
+/// Opens connections and sends no bytes.
 pub async fn silent(terminal: Arc<Terminal>) {
     async fn at_port(terminal: Arc<Terminal>) {
         loop {
@@ -47,7 +47,7 @@ pub async fn silent(terminal: Arc<Terminal>) {
     tokio::join!(all(SILENT, &terminal, at_port), all(4, &terminal, at_socket));
 }
 
-/// Send a request a byte at a time, or only its head, and never end it.
+/// Sends a request byte by byte, or only its head, and never ends it.
 pub async fn dribbling(terminal: Arc<Terminal>) {
     async fn head(terminal: Arc<Terminal>) {
         loop {
@@ -73,7 +73,7 @@ pub async fn dribbling(terminal: Arc<Terminal>) {
     tokio::join!(all(12, &terminal, head), all(2, &terminal, body));
 }
 
-/// Send what is no request, or none of this terminal's.
+/// Sends bytes that are no request, or no request for this terminal.
 pub async fn shouting(terminal: Arc<Terminal>) {
     async fn shout(terminal: Arc<Terminal>) {
         let long = vec![b'A'; 64 * 1024];
@@ -93,7 +93,7 @@ pub async fn shouting(terminal: Arc<Terminal>) {
     all(4, &terminal, shout).await;
 }
 
-/// Ask for events with a token, and never read them.
+/// Asks for events with a token, and never reads them.
 pub async fn deaf_listeners(terminal: Arc<Terminal>) {
     async fn listen(terminal: Arc<Terminal>) {
         loop {
@@ -106,7 +106,7 @@ pub async fn deaf_listeners(terminal: Arc<Terminal>) {
     all(8, &terminal, listen).await;
 }
 
-/// Ask for everything that ever was, many at once, and read it slowly.
+/// Asks for the whole list many times in parallel, and reads it slowly.
 pub async fn listings(terminal: Arc<Terminal>) {
     async fn list(terminal: Arc<Terminal>) {
         loop {
@@ -122,7 +122,7 @@ pub async fn listings(terminal: Arc<Terminal>) {
     all(8, &terminal, list).await;
 }
 
-/// A line on which a request with a token was begun; `None` when nobody answers.
+/// Opens a connection with the beginning of a request with a token; returns `None` when no agent answers.
 async fn with_token(terminal: &Terminal, head: &str) -> Option<TcpStream> {
     let mut line = TcpStream::connect(&terminal.loopback).await.ok()?;
     let rest = format!("Host: localhost\r\nAuthorization: Bearer {NOISY_TOKEN}\r\nConnection: close\r\n\r\n");
@@ -140,7 +140,7 @@ pub async fn cable(terminal: Arc<Terminal>) {
     }
 }
 
-/// The reader says without end, another thing each time; for which it is not listened to for a while.
+/// Makes the reader send without end, another message each time; the agent then stops listening to it for a while.
 pub async fn floods(terminal: Arc<Terminal>) {
     let reader = &terminal.shop.reader;
     for (name, _) in FLOODS.iter().cycle() {
@@ -152,7 +152,7 @@ pub async fn floods(terminal: Arc<Terminal>) {
     }
 }
 
-/// The gateway goes away, comes back, and is slow for a while.
+/// Makes the gateway unreachable, then reachable, and slow for a while.
 pub async fn gateway(terminal: Arc<Terminal>) {
     loop {
         sleep(terminal.every(AWAY_EVERY)).await;
@@ -165,7 +165,7 @@ pub async fn gateway(terminal: Arc<Terminal>) {
     }
 }
 
-/// The power goes.
+/// Cuts the power.
 pub async fn kills(terminal: Arc<Terminal>) {
     loop {
         sleep(terminal.every(KILL_EVERY)).await;
@@ -173,7 +173,7 @@ pub async fn kills(terminal: Arc<Terminal>) {
     }
 }
 
-/// The board's clock is set, wrongly, and right again at the end of each turn.
+/// Sets the board's clock wrongly, and correctly again at the end of each round.
 pub async fn clocks(terminal: Arc<Terminal>) {
     for ahead in JUMPS.iter().cycle() {
         sleep(JUMP_EVERY).await;
@@ -181,7 +181,7 @@ pub async fn clocks(terminal: Arc<Terminal>) {
     }
 }
 
-/// So many of them at once; they end with this.
+/// Runs this many of them together; they end with this function.
 async fn all<F>(count: usize, terminal: &Arc<Terminal>, one: fn(Arc<Terminal>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,

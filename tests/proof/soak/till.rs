@@ -1,5 +1,5 @@
-//! The shop's own people: a cashier at the socket with card sales, a till with a token and stored cards, both with
-//! refunds; and the customer at the reader. Each amount belongs to one payment, so that it is found in the gateway's
+//! The shop's own staff and tills: a cashier at the socket with card sales, a till with a token and stored cards, both
+//! with refunds; and the customer at the reader. Each amount belongs to one payment, so it is found in the gateway's
 //! ledger.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,15 @@ use tokio::time::sleep;
 use super::Until;
 use super::terminal::Terminal;
 
-/// How often is asked again when the terminal is busy, being started, or has no reader.
+/// The interval of retries when the terminal is busy, starting, or without a reader.
 const AGAIN: Duration = Duration::from_millis(50);
-/// A till that had no answer for so long calls the technician.
+/// The time without an answer after which a till calls the technician.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Unconfirmed, and the gateway has nothing: it ends a day later (`absence-final-after-h`).
+/// The cause of an unconfirmed transaction that the gateway does not list: it ends a day later
+/// (`absence-final-after-h`).
 const NOT_THERE: &str = "not-listed-yet";
 
-/// What the gateway does, by the cents of the amount (`pos-sim gateway --help`); most are approved.
+/// The gateway's behaviour, by the cents of the amount (`pos-sim gateway --help`); most are approved.
 const CENTS: &[u64] = &[10, 11, 12, 13, 14, 15, 16, 17, 51, 55, 60, 61, 65, 67, 71, 73, 75];
 const CARDS: &[(&str, CardEntry)] = &[
     ("chip-no-cvm", CardEntry::Insert),
@@ -36,14 +37,14 @@ const CARDS: &[(&str, CardEntry)] = &[
 #[derive(Clone, Debug)]
 pub struct Deal {
     pub reference: String,
-    /// The payment that is given back, by its reference.
+    /// The reference of the payment that is refunded.
     pub of: Option<String>,
     pub minor: u64,
-    /// What the till heard last.
+    /// The till's last message.
     pub view: Option<SaleView>,
-    /// Two ends, or what was told as an end and changed.
+    /// The fault when there were two ends, or an end that changed.
     pub changed: Option<String>,
-    /// The terminal has not begun it.
+    /// The reason why the terminal has not begun it.
     pub refused: Option<String>,
     by: By,
 }
@@ -83,14 +84,14 @@ impl Tills {
         self.book().clone()
     }
 
-    /// What waits for more than the end of the day.
+    /// Returns the transactions that wait for more than the end of the day.
     pub fn open(&self) -> Vec<String> {
         let deals = self.book();
         let open = deals.iter().filter(|deal| !deal.is_settled());
         open.map(|deal| format!("{}: {:?}", deal.reference, deal.view.as_ref().map(|view| &view.text))).collect()
     }
 
-    /// Sales with a card, and refunds of some of them.
+    /// Makes sales with a card, and refunds of some of them.
     pub async fn cashier(&self, until: Until) {
         let mut count = 0;
         while !until.is_over(count) {
@@ -102,7 +103,7 @@ impl Tills {
         }
     }
 
-    /// Payments with a card that the gateway keeps, and refunds of some of them.
+    /// Makes payments with a stored card, and refunds of some of them.
     pub async fn stored_cards(&self, until: Until) {
         let stored = self.kept_card().await;
         let mut count = 0;
@@ -118,7 +119,7 @@ impl Tills {
         }
     }
 
-    /// The gateway keeps the card of an approved sale.
+    /// Stores the card of an approved sale at the gateway.
     async fn kept_card(&self) -> String {
         loop {
             let body = json!({ "kind": "sale", "parameters": { "createRegistration": "true",
@@ -140,7 +141,7 @@ impl Tills {
         self.carry_out(Deal { reference, of: None, minor, view: None, changed: None, refused: None, by }, &body).await
     }
 
-    /// A part of what was approved.
+    /// Refunds a part of the approved amount.
     async fn gives_back(&self, by: By, paid: &Deal) {
         let approved = paid.view.as_ref().is_some_and(|view| view.approved_amount.is_some());
         if !approved {
@@ -152,7 +153,7 @@ impl Tills {
         self.carry_out(Deal { reference, of, minor, view: None, changed: None, refused: None, by }, &body).await;
     }
 
-    /// Asks until it is told how it ends, or that only time will tell.
+    /// Asks until the agent tells the end, or until only time can bring it.
     async fn carry_out(&self, deal: Deal, body: &Value) -> Deal {
         let (reference, by) = (deal.reference.clone(), deal.by);
         self.book().push(deal);
@@ -169,7 +170,7 @@ impl Tills {
                     false
                 }
                 Ok((401 | 404 | 415, said)) => panic!("{reference}: {said}"),
-                // Busy, not ready, too many: nothing was begun.
+                // Busy, not ready, too many: no transaction was begun.
                 Ok(_) | Err(_) => {
                     assert!(heard.elapsed() < PATIENCE, "{reference} had no answer for {PATIENCE:?}: {said:?}");
                     true
@@ -183,7 +184,7 @@ impl Tills {
         }
     }
 
-    /// Writes down what was told; whether it goes on.
+    /// Writes down the message; returns whether the transaction goes on.
     fn hears(&self, reference: &str, view: Value) -> bool {
         let view: SaleView = serde_json::from_value(view).unwrap();
         let mut goes_on = true;
@@ -203,12 +204,12 @@ impl Tills {
         change(self.book().iter_mut().rfind(|deal| deal.reference == reference).unwrap());
     }
 
-    /// Looks at all that is open until it has ended.
+    /// Queries every open transaction until it has ended.
     pub async fn until_settled(&self) {
         loop {
             let open: Vec<(String, By)> = {
                 let deals = self.book();
-                // What the gateway did not know a while ago it may know now.
+                // The gateway may have learned meanwhile of a transaction that it did not know.
                 let open = deals.iter().filter(|deal| deal.refused.is_none() && !deal.has_ended());
                 open.map(|deal| (deal.reference.clone(), deal.by)).collect()
             };
@@ -228,7 +229,7 @@ impl Tills {
         }
     }
 
-    /// How long the status takes at the socket, and with a token.
+    /// Measures the status query at the socket, and with a token.
     pub async fn ask_for_status(&self) -> [Option<Duration>; 2] {
         let ask = async |by| {
             let begun = Instant::now();
@@ -266,7 +267,7 @@ impl Deal {
         self.view.as_ref().is_some_and(|view| view.state == SaleState::Ended)
     }
 
-    /// Ended, refused, or waiting for the end of the day or for a person.
+    /// Returns whether it has ended, was refused, or waits for the end of the day or for a person.
     fn is_settled(&self) -> bool {
         let waits = |view: &SaleView| {
             view.state.is_unconfirmed() && (view.needs_person.is_some() || view.unsettled.as_deref() == Some(NOT_THERE))

@@ -1,6 +1,7 @@
 //! The names that a journal keeps: tables and columns, the fields of its records, and the words of their enumerations.
-//! A journal of the version before is read by them, so a name that is there stays. `stored-names.txt` has each name
-//! that the storms of `cargo test` write; a new one is added by hand, with the version that writes it first.
+//! The program reads a journal of the previous version by these names, so an existing name must stay.
+//! `stored-names.txt` has each name that the storms of `cargo test` write. A developer adds a new one by hand, with the
+//! first version that writes it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,12 +10,12 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 const KNOWN: &str = include_str!("stored-names.txt");
-/// Where JSON is kept.
+/// The columns that contain JSON.
 const TEXTS: [(&str, &str); 4] = [("step", "records"), ("mark", "what"), ("close", "content"), ("receipt", "page")];
-/// Fields of words that are no enumeration.
+/// Fields with free words instead of an enumeration.
 const FREE: [&str; 1] = ["registration"];
 
-/// Every name in this journal.
+/// Returns every name in this journal.
 pub(crate) fn of(journal: &Path) -> BTreeSet<String> {
     let connection = Connection::open(journal).unwrap();
     let mut names = BTreeSet::new();
@@ -58,7 +59,7 @@ fn is_word(path: &str, word: &str) -> bool {
         && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'-')
 }
 
-/// Which of these names no version has kept, and which names are not kept any more.
+/// Returns the names that no version has kept, and the names that are no longer kept.
 pub(crate) fn changed(names: &BTreeSet<String>) -> Vec<String> {
     let known: BTreeSet<String> = KNOWN.lines().map(str::to_owned).collect();
     let new = names.difference(&known).map(|name| format!("+ {name}"));
