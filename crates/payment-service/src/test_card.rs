@@ -97,7 +97,7 @@ const fn secure(number: &'static str, secure: Secure) -> TestCard {
     TestCard { number, pin: "1234", status: CardStatus::Active, secure }
 }
 
-/// All of them.
+/// Returns all cards.
 pub(super) fn all() -> &'static [TestCard] {
     CARDS
 }

@@ -313,7 +313,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Every text that the table accepts can be read, and its moments are in order and on time.
+        /// Checks that every text that the table accepts can be read, and that its moments are in order and on time.
         #[test]
         fn whatever_has_the_form_can_be_read(
             fields in proptest::collection::vec(proptest::sample::select(vec![

@@ -84,7 +84,7 @@ pub struct Args {
     leave_card: bool,
 }
 
-/// What the reader listens on.
+/// The connection on which the reader listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Transport {
     Pty,

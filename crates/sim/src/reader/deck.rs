@@ -67,7 +67,7 @@ pub enum Applications {
     OnlyOther(Application),
 }
 
-/// The chip behind the contacts.
+/// The chip of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chip {
     /// No contacts at all: the slot finds no chip.
@@ -128,7 +128,7 @@ pub enum Second {
     Refuses,
 }
 
-/// The function behind the antenna.
+/// The contactless function of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
     /// No antenna: nothing happens.

@@ -20,7 +20,7 @@ use super::cable::Link;
 use super::cut_points::{Fate, Phase, Place};
 use super::host_rules;
 
-/// One connection.
+/// Serves one connection.
 pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
     let Ok(start) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), wire).await else { return };
     if end_here(&world, Place::Gateway(Phase::InHandshake)) {

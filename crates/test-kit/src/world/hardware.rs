@@ -228,7 +228,7 @@ impl AsyncWrite for PrinterWire {
 }
 
 impl AsyncRead for PrinterWire {
-    /// The printer sends nothing; a connection that ends is closed immediately.
+    /// Returns no bytes, because the printer sends nothing; a connection that ends is closed immediately.
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
