@@ -140,8 +140,8 @@ impl Books {
         rows.query_map([id], booking)?.collect()
     }
 
-    /// Books an entry, together with a new stored card if there is one. An approved reversal of the whole amount marks
-    /// its payment and the payment's increments as reversed.
+    /// Books an entry, together with a new stored card if there is one. Approved reversals that leave nothing mark
+    /// their payment and its increments as reversed.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
         let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
         if stored.is_none() && !takes_back {

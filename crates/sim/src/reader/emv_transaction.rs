@@ -177,8 +177,8 @@ impl EmvTransaction {
     /// Records how PIN entry ended.
     pub(super) fn verified(&mut self, how: Verified) {
         self.verified = how;
-        // TVR byte 3: bit 8 cardholder verification not successful, bit 6 PIN try limit exceeded, bit 4 PIN pad present
-        // but PIN not entered, bit 3 online PIN entered (EMV Book 3, C5).
+        // TVR byte 3 (EMV Book 3, C5): bit 8 cardholder verification not successful; bit 6 PIN try limit exceeded; bit
+        // 4 PIN pad present but PIN not entered; bit 3 online PIN entered.
         self.tvr[2] |= match how {
             Verified::NotAsked | Verified::PinRight => 0,
             Verified::PinEntered => 0x04,

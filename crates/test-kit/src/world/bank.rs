@@ -105,7 +105,7 @@ impl Behaviour {
     ];
 }
 
-/// The bank's behaviour at look-ups and at the agent's own reversals, for this many of them.
+/// The bank's behaviour at a look-up or at a reversal of the agent. After the last entry of the queue it works again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trouble {
     /// HTTP 404 to a query.

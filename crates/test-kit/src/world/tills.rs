@@ -29,7 +29,7 @@ pub struct Wish {
     pub accepts_part: bool,
     /// The till's confirmation of the amount that it accepts.
     pub confirms: Option<Confirms>,
-    /// The answer that the till accepted a part or nothing; it must not change.
+    /// The confirmation of a part or of nothing that the agent has reported to the till; it must not change.
     pub confirmed: Option<Says>,
     /// The last message to the till about the refund of the rest.
     pub rest: Option<TillResult>,
