@@ -1,19 +1,20 @@
-//! What an issuer checks beside PIN and cryptogram: the billing address (AVS), and a security code (CVV) and an expiry
-//! that were typed. A wrong address declines nothing. Of the address only street and postcode are looked at.
+//! Checks that an issuer makes in addition to PIN and cryptogram: the billing address (AVS), a typed security code
+//! (CVV) and a typed expiry. A wrong address does not decline a payment. Only street and postcode of the address are
+//! compared.
 
 use super::declined::{Declined, EXPIRED_CARD};
 
 const WRONG_CODE: Declined =
     Declined { code: "800.100.153", description: "transaction declined (invalid CVV)", arc: *b"05" };
 
-/// Where every test card lives.
+/// The street of every test card's billing address.
 const STREET: &str = "1 Test Street";
 const POSTCODE: &str = "12345";
-/// The security code of every test card, and of an American-express-type one.
+/// The security code of every test card, and the one of an American-Express-type card.
 const CODES: [&str; 2] = ["123", "1234"];
 
-/// `result.avsResponse`: what is right of the address that was sent; `None` when none was (data-model: Payment response
-/// fields).
+/// Returns `result.avsResponse`: which parts of the sent address are right. `None` when no address was sent
+/// (data-model: Payment response fields).
 pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Option<&'static str> {
     let (right_street, right_postcode) = (street == Some(STREET), postcode == Some(POSTCODE));
     match (right_street, right_postcode) {
@@ -25,14 +26,14 @@ pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Opt
     }
 }
 
-/// `result.cvvResponse` of a typed security code, and what is declined for a wrong one. Its letters are not documented:
-/// M matches, N does not.
+/// Returns `result.cvvResponse` of a typed security code, and the decline for a wrong one. The interface does not
+/// document the letters: here M means match, N means no match.
 pub(super) fn code_check(pan: &str, code: &str) -> (&'static str, Option<Declined>) {
     let right = if matches!(pan.get(..2), Some("34" | "37")) { CODES[1] } else { CODES[0] };
     if code == right { ("M", None) } else { ("N", Some(WRONG_CODE)) }
 }
 
-/// What is declined for a card that ended before `yymm`.
+/// Returns the decline for a card that expired before `yymm`.
 pub(super) fn expiry_check(expiry: &str, yymm: &str) -> Option<Declined> {
     (expiry < yymm).then_some(EXPIRED_CARD)
 }

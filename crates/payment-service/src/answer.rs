@@ -1,5 +1,5 @@
 //! The answer about a payment as JSON, in the documented formats (data-model: Payment response fields, Point of sale).
-//! Pure: made of what is booked and of the form that asked for it. Its stamp is in `envelope`.
+//! Pure: built from the booked entry and the form of the request. `envelope` adds the time stamp.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use super::outcomes::Outcome;
 /// `pos.statusText` of the outcome with control bytes: ESC/POS initialise and drawer kick, bell, escape sequences, C1.
 const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1B}[31mTHANK YOU\u{9B}2J\u{7F}\nLINE 3";
 
-/// What an answer about a payment is made of.
+/// The parts from which an answer about a payment is built.
 pub(super) struct AnswerParts<'a> {
     pub entry: &'a LedgerEntry,
     pub form: &'a Form,
@@ -25,30 +25,30 @@ pub(super) struct AnswerParts<'a> {
     /// Card and brand of the payment that this one follows.
     pub as_before: Option<&'a Value>,
     pub icc: Option<&'a str>,
-    /// The acquirer's own code.
+    /// The acquirer's result code.
     pub acquirer: &'a str,
     pub checks: CheckLetters,
     pub instruction: Option<&'a Value>,
-    /// What may be shown of what was paid with, beside a card's digits.
+    /// The fields about the means of payment that an answer may show, in addition to the masked card.
     pub shown: Option<&'a Value>,
-    /// Whether a terminal asked.
+    /// True if a terminal sent the request.
     pub at_the_counter: bool,
     pub short_id: &'a str,
     pub at: DateTime<Utc>,
     pub host_rules: HostRules,
 }
 
-/// Letters of the checks that were made.
+/// The result letters of the checks that were made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CheckLetters {
     pub address: Option<&'static str>,
     pub code: Option<&'static str>,
 }
 
-/// What the answer about a follow-up says as the answer about its payment has said it.
+/// The fields that the answer about a follow-up repeats from the answer about its payment.
 const AS_BEFORE: [&str; 6] = ["card", "paymentBrand", "bankAccount", "tokenAccount", "virtualAccount", "giftCard"];
 
-/// A payment, or what follows one, with this result.
+/// Builds the answer about a payment or a follow-up, with this result.
 pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) -> Value {
     let AnswerParts { entry, form, .. } = parts;
     let mut answer = json!({
@@ -59,7 +59,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
         "result": result(code, description),
         "resultDetails": { "AcquirerResponse": parts.acquirer, "ShortId": parts.short_id },
     });
-    // What it refers to is said in webhooks only (data-model: Payment response fields).
+    // Only webhooks name the payment that an entry refers to (data-model: Payment response fields).
     if let Some(reference) = &entry.merchant_transaction_id {
         answer["merchantTransactionId"] = json!(reference);
     }
@@ -80,7 +80,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
     }
     if let Some(instruction) = parts.instruction {
         answer["standingInstruction"] = instruction.clone();
-        // Which field carries the scheme's reference is not documented: here both.
+        // The interface does not say which field carries the scheme's reference, so both carry it.
         if let Some(reference) = instruction.get("initialTransactionId") {
             answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
         }
@@ -92,7 +92,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
     answer
 }
 
-/// Letters of address and security code, risk score, advice after a decline.
+/// Adds the letters of address and security code, the risk score, and the advice after a decline.
 fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
     let declined = parts.entry.state == State::Declined;
     let unchecked = parts.outcome == Outcome::Unchecked;
@@ -107,7 +107,7 @@ fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
         answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
     }
     if declined {
-        // 01: other account data are needed; 02: try again later; 03: do not try again.
+        // 01: other account data are needed; 02: retry later; 03: do not retry.
         let advice = match parts.acquirer {
             "54" | "55" | "14" => Some("01"),
             "41" | "59" => Some("03"),
@@ -120,7 +120,7 @@ fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
     }
 }
 
-/// What may be shown of a card, and its brand.
+/// Adds the masked card and its brand.
 pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
     answer["card"] = json!({ "bin": masked_card.bin, "last4Digits": masked_card.last4 });
     if let Some((year, month)) = masked_card.expiry.as_deref().and_then(|expiry| expiry.split_at_checked(2)) {
@@ -137,7 +137,7 @@ pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
 
 fn pos(parts: &AnswerParts<'_>) -> Value {
     let entry = parts.entry;
-    // Codes that differ from payment to payment, letters and digits as documented.
+    // Codes that differ from payment to payment, made of letters and digits as documented.
     let digest: u64 = entry.id.bytes().fold(7, |sum, c| sum.wrapping_mul(31).wrapping_add(u64::from(c)));
     let mut pos = json!({
         "merchantId": "SIM0000000000001",

@@ -1,36 +1,36 @@
-//! Where a payment stands: what was done with it, what is left of it, and whether anything may follow. Pure: entries
-//! in, sums out.
+//! The balance of a payment: what was done with it, what is left of it, and whether a follow-up is allowed. Pure:
+//! entries in, sums out.
 //!
-//! What is approved or pending counts as taken: a pending capture may still be approved, and the money is not there
-//! twice. What is pending never adds.
+//! An amount that is approved or pending counts as used: a pending capture may still be approved, and the money exists
+//! only once. A pending entry never adds to the balance.
 
 use super::entry::{Kind, LedgerEntry, State};
 
-/// Sums over what follows a payment, in minor units of its currency.
+/// Sums over the follow-ups of a payment, in minor units of its currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Balance {
-    /// Of a pre-authorisation: with its increments.
+    /// Of a pre-authorisation: its amount with its increments.
     pub authorised: u64,
-    /// Of a sale or capture: refunds.
+    /// Of a sale or capture: the sum of its refunds.
     pub given_back: u64,
-    /// To be captured, or to be given back.
+    /// The amount that can still be captured or refunded.
     pub left: u64,
-    /// Captures so far.
+    /// The number of captures so far.
     pub captures: usize,
-    /// A capture or refund said FINAL.
+    /// True if a capture or refund was sent with `sequence` FINAL.
     pub is_final: bool,
-    /// What was taken back, or is being taken back, by reversals of it.
+    /// The sum of the approved and pending reversals.
     pub reversed: u64,
-    /// All of it is reversed, or its reversal is pending.
+    /// True if the whole amount is reversed, or its reversal is pending.
     pub is_reversed: bool,
-    /// A reversal said FINAL: what it has left stays with the shop.
+    /// True if a reversal was sent with `sequence` FINAL: the shop keeps what is left.
     pub was_last_reversal: bool,
-    /// Another pre-authorisation has taken its place.
+    /// True if another pre-authorisation replaces this one.
     pub is_renewed: bool,
 }
 
 impl Balance {
-    /// Of `payment`, with what refers to it.
+    /// Computes the balance of `payment` from the entries that refer to it.
     pub(super) fn of<'a>(payment: &LedgerEntry, following: impl Iterator<Item = &'a LedgerEntry>) -> Self {
         let mut is = Self { authorised: payment.minor(), ..Self::default() };
         let mut taken = 0;
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(left(&held, &[renewed]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Pending)]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Declined)]), 10_000);
-        // A part that was taken back is gone, and the rest is there.
+        // A part that was reversed is gone; the rest is left.
         assert_eq!(left(&held, &[entry(Kind::Reversal, "40.00", Approved)]), 6_000);
         let parts = [entry(Kind::Reversal, "40.00", Approved), entry(Kind::Reversal, "60.00", Approved)];
         assert!(Balance::of(&held, parts.iter()).is_reversed);

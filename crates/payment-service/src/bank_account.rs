@@ -1,12 +1,18 @@
 //! Bank accounts (data-model: Bank account): direct debits, with or without SEPA, money to an account, and transfers
-//! that the customer makes at the bank's own page.
+//! that the customer makes on the bank's page.
 //!
-//! Assumed, as the interface is silent: the brands below; a reservation (PA) of a bank account does not exist; the id
-//! of a mandate and the day of its signature come together, that day is not in the future, and a SEPA debit without one
-//! gets a mandate here, which the answer carries; a due date is not in the past; SEPA is in euros and by IBAN. Of an
-//! account its last four characters, its bank and its holder are kept for the settlement, and no answer shows them.
+//! Where the interface is silent, this is assumed:
 //!
-//! Published example accounts only, as of cards: an IBAN that is not here is refused.
+//! - The brands are the ones below.
+//! - A bank account cannot be reserved (PA).
+//! - The id of a mandate and the day of its signature come together, and that day is not in the future.
+//! - A SEPA debit without a mandate gets one here, and the answer carries it.
+//! - A due date is not in the past.
+//! - SEPA payments are in euros and by IBAN.
+//! - The settlement needs the last four characters of the account, its bank and its holder. They are kept, and no
+//!   answer shows them.
+//!
+//! As with cards, only published example accounts exist: an unknown IBAN is refused.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +28,7 @@ use super::paying::Paying;
 use super::redirect::PageKind;
 use super::refusal::{Refusal, rule};
 
-/// A direct debit by account number and bank code, one by IBAN, and a transfer at the bank's page.
+/// Brands: a direct debit by account number and bank code, a direct debit by IBAN, and a transfer on the bank's page.
 const DEBIT: &str = "DIRECTDEBIT";
 const SEPA: &str = "DIRECTDEBIT_SEPA";
 const TRANSFER: &str = "ONLINETRANSFER";
@@ -32,10 +38,10 @@ const NUMBER: &str = "bankAccount.number";
 const MANDATE: [&str; 2] = ["bankAccount.mandate.id", "bankAccount.mandate.dateOfSignature"];
 const DUE: &str = "transactionDueDate";
 
-/// The fewest digits of an account's number that tell which one is meant.
+/// The fewest digits of an account number that identify an account.
 const SHORTEST: usize = 6;
 
-/// The accounts; the last one is closed.
+/// The known accounts; the last one is closed.
 pub(super) const IBANS: [&str; 12] = [
     "DE89370400440532013000",
     "DE02120300000000202051",
@@ -58,7 +64,7 @@ const FOREIGN: Refusal =
     rule(IBAN, "100.100.101", "invalid bank account: not one of the public test accounts of this gateway");
 
 impl Host {
-    /// The bank account of a form.
+    /// Finds the bank account of a form.
     pub(super) fn bank_account(&self, form: &Form, kind: Kind) -> Result<Paying, Refusal> {
         if kind == Kind::PreAuthorisation {
             return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB or CD").into());
@@ -89,14 +95,14 @@ impl Host {
         Ok(Paying { page, declined, account, ..Paying::new(method, shown, CheckLetters::default()) })
     }
 
-    /// Mandate and due date, which are of direct debits.
+    /// Checks mandate and due date, which only direct debits have.
     fn debit_rules(&self, form: &Form, method: Method, brand: &str, shown: &mut Value) -> Result<(), Invalid> {
         let today = self.clock.now().format("%Y-%m-%d").to_string();
         if method != Method::DirectDebit {
             let debits = [MANDATE[0], MANDATE[1], DUE].into_iter().find(|name| form.get(name).is_some());
             return debits.map_or(Ok(()), |name| Err(Invalid::new(name, "belongs to a direct debit")));
         }
-        // Dates of this form are in their order as texts too.
+        // Dates of this format sort correctly as text too.
         if !self.host_rules().books_all() {
             match MANDATE.map(|name| form.get(name)) {
                 [Some(_), None] => return Err(Invalid::new(MANDATE[1], "a mandate has an id and a day of signature")),
@@ -117,7 +123,7 @@ impl Host {
     }
 }
 
-/// The account that is meant, among those that there are.
+/// Finds the account that a form names among the known ones.
 fn account(form: &Form) -> Result<&'static str, Refusal> {
     if let Some(iban) = form.get(IBAN) {
         let known = IBANS.into_iter().find(|known| *known == iban).ok_or(FOREIGN)?;
@@ -129,7 +135,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     }
     let number = form.required(NUMBER)?;
     let code = form.get("bankAccount.bankCode").unwrap_or_default();
-    // A number of the country is the end of its IBAN.
+    // A national account number is the end of its IBAN.
     let is_it =
         |known: &&str| known.strip_suffix(number).is_some_and(|rest| number.len() >= SHORTEST && rest.contains(code));
     IBANS.into_iter().find(is_it).ok_or(rule(
@@ -139,7 +145,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     ))
 }
 
-/// What an answer shows of an account: neither number nor holder.
+/// Returns the account fields that an answer shows: neither number nor holder.
 fn shown(form: &Form) -> Value {
     let mut fields = Map::new();
     for name in ["bankName", "bankCode", "bic", "country"] {
@@ -150,8 +156,8 @@ fn shown(form: &Form) -> Value {
     Value::Object(fields)
 }
 
-/// What the settlement names of an account (data-model: Reconciliation file, AccountNumberLast4, BankCode,
-/// AccountHolder). A German IBAN holds the bank's code.
+/// Returns the account fields for the settlement (data-model: Reconciliation file, AccountNumberLast4, BankCode,
+/// AccountHolder). A German IBAN contains the bank code.
 fn of_settlement(form: &Form, iban: &str) -> Value {
     let code = form.get("bankAccount.bankCode").or_else(|| iban.starts_with("DE").then(|| iban.get(4..12)).flatten());
     json!({
@@ -161,12 +167,12 @@ fn of_settlement(form: &Form, iban: &str) -> Value {
     })
 }
 
-/// Whose account the money goes to (data-model: Payment response fields): the shop's.
+/// Returns the account that receives the money (data-model: Payment response fields): the shop's account.
 fn payee() -> Value {
     json!({ "holder": "Shop of Tests", "number": "DE02120300000000202051", "bic": "BYLADEM1001", "country": "DE" })
 }
 
-/// Letters and a hyphen.
+/// Makes the id of a mandate: letters and a hyphen.
 fn mandate_id() -> String {
     let letters: String = new_id().bytes().take(12).map(|c| char::from(b'A' + c % 26)).collect();
     format!("SIM-{letters}")

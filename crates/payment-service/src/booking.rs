@@ -1,5 +1,5 @@
-//! From a decision to the books and to an answer: the one way in which anything is booked. What the outcome says is
-//! done here, for payments and for what follows them.
+//! The way from a decision to the books and to an answer: every entry is booked here. The chosen outcome is carried out
+//! here, for payments and for their follow-ups.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -23,44 +23,44 @@ use super::webhook::queue::Action;
 use super::widget;
 use pos_terms::money::Amount;
 
-/// What is to be booked.
+/// An entry to be booked.
 pub(super) struct Draft<'a> {
     pub form: &'a Form,
     pub kind: Kind,
-    /// What was asked for.
+    /// The requested amount.
     pub amount: Amount,
-    /// The id of the payment that it follows.
+    /// The id of the payment that the entry follows.
     pub refers_to: Option<&'a str>,
-    /// That payment; a bank without rules need not know it.
+    /// The payment that the entry follows. With permissive rules it may be unknown.
     pub of: Option<&'a Booking>,
     pub masked_card: Option<MaskedCard>,
     pub icc: Option<String>,
     pub declined: Option<Declined>,
     pub checks: CheckLetters,
-    /// The stored card that is used.
+    /// The id of the stored card that is used.
     pub registration: Option<String>,
-    /// Whether the card is stored now.
+    /// True if the request stores the card.
     pub stores: bool,
     pub instruction: Option<Value>,
     pub method: Method,
-    /// What may be shown of what is paid with, beside a card's digits.
+    /// The fields about the means of payment that an answer may show, in addition to the masked card.
     pub shown: Option<Value>,
-    /// Of a bank account: what the settlement names of it.
+    /// Of a bank account: the fields that the settlement names.
     pub account: Option<Value>,
-    /// Whether a terminal asks.
+    /// True if a terminal sent the request.
     pub at_the_counter: bool,
-    /// The page on which its customer has to act first.
+    /// The page on which the customer has to act first.
     pub redirect: Option<RedirectPlan>,
 }
 
-/// What was booked: its id, and what goes out on the line.
+/// A booked entry: its id, and the delivery that goes out on the line.
 pub(super) struct Booked {
     pub id: String,
     pub delivery: Delivery,
 }
 
 impl<'a> Draft<'a> {
-    /// With nothing but what was asked.
+    /// Makes a draft of what the form asks for, without card or customer.
     pub(super) fn new(form: &'a Form, kind: Kind, amount: Amount) -> Self {
         Self {
             form,
@@ -83,10 +83,10 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What is stored with it.
+    /// Returns the stored card that is created with the entry.
     fn stored(&self, payment: &str) -> Option<Registration> {
         let mut shown = self.shown.clone().unwrap_or_else(|| json!({}));
-        // A proof is for one payment.
+        // A 3-D Secure proof is valid for one payment.
         shown.as_object_mut().map(|fields| fields.remove("threeDSecure"));
         self.stores.then(|| Registration {
             id: envelope::new_id(),
@@ -100,20 +100,20 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// What follows the payment with this id.
+    /// Makes a draft of a follow-up of the payment with this id.
     pub(super) fn after(form: &'a Form, kind: Kind, amount: Amount, refers_to: &'a str) -> Self {
         Self { refers_to: Some(refers_to), ..Self::new(form, kind, amount) }
     }
 }
 
-/// An issuer that takes no tap.
+/// The decline of an issuer that does not accept a tap.
 const CHIP_WANTED: Declined = Declined {
     code: "300.100.100",
     description: "transaction declined (additional customer authentication required)",
     arc: *b"65",
 };
 
-/// What an outcome declines.
+/// Returns the decline that an outcome orders.
 pub(super) fn chosen(outcome: Outcome, form: &Form) -> Option<Declined> {
     let was_tapped = form.get("pos.entryMode").is_some_and(|mode| mode.starts_with("NFC_"));
     match outcome {
@@ -124,12 +124,12 @@ pub(super) fn chosen(outcome: Outcome, form: &Form) -> Option<Declined> {
 }
 
 impl Host {
-    /// Books it and gives what goes out on the line.
+    /// Books the draft and returns the delivery that goes out on the line.
     pub(super) fn book(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Delivery, Refusal> {
         self.enter(draft, outcome).map(|booked| booked.delivery)
     }
 
-    /// Books it and gives its id too. With a page that it waits for, what is decided now is kept for then.
+    /// Books the draft and returns its id too. If the entry waits for a page, the decision is kept until the page ends.
     pub(super) fn enter(&mut self, mut draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
         let declined = draft.declined.or(chosen(outcome, draft.form));
         let mut entry = entry(&draft, declined, outcome)?;
@@ -155,7 +155,7 @@ impl Host {
             answer,
             hidden: match (outcome, entry.kind) {
                 (Outcome::LateApproval, _) if entry.state != State::Approved => 0,
-                // So long that an agent may ask for it again.
+                // Enough look-ups that an agent can ask more than once.
                 (Outcome::LateApproval, Kind::Reversal) => 4,
                 (Outcome::LateApproval, _) => 2,
                 _ => 0,
@@ -179,7 +179,7 @@ impl Host {
         Ok(Booked { id: entry.id, delivery })
     }
 
-    /// What is answered about an entry, and what after more questions.
+    /// Makes the answer about an entry, and the answer that replaces it after more look-ups.
     fn answers(
         &self,
         draft: &Draft<'_>,
@@ -229,7 +229,8 @@ impl Host {
         (without_approval(answer), later)
     }
 
-    /// What is known about an entry now. Each question counts: some entries show themselves or are decided later.
+    /// Returns the current answer about an entry. Each look-up counts: some entries appear or are decided only after
+    /// several look-ups.
     pub(super) fn ask(&mut self, mut booking: Booking) -> rusqlite::Result<Option<Value>> {
         if booking.entry.state == State::Pending
             && let Some(mut page) = self.books.open_redirect_of(&booking.entry.id)?
@@ -258,7 +259,7 @@ impl Host {
     }
 }
 
-/// Code, description and state that come of it.
+/// Returns the code, description and state of the decision.
 fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'static str, &'static str, State) {
     match (declined, outcome) {
         (Some(declined), _) => (declined.code, declined.description, State::Declined),
@@ -269,7 +270,7 @@ fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'stat
     }
 }
 
-/// The line in the books.
+/// Makes the line for the books.
 fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Result<LedgerEntry, Invalid> {
     let form = draft.form;
     let (code, _, state) = verdict(form, declined, outcome);
@@ -293,14 +294,14 @@ fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Res
     })
 }
 
-/// What the books keep of a form, beside what has a column of its own.
+/// Returns the form fields that the books keep in addition to those with their own column.
 fn details(form: &Form) -> Vec<(String, String)> {
     const COLUMNS: [&str; 5] = ["entityId", "amount", "currency", "paymentType", "merchantTransactionId"];
     let kept = |(name, _): &(&str, &str)| !COLUMNS.contains(name) && !name.starts_with("pos.");
     form.open_pairs().filter(kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// What is pending has no word for the chip yet, and nothing to be cleared.
+/// Removes the chip response and the clearing data: a pending payment has none yet.
 fn without_approval(mut answer: Value) -> Value {
     if let Some(pos) = answer.get_mut("pos").and_then(Value::as_object_mut) {
         pos.remove("iccDataResponse");
@@ -309,16 +310,16 @@ fn without_approval(mut answer: Value) -> Value {
     answer
 }
 
-/// The amount that this outcome approves.
+/// Returns the amount that this outcome approves.
 fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invalid> {
     let (minor, currency) = (draft.amount.minor(), draft.amount.currency());
     if minor == 0 {
-        // An authentication alone: whatever else goes wrong, it stays nothing.
+        // An authentication alone has no amount, so no outcome changes it.
         return Ok(draft.amount);
     }
     let minor = match outcome {
         Outcome::Partial => minor / 2,
-        // What follows a payment is never more than was asked: the books would not be right.
+        // A follow-up is never booked with more than was asked, because the sums of the books would be wrong.
         Outcome::HigherAmount if draft.refers_to.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
         _ => minor,
     };
@@ -329,7 +330,7 @@ pub(super) fn in_two_decimals(amount: Amount) -> Result<String, Invalid> {
     amount.to_gateway().map_err(|why| Invalid::new("amount", why.to_string()))
 }
 
-/// The faults that come when everything is done.
+/// Applies the faults that happen after everything is done.
 fn after(outcome: Outcome, answer: Value) -> Delivery {
     match outcome {
         Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),

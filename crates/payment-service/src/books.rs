@@ -1,7 +1,8 @@
-//! The gateway's books on SQLite, in memory or in a file that survives a restart: payments, stored accounts, refusals.
+//! The gateway's books in SQLite, in memory or in a file that survives a restart: payments, stored accounts, refusals.
 //!
-//! What is booked is written in one transaction before it is answered. No card number is in it: of a card its first six
-//! and last four digits. Which keys and cryptograms were used is not kept: a simulated reader begins anew as well.
+//! An entry is written in one database transaction before the answer is sent. The books hold no card number: of a card
+//! they keep the first six and the last four digits. They do not keep which keys and cryptograms were used, because a
+//! simulated reader starts anew as well.
 
 use std::path::Path;
 
@@ -53,7 +54,7 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
 ";
 
-/// Columns that files of earlier versions lack, with what stands there in their rows.
+/// Columns that files of earlier versions lack, with the value for their existing rows.
 const ADDED: &[(&str, &str, &str)] = &[
     ("payment", "method", "TEXT NOT NULL DEFAULT 'CC'"),
     ("payment", "details", "TEXT NOT NULL DEFAULT '[]'"),
@@ -65,7 +66,7 @@ const ADDED: &[(&str, &str, &str)] = &[
     ("registered_as", "at", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
-/// An entry with what is answered about it.
+/// An entry with the answer about it.
 #[derive(Clone)]
 pub(super) struct Booking {
     pub entry: LedgerEntry,
@@ -73,13 +74,13 @@ pub(super) struct Booking {
     pub at: i64,
     pub short_id: String,
     pub answer: Value,
-    /// Questions that do not find it yet.
+    /// The number of look-ups that do not find it yet.
     pub hidden: u8,
-    /// What is answered after so many questions more; it is approved then.
+    /// The number of look-ups until it is approved, and the answer from then on.
     pub later: Option<(u8, Value)>,
-    /// The cents that its first reversal behaves as.
+    /// The cents whose outcome its first reversal gets.
     pub first_reversal: Option<u8>,
-    /// The stored card that was used or made.
+    /// The id of the stored card that was used or made.
     pub registration: Option<String>,
     /// `standingInstruction.*`.
     pub instruction: Option<Value>,
@@ -87,14 +88,14 @@ pub(super) struct Booking {
     pub account: Option<Value>,
 }
 
-/// What a query asks for.
+/// The filter of a query.
 #[derive(Default)]
 pub(super) struct SearchFilter<'a> {
     pub reference: Option<&'a str>,
     pub frame: Option<(i64, i64)>,
-    /// With commas around each.
+    /// The kinds, with a comma before and after each.
     pub kinds: Option<String>,
-    /// With commas around each.
+    /// The means of payment, with a comma before and after each.
     pub methods: Option<String>,
     pub short_id: Option<&'a str>,
     pub with_linked: bool,
@@ -102,7 +103,7 @@ pub(super) struct SearchFilter<'a> {
 }
 
 impl Books {
-    /// Opens the file, which is made if it is not there; without one, memory.
+    /// Opens the file, and creates it if it is missing. Without a file the books are in memory.
     pub(super) fn open(file: Option<&Path>) -> rusqlite::Result<Self> {
         let db = match file {
             Some(file) => Connection::open(file)?,
@@ -122,29 +123,29 @@ impl Books {
         Ok(Self(db))
     }
 
-    /// The entry with this id.
+    /// Returns the entry with this id.
     pub(super) fn find(&self, id: &str) -> rusqlite::Result<Option<Booking>> {
         self.0.prepare_cached("SELECT * FROM payment WHERE id = ?")?.query_row([id], booking).optional()
     }
 
-    /// What refers to this entry, in its order.
+    /// Returns the entries that refer to this entry, in booking order.
     pub(super) fn following(&self, id: &str) -> rusqlite::Result<Vec<LedgerEntry>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE refers_to = ? ORDER BY n")?;
         rows.query_map([id], entry)?.collect()
     }
 
-    /// What was paid with this stored card, in its order.
+    /// Returns the payments made with this stored card, in booking order.
     pub(super) fn with_registration(&self, id: &str) -> rusqlite::Result<Vec<Booking>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE registration = ? ORDER BY n")?;
         rows.query_map([id], booking)?.collect()
     }
 
-    /// Books an entry; approved reversals of the whole take their payment back, with what added to it. A new stored
-    /// card goes with it.
+    /// Books an entry, together with a new stored card if there is one. Approved reversals that leave nothing mark
+    /// their payment and its increments as reversed.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
         let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
         if stored.is_none() && !takes_back {
-            // One statement is a transaction of its own.
+            // SQLite runs a single statement as one transaction.
             return insert(&self.0, new);
         }
         let transaction = self.0.transaction()?;
@@ -158,7 +159,7 @@ impl Books {
         transaction.commit()
     }
 
-    /// Writes what one more question has changed; an entry that was decided by it is approved.
+    /// Writes the state after one more look-up. An entry that this look-up decides is approved.
     pub(super) fn asked(&mut self, booking: &Booking, decided: bool) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         let later = booking.later.as_ref();
@@ -176,20 +177,20 @@ impl Books {
         transaction.commit()
     }
 
-    /// The first reversal of an entry has come: what it was to meet is used up.
+    /// Clears the outcome that was prepared for the first reversal of an entry.
     pub(super) fn take_first_reversal(&mut self, id: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE payment SET first_reversal = NULL WHERE id = ?")?.execute([id])?;
         Ok(())
     }
 
-    /// What a query finds, in its order; what follows the ones found stands behind them.
+    /// Returns the entries that a query finds, in booking order, followed by their follow-ups.
     pub(super) fn search(&self, wanted: &SearchFilter<'_>) -> rusqlite::Result<Vec<Booking>> {
         const MATCHES: &str =
             "(:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
             AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ','))
             AND (:methods IS NULL OR instr(:methods, ',' || method || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
         let (from, to) = wanted.frame.unzip();
-        // By reference it is an index that finds; the optimizer cannot see it behind the OR.
+        // A search by reference uses the index, which SQLite's optimizer does not find because of the OR.
         let index = if wanted.reference.is_some() { "reference = :reference AND " } else { "" };
         let linked = "UNION SELECT payment.n, 1 FROM payment JOIN found ON payment.refers_to =
             (SELECT id FROM payment AS parent WHERE parent.n = found.n)";
@@ -207,7 +208,8 @@ impl Books {
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
     }
 
-    /// The cards that were stored alone, and that a query finds: id and reference, which is empty where there was none.
+    /// Returns the cards that were stored without a payment and match a query: id and reference. A missing reference is
+    /// empty.
     pub(super) fn stored_alone(
         &self,
         wanted: &SearchFilter<'_>,
@@ -231,37 +233,37 @@ impl Books {
             .collect()
     }
 
-    /// What was booked from the one second to the other, in its order.
+    /// Returns the entries booked between two times in seconds, in booking order.
     pub(super) fn between(&self, seconds: (i64, i64)) -> rusqlite::Result<Vec<Booking>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE at BETWEEN ? AND ? ORDER BY at, n")?;
         rows.query_map(seconds, booking)?.collect()
     }
 
-    /// How much was booked from the one second to the other.
+    /// Counts the entries booked between two times in seconds.
     pub(super) fn count_between(&self, seconds: (i64, i64)) -> rusqlite::Result<u32> {
         let mut row = self.0.prepare_cached("SELECT count(*) FROM payment WHERE at BETWEEN ? AND ?")?;
         row.query_row(seconds, |row| row.get(0))
     }
 
-    /// When the first entry was booked, and the last.
+    /// Returns the times of the first and the last entry.
     pub(super) fn first_and_last(&self) -> rusqlite::Result<Option<(i64, i64)>> {
         let mut row = self.0.prepare_cached("SELECT min(at), max(at) FROM payment")?;
         let (first, last): (Option<i64>, Option<i64>) = row.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(first.zip(last))
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn count(&self) -> rusqlite::Result<i64> {
         self.0.prepare_cached("SELECT coalesce(max(n), 0) FROM payment")?.query_row([], |row| row.get(0))
     }
 
-    /// Notes why a request was refused.
+    /// Records the reason of a refused request.
     pub(super) fn refuse(&mut self, why: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("INSERT INTO refusal (why) VALUES (?)")?.execute([why])?;
         Ok(())
     }
 
-    /// Whether something was booked or stored with this reference.
+    /// Returns whether an entry or a stored card has this reference.
     pub(super) fn knows(&self, reference: &str) -> rusqlite::Result<bool> {
         self.0
             .prepare_cached(
@@ -271,7 +273,7 @@ impl Books {
             .query_row([reference], |row| row.get(0))
     }
 
-    /// A copy of everything.
+    /// Returns a copy of all entries and refusals.
     pub(super) fn ledger(&self) -> rusqlite::Result<Ledger> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment ORDER BY n")?;
         let entries = rows.query_map([], entry)?.collect::<rusqlite::Result<_>>()?;
@@ -281,7 +283,7 @@ impl Books {
     }
 }
 
-/// Writes an entry, and nothing of what comes with it.
+/// Writes an entry, without the changes that go with it.
 fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
     let Booking { entry, later, .. } = new;
     db
@@ -321,7 +323,7 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The payment of a reversal is reversed, and so is what added to it, when nothing is left of them.
+/// Marks the payment of a reversal and its increments as reversed when nothing is left of them.
 fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
     let mut of = db.prepare_cached("SELECT * FROM payment WHERE id = ?")?;
     let Some(payment) = of.query_row([&reversal.refers_to], entry).optional()? else { return Ok(()) };

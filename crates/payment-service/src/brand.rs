@@ -1,6 +1,6 @@
-//! Which brand a card number is of.
+//! The brand of a card number.
 
-/// The brand of a PAN by its first digits; `None` for one that is not known.
+/// Returns the brand of a PAN by its first digits; `None` for an unknown one.
 pub(super) fn of(pan: &str) -> Option<&'static str> {
     let first = |n: usize| pan.get(..n).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or_default();
     match (first(1), first(2), first(4)) {

@@ -1,9 +1,9 @@
-//! A card whose number comes in clear (data-model: Card account): typed on a page, never at the counter. Test numbers
-//! only, as nobody's own card has anything to do here: a number that `test_card` does not have is refused before
-//! anything is kept of it.
+//! A card whose number comes in clear (data-model: Card account): typed on a page, never read by a terminal. Only test
+//! numbers are accepted, to keep real cards out: a number that `test_card` does not list is refused before any of it is
+//! kept.
 //!
-//! Checked: the number and its brand, that the card has not ended, security code and address as far as they come. A
-//! security code is not asked for: stored cards and the merchant's own payments have none.
+//! Checked: the number and its brand, the expiry, and security code and address if they are sent. A security code is
+//! not required, because stored cards and payments started by the merchant have none.
 
 use super::address_and_code;
 use super::answer::CheckLetters;
@@ -19,12 +19,12 @@ use super::refusal::{Refusal, rule};
 use super::test_card::{self, TestCard};
 use pos_terms::emv::luhn;
 
-/// Which code says so is not documented.
+/// The interface does not document the code for this refusal.
 pub(super) const FOREIGN_NUMBER: Refusal =
     rule("card.number", "100.100.101", "invalid card number: not one of the public test numbers of this gateway");
 
 impl Host {
-    /// The card of a form, as its issuer decides about it.
+    /// Reads the card of a form and lets its issuer decide about it.
     pub(super) fn typed_card(&mut self, form: &Form) -> Result<Paying, Refusal> {
         let number = form.required("card.number")?;
         let card = test_card::find(number).filter(|_| luhn::is_valid(number)).ok_or(FOREIGN_NUMBER)?;
@@ -50,7 +50,7 @@ impl Host {
     }
 }
 
-/// The letters of address and security code, and what a wrong code declines.
+/// Returns the letters of address and security code, and the decline for a wrong code.
 fn checks(form: &Form, card: &TestCard) -> (CheckLetters, Option<Declined>) {
     let code = form.get("card.cvv").map(|code| address_and_code::code_check(card.number, code));
     let letters = CheckLetters {

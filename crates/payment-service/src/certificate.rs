@@ -1,5 +1,5 @@
-//! The gateway's certificates, made anew at every start: a certification authority (CA) of its own and one server
-//! certificate, right or wrong in one chosen way.
+//! The gateway's certificates, made anew at every start: its own certification authority (CA) and one server
+//! certificate, which is right or wrong in one chosen way.
 
 use std::io;
 use std::sync::Arc;
@@ -11,36 +11,36 @@ use rustls::{RootCertStore, ServerConfig};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// What is wrong with the server's certificate.
+/// The fault of the server's certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certificate {
-    /// Nothing: for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), by the CA that is
-    /// given out.
+    /// No fault: valid for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), signed by the
+    /// CA that the gateway publishes.
     #[default]
     Good,
-    /// Its time is over.
+    /// The certificate has expired.
     Expired,
-    /// It is for another host, `redirect_target.test`.
+    /// The certificate is for another host, `redirect_target.test`.
     WrongName,
-    /// Another CA made it than the one that is given out.
+    /// The certificate is signed by another CA than the one that the gateway publishes.
     OtherCa,
-    /// Its time is over in so many days.
+    /// The certificate expires in this many days.
     EndsIn(u16),
 }
 
-/// What the server asks of a client beyond the usual.
+/// The server's extra demands on a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
-    /// A certificate signed by this CA (PEM).
+    /// The client needs a certificate signed by this CA (PEM).
     pub client_ca: Option<String>,
-    /// Nothing but TLS 1.2.
+    /// The server offers TLS 1.2 only.
     pub tls12: bool,
 }
 
-/// The CA to trust, as PEM, and the server's side of TLS.
+/// Makes the CA to trust, as PEM, and the server's side of TLS.
 ///
 /// # Errors
-/// When no key can be made (no randomness), or the client's CA is none.
+/// When no key can be made (no randomness), or the client's CA cannot be read.
 pub(super) fn make(kind: Certificate, name: Option<&str>, demand: &Demand) -> io::Result<(String, Arc<ServerConfig>)> {
     let (ca_pem, ca) = authority("pos-sim test CA").map_err(io::Error::other)?;
     let signer = match kind {
@@ -82,7 +82,7 @@ fn server_params(kind: Certificate, name: Option<&str>) -> Result<CertificatePar
     params.not_after = match kind {
         Certificate::Expired => date_time_ymd(2021, 1, 1),
         Certificate::EndsIn(days) => {
-            // At midnight after so many whole days.
+            // At midnight after this many whole days.
             let end = chrono::Utc::now().date_naive() + chrono::Days::new(u64::from(days) + 1);
             let small = |number: u32| u8::try_from(number).expect("months and days are small");
             date_time_ymd(end.year(), small(end.month()), small(end.day()))

@@ -1,29 +1,29 @@
-//! What the encrypted card data hold once they are decrypted: TLVs of a chip, tracks of a stripe, or what was typed;
-//! exactly that, padded with zeros, and nothing else.
+//! The decrypted card data: TLVs of a chip, tracks of a stripe, or typed data, followed by zero padding. Anything else
+//! is refused.
 
 use super::invalid::Invalid;
 use pos_terms::emv::track2::{ServiceCode, Track2};
 use pos_terms::emv::{Tag, luhn, tag, tlv};
 
-/// The parameter that holds them.
+/// The parameter with the encrypted card data.
 pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 
 const TYPED_PAN: u32 = 0xDFA211;
 const TYPED_EXPIRY: u32 = 0xDFA214;
 const TYPED_CODE: u32 = 0xDFA216;
 
-/// What readers seal: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for a swipe the
-/// tracks, for a typed card the elements that were asked for (readers: 2.9).
+/// The tags that readers encrypt: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for
+/// a swipe the tracks, for a typed card the elements that were requested (readers: 2.9).
 const SEALED_TAGS: &[u32] =
     &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
 
-/// The card, in clear. Test cards only.
+/// The card data in clear. Test cards only.
 pub(super) struct ClearCard {
     pub pan: String,
-    /// YYMM.
+    /// The expiry as YYMM.
     pub expiry: Option<String>,
     pub service_code: Option<ServiceCode>,
-    /// The security code, typed.
+    /// The security code, if it was typed.
     pub code: Option<String>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<
     let mut read = 0;
     for object in tlv::walk(clear) {
         let object = object.map_err(|_| garbled())?;
-        // No padding between the objects: they follow each other.
+        // The objects follow each other without padding.
         if clear.get(read..read + object.raw.len()) != Some(object.raw) {
             return Err(garbled());
         }
@@ -66,7 +66,7 @@ pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<
     }
 }
 
-/// The card of tags 57 and 5A, of which each may be absent; when both are there they must agree.
+/// Returns the card of tags 57 and 5A. Each may be missing; if both are there, they must agree.
 fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let pan = pan.map(pan_of_5a).transpose()?;
     let card = match track2 {
@@ -82,7 +82,7 @@ fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCa
     }
 }
 
-/// The card that was typed: number, expiry and security code as ASCII digits. A number alone is a card.
+/// Returns a typed card: number, expiry and security code as ASCII digits. A number alone is enough.
 fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let digits = |value: &[u8], what: &str| match std::str::from_utf8(value) {
@@ -107,7 +107,7 @@ fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> 
     Ok(Some(ClearCard { pan, expiry, service_code: None, code }))
 }
 
-/// The digits of 5A, filled up with F (EMV Book 3, Annex A), with their check digit.
+/// Returns the digits of 5A, which is filled up with F (EMV Book 3, Annex A), after checking the check digit.
 fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
     let hex = hex::encode_upper(value);
     let digits = hex.strip_suffix('F').unwrap_or(&hex);
@@ -118,7 +118,7 @@ fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
     }
 }
 
-/// The card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
+/// Returns the card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
 fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let text = std::str::from_utf8(track2).map_err(|_| wrong("5F22: not text"))?;
@@ -127,8 +127,8 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invali
     }
     let track2 = Track2::from_magstripe(text).map_err(|why| Invalid::new(SRED_DATA, format!("5F22: {why}")))?;
     if let Some(track1) = track1 {
-        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel: there the LRC may be
-        // missing.
+        // The captured track 1 (readers: 8.4, M1) has 70 bytes and ends with its sentinel, so the LRC may be missing
+        // here.
         if !(track1.ends_with(b"?") || is_framed(track1, b'%', 0x20, 0x3F)) {
             return Err(wrong("5F21: sentinels missing or LRC wrong"));
         }
@@ -141,8 +141,8 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invali
     Ok(ClearCard::from_track2(&track2))
 }
 
-/// Whether a track starts with its sentinel, ends with `?` and one character more, and that one is the LRC: the XOR of
-/// all characters before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
+/// Returns whether a track starts with its sentinel and ends with `?` and the LRC. The LRC is the XOR of all characters
+/// before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
 fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
     let [rest @ .., lrc] = track else { return false };
     let sum = rest.iter().fold(0, |sum, c| sum ^ (c.wrapping_sub(base) & mask));
@@ -208,7 +208,7 @@ mod tests {
             let said = read(&clear).err().map(|why| why.to_string()).unwrap_or_default();
             assert!(said.contains(why), "{clear}: {said}");
         }
-        // What was typed is no chip.
+        // Typed data are refused as chip data.
         assert!(read_card(&hex::decode(typed).unwrap(), "ICC", 8).is_err());
     }
 }

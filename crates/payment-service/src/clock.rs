@@ -1,21 +1,21 @@
-//! The gateway's clock: that of the system, one that was set and goes on, or one that stands still. Every time that it
-//! answers and books is this clock's.
+//! The gateway's clock: the system's clock, one that was set and goes on, or one that is stopped. The gateway uses it
+//! for every time that it answers or books.
 
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// What time it is.
+/// The clock.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     ahead: TimeDelta,
     stands_at: Option<DateTime<Utc>>,
-    /// The moment that is made up for, while it is.
+    /// The missed moment that the clock shows while the gateway catches up.
     lives_through: Option<DateTime<Utc>>,
 }
 
 impl Clock {
-    /// A clock that shows `at` now and goes on; without it the system's.
+    /// Makes a clock that starts at `at` and goes on; without `at` it is the system's clock.
     pub(super) fn new(at: Option<DateTime<Utc>>) -> Self {
         Self { ahead: at.map_or_else(TimeDelta::zero, |at| at - Utc::now()), ..Self::default() }
     }
@@ -24,34 +24,34 @@ impl Clock {
         self.lives_through.or(self.stands_at).unwrap_or_else(|| Utc::now() + self.ahead)
     }
 
-    /// How long until it shows this time; `None` while it stands still before it.
+    /// Returns how long it takes until the clock shows this time; `None` if it is stopped before it.
     pub(super) fn until(&self, at: DateTime<Utc>) -> Option<Duration> {
         let left = (at - self.now()).to_std().unwrap_or_default();
         (left.is_zero() || self.stands_at.is_none()).then_some(left)
     }
 
-    /// Whether somebody has stopped it.
+    /// Returns whether the clock is stopped.
     pub(super) fn stands(&self) -> bool {
         self.stands_at.is_some()
     }
 
-    /// Shows this moment, which was missed, until it is told `None`.
+    /// Shows this missed moment until it is called with `None`.
     pub(super) fn lives_through(&mut self, at: Option<DateTime<Utc>>) {
         self.lives_through = at;
     }
 
-    /// Lets it go on from this time.
+    /// Sets the clock to this time and lets it go on.
     pub(super) fn go_on_from(&mut self, at: DateTime<Utc>) {
         *self = Self::new(Some(at));
     }
 
-    /// Stops it at this time.
+    /// Stops the clock at this time.
     pub(super) fn stop_at(&mut self, at: DateTime<Utc>) {
         self.stands_at = Some(at);
     }
 }
 
-/// Returns after so long; without an end it never does.
+/// Returns after this duration; without one it never returns.
 pub(super) async fn waited(wait: Option<Duration>) {
     match wait {
         Some(wait) => tokio::time::sleep(wait).await,

@@ -1,6 +1,6 @@
-//! What happens by itself as the gateway's clock goes on: payments of schedules, settlement files at the end of the
-//! day, pages that nobody came to (`redirect`). One task waits for the next moment at which there is something to do;
-//! without such a moment it only waits to be called.
+//! Work that the gateway does automatically as its clock goes on: payments of schedules, settlement files at the end of
+//! the day, pages that no customer opened (`redirect`). One task waits for the next due moment. Without a due moment it
+//! waits to be woken.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,27 +17,28 @@ use super::refusal::Refusal;
 use super::shared::Shared;
 use pos_gateway_model::{form, shown};
 
-/// It looks at the clock at least as often: the system's may be put forward, and nobody tells.
+/// The longest time between two looks at the clock: the system's clock may be put forward without notice.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
-/// After something that failed, before it is tried again.
+/// The pause after a failure, before the retry.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// Turns when the clock was put forward, before whoever has done that hears of it: ten thousand payments.
+/// The most turns that setting the clock does before it answers: ten thousand payments.
 const MOST_TURNS: usize = 20;
 
-/// What a turn has done.
+/// The result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// All that is due.
+    /// Everything due is done.
     Done,
-    /// As much as one turn does.
+    /// The turn has done its share, and more is due.
     More,
-    /// Nothing, or less than all: it is to be tried again.
+    /// Some or all of the work failed, and is retried.
     Failed,
 }
 
 impl Host {
-    /// Does what is due: pages that nobody came to, then what schedules pay, then the files in which that stands.
+    /// Does what is due: first pages that no customer opened, then payments of schedules, then the settlement files
+    /// with these payments.
     pub(super) fn turn(&mut self) -> Turn {
         if let Err(error) = self.expire_due() {
             tracing::error!("gateway: the ledger failed: {error}");
@@ -65,7 +66,7 @@ impl Host {
         }
     }
 
-    /// Does what is due at once, as far as that is bearable; the rest is done by and by.
+    /// Does what is due immediately, up to a limit; the background task does the rest.
     fn turns(&mut self) {
         let more = (0..MOST_TURNS).all(|_| self.turn() == Turn::More);
         if more {
@@ -73,7 +74,7 @@ impl Host {
         }
     }
 
-    /// When there is something to do next.
+    /// Returns when the next work is due.
     fn next_turn(&self) -> Option<DateTime<Utc>> {
         let page = self.books.next_expiry().ok().flatten();
         let page = page.and_then(|until| DateTime::from_timestamp(until.checked_add(1)?, 0));
@@ -84,8 +85,8 @@ impl Host {
         [page, payment, midnight].into_iter().flatten().min()
     }
 
-    /// `POST /simulator/clock`, of the simulator alone: `at` is a time as 2026-11-20T12:34:56Z. It does not go back:
-    /// what was booked keeps its order.
+    /// Handles `POST /simulator/clock`, which only the simulator has: `at` is a time as 2026-11-20T12:34:56Z. The clock
+    /// never goes back, because entries keep their order.
     pub(super) fn set_clock(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let pairs = form::decode(body).map_err(|wrong| Invalid::new(wrong.name, wrong.problem))?;
         let [(name, at)] = pairs.as_slice() else {
@@ -107,7 +108,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "result": result })))
     }
 
-    /// Puts the clock to this time, where it stands, and does what has become due.
+    /// Stops the clock at this time and does what has become due.
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
         self.turns();
@@ -124,7 +125,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
             match host.next_turn() {
                 _ if turn == Turn::Failed => Some(AFTER_FAILURE),
                 _ if turn == Turn::More => Some(Duration::ZERO),
-                // A clock that stands is put forward by somebody, who does what is due.
+                // When a clock is stopped, the call that moves it also does what is due.
                 Some(at) if !host.clock.stands() => {
                     Some((at - host.clock.now()).to_std().unwrap_or_default().min(LONGEST_SLEEP))
                 }

@@ -1,8 +1,8 @@
-//! What the wire has seen, for tests and benchmarks that ask.
+//! Counters of the connection, for tests and benchmarks.
 
 use std::time::Instant;
 
-/// What the wire has seen since the start.
+/// Counters of the connection since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GatewayCounters {
     /// TCP connections accepted.
@@ -11,34 +11,34 @@ pub struct GatewayCounters {
     pub handshakes: u64,
     /// HTTP requests, of which the head was read.
     pub requests: u64,
-    /// Bytes received, TLS records and all.
+    /// Bytes received, including TLS records.
     pub bytes_in: u64,
-    /// Bytes sent, TLS records and all.
+    /// Bytes sent, including TLS records.
     pub bytes_out: u64,
 }
 
-/// When the latest `POST /v1/payments` came and went, at the TCP socket.
+/// The times of the latest `POST /v1/payments` and its answer, at the TCP socket.
 #[derive(Clone, Copy, Debug)]
 pub struct PaymentTimes {
-    /// The last bytes of the request were read.
+    /// The time when the last bytes of the request were read.
     pub request_in: Instant,
-    /// The first bytes of the answer were written; `None` while there are none.
+    /// The time when the first bytes of the answer were written; `None` while there are none.
     pub answer_out: Option<Instant>,
 }
 
-/// What the wire sees in the moment it does, for a test that acts in that moment.
+/// An event on the connection, reported as it happens, for a test that acts at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireEvent<'a> {
-    /// Somebody has connected; nothing was read yet.
+    /// A client has connected; nothing was read yet.
     Connection,
-    /// A whole request was read; nothing was done about it yet.
+    /// A whole request was read; it was not processed yet.
     Request {
-        /// Its method.
+        /// The request's method.
         method: &'a str,
-        /// Its path.
+        /// The request's path.
         path: &'a str,
     },
-    /// The request was carried out, or not; nothing of the answer was written yet.
+    /// The request was processed or refused; nothing of the answer was written yet.
     Answer {
         /// The request's method.
         method: &'a str,

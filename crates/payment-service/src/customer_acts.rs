@@ -1,4 +1,4 @@
-//! What a customer does on a page (`redirect`), and what becomes of the payment that waits for it.
+//! The customer's actions on a page (`redirect`), and their effect on the payment that waits for the page.
 
 use serde_json::Value;
 
@@ -7,32 +7,32 @@ use super::host::Host;
 use super::redirect::{PASSWORD, PageEnd, PageKind, Redirect};
 use super::webhook::queue::Action;
 
-/// The wrong passwords that end an authentication.
+/// The number of wrong passwords that end an authentication.
 const MOST_TRIES: u8 = 3;
 
-/// What the customer does on a page.
+/// The customer's action on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act<'a> {
     Pay,
     Cancel,
-    /// As if the time were over.
+    /// Ends the page as if its time were over.
     LetExpire,
     Password(&'a str),
 }
 
-/// What a page says then.
+/// The result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acted {
-    /// It is settled; the browser goes back to the shop.
+    /// The page has ended; the browser returns to the shop.
     Settled,
     /// The password was wrong, and may be tried again.
     TryAgain,
-    /// It had ended before.
+    /// The page had ended earlier.
     EndedBefore,
 }
 
 impl Host {
-    /// Lets the customer act on a page. What has ended stays as it is.
+    /// Carries out the customer's action on a page. A page that has ended does not change.
     pub(super) fn act(&mut self, page: &mut Redirect, act: Act<'_>) -> rusqlite::Result<Acted> {
         self.expire(page)?;
         if page.end.is_some() {
@@ -59,7 +59,7 @@ impl Host {
     /// Ends a page whose time is over.
     pub(super) fn expire(&mut self, page: &mut Redirect) -> rusqlite::Result<()> {
         if page.end.is_none() && self.clock.now().timestamp() > page.until {
-            // Who proves it elsewhere has done so by then.
+            // A customer who authenticates on another device has done so by then.
             let end = if page.kind == PageKind::Decoupled { PageEnd::Done } else { PageEnd::Expired };
             self.end(page, end)?;
         }

@@ -1,6 +1,6 @@
-//! What a bank says when it declines.
+//! An issuer's answer when it declines.
 
-/// Why an issuer declines.
+/// The reason why an issuer declines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Declined {
     pub code: &'static str,
@@ -8,5 +8,5 @@ pub(super) struct Declined {
     pub arc: [u8; 2],
 }
 
-/// A card that has ended.
+/// The decline for an expired card.
 pub(super) const EXPIRED_CARD: Declined = Declined { code: "100.100.303", description: "card expired", arc: *b"54" };

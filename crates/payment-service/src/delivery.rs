@@ -1,33 +1,33 @@
-//! What becomes of a request on its line, whatever has decided that. How it goes out is in `response`.
+//! The gateway's reaction to a request on its connection. `response` writes it out.
 
 use bytes::Bytes;
 
-/// What becomes of a request on its line.
+/// The gateway's reaction to a request.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// An answer: HTTP status and JSON body, to be stamped with the time.
+    /// An answer: HTTP status and JSON body; the time stamp is added later.
     Answer(u16, serde_json::Value),
     /// An answer with any body.
     Raw(u16, Vec<u8>),
-    /// A file of this kind.
+    /// A file of this media type.
     File(&'static str, Vec<u8>),
-    /// The head and half of the body, then the line is cut.
+    /// The head and half of the body; then the connection is cut.
     Half(Vec<u8>),
     /// HTTP 307 to this address.
     Redirect(String),
-    /// What the hosted widget is made of.
+    /// A file of the hosted widget.
     Asset(Asset),
     /// A page: HTTP status and HTML.
     Page(u16, String),
-    /// HTTP 303: the browser goes on to this address.
+    /// HTTP 303: the browser continues at this address.
     SeeOther(String),
-    /// Nothing; the line stays open.
+    /// No answer; the connection stays open.
     Silence,
-    /// Nothing; the line is cut.
+    /// No answer; the connection is cut.
     Cut,
 }
 
-/// Something for a browser.
+/// A file for a browser.
 #[derive(Debug)]
 pub(super) struct Asset {
     pub status: u16,

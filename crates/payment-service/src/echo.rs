@@ -1,14 +1,14 @@
-//! What an answer gives back of its request (data-model: Payment response fields, "any of the request data structures
+//! The request fields that an answer returns (data-model: Payment response fields, "any of the request data structures
 //! above"): names with dots and indexes become nested JSON again.
 //!
-//! Card data, account data and tokens never come here: `Form::open_pairs` has none. At the counter the answer stays
-//! small: a terminal has no use for the rest.
+//! Card data, account data and tokens never reach this module, because `Form::open_pairs` leaves them out. An answer to
+//! a terminal stays small: a terminal needs only two of these fields.
 
 use serde_json::{Value, json};
 
 use super::form::Form;
 
-/// What is not given back: what the answer says in its own way, and what was for the gateway alone.
+/// Names that are not returned: the answer has its own field for them, or they were for the gateway only.
 const NOT_GIVEN_BACK: [&str; 13] = [
     "entityId",
     "amount",
@@ -24,12 +24,12 @@ const NOT_GIVEN_BACK: [&str; 13] = [
     "notificationUrl",
     "shopperResultUrl",
 ];
-/// The same by their beginnings.
+/// Beginnings of further names that are not returned.
 const GROUPS_NOT_GIVEN_BACK: [&str; 5] = ["pos.", "card.", "threeDSecure.", "standingInstruction.", "job."];
-/// What an answer at the counter gives back.
+/// Names that an answer to a terminal returns.
 const AT_THE_COUNTER: [&str; 2] = ["descriptor", "merchantInvoiceId"];
 
-/// Adds to an answer what it gives back of its request. What the answer says already stays.
+/// Adds the returned request fields to an answer. A field that the answer already has stays.
 pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
     for (name, value) in form.open_pairs() {
         let back = if at_the_counter {
@@ -43,14 +43,14 @@ pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
     }
 }
 
-/// The cart's list, which has an end (behaviour: Limits), and where the others end here: what is above is kept in the
-/// books and not given back, so that one pair cannot make a list of any length.
+/// The cart's list. Its limit is documented (behaviour: Limits); the limit of the other lists is this gateway's choice.
+/// Items above the limit are kept in the books and not returned, so one pair cannot make a list of any length.
 const CART: &str = "cart.items";
 const LONGEST_CART: usize = 1001;
 const LONGEST_LIST: usize = 100;
 
-/// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. A place
-/// that is taken stays as it is, and so does the answer when there is no such place.
+/// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. A field
+/// that exists already stays, and a name that does not fit changes nothing.
 fn put(answer: &mut Value, name: &str, value: &str) {
     let mut place = answer;
     let last = name.len();
@@ -69,7 +69,7 @@ fn put(answer: &mut Value, name: &str, value: &str) {
                     return;
                 }
                 let Some(list) = place.as_array_mut() else { return };
-                // Holes become empty objects, and a list is as long as its largest index.
+                // Missing items become empty objects, so a list is as long as its largest index.
                 while list.len() <= index {
                     list.push(json!({}));
                 }
@@ -94,8 +94,8 @@ enum Word<'a> {
     Index(usize),
 }
 
-/// The words of a name up to and with its next bracket. What stands in brackets is an index where the name goes on
-/// behind it, else the key of a pair.
+/// Splits a name at its brackets. The text in brackets is an index if the name goes on after it, else the key of a
+/// pair.
 fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
     let (path, inside) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
         Some((path, inside)) => (path, Some(inside)),
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::form::{PAYMENT, Spelling};
 
-    /// The name of a field of the airline's, and where its value stands in the answer.
+    /// Returns the name of an airline field and the position of its value in the answer.
     fn place(passenger: usize, leg: Option<usize>) -> (String, String) {
         match leg {
             Some(leg) => (

@@ -1,8 +1,8 @@
-//! Decrypting what the card reader encrypted: card data (SRED) and PIN blocks, each key at most once. The length of the
-//! KSN tells how: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
+//! Decryption of what the card reader encrypts: card data (SRED) and PIN blocks, each key at most once. The length of
+//! the KSN selects the method: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
 //!
-//! Every KSN must be later than any seen of the same device and key set: a device never uses a key twice and never goes
-//! back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.
+//! Every KSN must be later than any earlier one of the same device and key set: a device never uses a key twice and
+//! never goes back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const SRED_KSN: &str = "pos.encryptedSred.ksn";
 const PIN_DATA: &str = "pos.encryptedPin.data";
 const PIN_KSN: &str = "pos.encryptedPin.ksn";
 
-/// A key serial number of either kind.
+/// A key serial number of TDES or AES DUKPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Ksn {
     Tdes(tdes_dukpt::Ksn),
@@ -32,7 +32,7 @@ impl Ksn {
         tdes.or_else(|| aes_dukpt::Ksn::from_bytes(bytes).map(Self::Aes))
     }
 
-    /// Device and key set.
+    /// Returns the device and key set of the KSN.
     fn initial(self) -> Self {
         match self {
             Self::Tdes(ksn) => Self::Tdes(ksn.initial()),
@@ -54,7 +54,7 @@ impl Ksn {
         }
     }
 
-    /// Bytes of a cipher block under its keys.
+    /// Returns the size in bytes of a cipher block under these keys.
     fn block(self) -> usize {
         match self {
             Self::Tdes(_) => 8,
@@ -62,7 +62,7 @@ impl Ksn {
         }
     }
 
-    /// Format and length of its PIN blocks.
+    /// Returns the format and length of the PIN blocks.
     fn pin_block(self) -> (&'static str, usize) {
         match self {
             Self::Tdes(_) => ("a PIN block of ISO format 0 has 8 bytes", 8),
@@ -70,7 +70,7 @@ impl Ksn {
         }
     }
 
-    /// Decrypts card data. `None` when no device can have this counter.
+    /// Decrypts card data. `None` if no device can have this counter.
     fn open(self, sealed: &[u8]) -> Option<Result<Vec<u8>, NotWholeBlocks>> {
         Some(match self {
             Self::Tdes(ksn) => {
@@ -104,7 +104,7 @@ fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
 #[derive(Debug, Default)]
 pub(super) struct KeySets(HashMap<Ksn, u32>);
 
-/// What a request holds of the reader.
+/// The encrypted data of a request.
 pub(super) struct EncryptedData {
     sred: Vec<u8>,
     sred_ksn: Ksn,
@@ -112,7 +112,7 @@ pub(super) struct EncryptedData {
 }
 
 impl EncryptedData {
-    /// Takes the four parameters; KSNs must be of DUKPT and from two key sets.
+    /// Reads the four parameters; KSNs must be DUKPT KSNs from two key sets.
     pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
         let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
         let sred_ksn = ksn(form, SRED_KSN)?.ok_or_else(|| Invalid::new(SRED_KSN, "required and not sent"))?;
@@ -160,12 +160,12 @@ impl KeySets {
 }
 
 impl EncryptedData {
-    /// Whether the request holds a PIN block.
+    /// Returns whether the request has a PIN block.
     pub(super) fn has_pin(&self) -> bool {
         self.pin.is_some()
     }
 
-    /// The PIN, when the request holds one. Every fault of the block is the same fault (security: 1.4).
+    /// Returns the PIN, if the request has one. Every fault of the block gives the same error (security: 1.4).
     pub(super) fn pin(&self, pan: &str) -> Option<Result<Pin, Malformed>> {
         let (block, ksn) = self.pin.as_ref()?;
         Some(ksn.open_pin(block, pan))
@@ -227,7 +227,7 @@ mod tests {
         let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, P1_KSN)];
         let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
         assert!(sealed.pin("5413330089099023").unwrap().unwrap().is(&Pin::new("4315").unwrap()));
-        // For another card it is no PIN block.
+        // For another card the PIN block is malformed.
         assert!(sealed.pin("4761739001010119").unwrap().is_err());
     }
 
@@ -239,20 +239,20 @@ mod tests {
         let damaged = format!("7221{}", "0".repeat(M1.len() - 4));
         assert!(sets.open(&swipe(&damaged, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
         assert!(sets.open(&swipe(&M1[..M1.len() - 2], M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
-        // The next key opens nothing of this one.
+        // The next key does not decrypt data of this one.
         assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
-        // None of these used a key up.
+        // The failed attempts used up no key.
         assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
     }
 
-    /// A reader that seals under AES: KSN and data of the next block.
+    /// Encrypts as a reader with AES does: returns KSN and data of the next block.
     fn aes_block(device: &mut aes_dukpt::Device, clear: &str) -> (String, String) {
         let (ksn, key) = device.next().unwrap();
         let sealed = key.data_key().cbc_encrypt_zero_padded(&ZERO_IV_16, &hex::decode(clear).unwrap());
         (hex::encode_upper(sealed), ksn.to_string())
     }
 
-    // 5A and 57 in 38 bytes are padded to 48: ten zeros, more than TDES ever has.
+    // 5A and 57 in 38 bytes are padded to 48 with ten zeros, more than TDES ever has.
     const CHIP: &str = "5A08476173900101011957114761739001010119D31122011758989389";
 
     #[test]
@@ -273,14 +273,14 @@ mod tests {
         let (second, third) = (aes_block(&mut reader, CHIP), aes_block(&mut reader, CHIP));
         assert!(sets.open(&swipe(&third.0, &third.1), "ICC").is_ok());
         assert_eq!(says(&mut sets, &second.0, &second.1), "pos.encryptedSred.ksn: the KSN went backward");
-        // Another key's data, half a block, a counter of seventeen one bits.
+        // Data of another key, half a block, a counter of seventeen one bits.
         assert!(says(&mut sets, &data, "123456789012341100000004").contains("does not decrypt"));
         assert!(says(&mut sets, &data[..48], "123456789012341100000004").contains("blocks of 16 bytes"));
         let many = [(SRED_DATA, data.as_str()), (SRED_KSN, "12345678901234110001FFFF")];
         assert!(EncryptedData::from_form(&form(&many)).is_err());
     }
 
-    // Typed from what is published (security: 1.3): the PIN block of counter 1 of that device.
+    // Typed from the publication (security: 1.3): the PIN block of counter 1 of that device.
     #[test]
     fn opens_the_published_pin_of_format_4() {
         let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");
@@ -310,7 +310,7 @@ mod tests {
         };
         assert_eq!(says(&mut sets, M1_KSN), "pos.encryptedSred.ksn: this KSN was used before");
         assert_eq!(says(&mut sets, "00000200000055400181"), "pos.encryptedSred.ksn: the KSN went backward");
-        // Another device is another count.
+        // Each device has its own counter.
         assert!(sets.open(&swipe(M2, M2_KSN), "NFC_ICC").is_ok());
     }
 

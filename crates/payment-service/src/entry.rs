@@ -1,72 +1,72 @@
-//! One line of the books: a payment, or what follows one.
+//! One line of the books: a payment or a follow-up.
 
 use super::method::Method;
 use pos_terms::money::{Amount, Currency};
 
-/// One payment, or what follows one.
+/// A payment or a follow-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// 32 letters and digits.
+    /// The id: 32 letters and digits.
     pub id: String,
-    /// What was asked.
+    /// The kind of the request.
     pub kind: Kind,
-    /// The merchant's reference; what follows a payment may have none.
+    /// The merchant's reference; a follow-up may have none.
     pub merchant_transaction_id: Option<String>,
-    /// The amount approved (of a declined payment: asked for), in the gateway's form.
+    /// The approved amount (of a declined payment: the requested one), in the gateway's form.
     pub amount: String,
-    /// ISO 4217 letters.
+    /// The currency as ISO 4217 letters.
     pub currency: String,
-    /// What became of it.
+    /// The state of the entry.
     pub state: State,
-    /// `result.code` at first.
+    /// The first `result.code`.
     pub code: String,
-    /// Of what follows a payment: the payment.
+    /// Of a follow-up: the id of its payment.
     pub refers_to: Option<String>,
     /// `pos.entryMode`.
     pub entry_mode: Option<String>,
     /// Names of the parameters of the request, in their order.
     pub parameters: Vec<String>,
-    /// What was paid with; of what follows a payment, what that was paid with.
+    /// The means of payment; of a follow-up, the means of its payment.
     pub method: Method,
-    /// What else was sent, in its order: neither card nor account data.
+    /// The other fields of the request, in their order: neither card nor account data.
     pub details: Vec<(String, String)>,
     /// `standingInstruction.industryPractice`.
     pub practice: Option<String>,
-    /// `sequence=FINAL`: nothing of its kind follows.
+    /// True for `sequence=FINAL`: no further entry of its kind follows.
     pub is_last: bool,
     /// `numberOfCaptures`.
     pub captures: Option<u8>,
 }
 
 impl LedgerEntry {
-    /// The currency; `None` for a row that somebody else wrote into the file.
+    /// Returns the currency; `None` for a row that another program wrote into the file.
     pub(super) fn currency(&self) -> Option<Currency> {
         Currency::from_code(&self.currency).ok()
     }
 
-    /// The amount in minor units of its currency.
+    /// Returns the amount in minor units of its currency.
     pub(super) fn minor(&self) -> u64 {
         let amount = self.currency().and_then(|currency| Amount::from_gateway(&self.amount, currency).ok());
         amount.map_or(0, Amount::minor)
     }
 
-    /// Whether it adds to a pre-authorisation instead of being one.
+    /// Returns whether the entry adds to a pre-authorisation.
     pub(super) fn is_increment(&self) -> bool {
         self.practice.as_deref() == Some("INCREMENTAL_AUTH")
     }
 
-    /// Approved, whatever became of it later.
+    /// Returns whether the entry was approved, even if it was reversed later.
     pub(super) fn has_moved(&self) -> bool {
         matches!(self.state, State::Approved | State::Reversed)
     }
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `DB`: sale.
     Debit,
-    /// `PA`: pre-authorisation, and what adds to one or renews it.
+    /// `PA`: pre-authorisation, increment or reauthorisation.
     PreAuthorisation,
     /// `CP`.
     Capture,
@@ -74,9 +74,9 @@ pub enum Kind {
     Reversal,
     /// `RF`: refund of a payment.
     Refund,
-    /// `CD`: money to a card without a payment before.
+    /// `CD`: money to a card without an earlier payment.
     Credit,
-    /// `RI`: payment data are judged and nothing is booked; nothing follows it.
+    /// `RI`: payment data are assessed and nothing is charged; it has no follow-up.
     RiskCheck,
 }
 
@@ -92,7 +92,7 @@ impl Kind {
         Self::RiskCheck,
     ];
 
-    /// The value of `paymentType`.
+    /// Returns the value of `paymentType`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -107,16 +107,16 @@ impl Kind {
     }
 }
 
-/// What became of an entry.
+/// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// The money has moved.
     Approved,
-    /// It has not.
+    /// The money has not moved.
     Declined,
-    /// Not decided.
+    /// The gateway has not decided yet.
     Pending,
-    /// It has moved and gone back.
+    /// The money has moved and was returned.
     Reversed,
 }
 
@@ -124,7 +124,7 @@ impl State {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Approved, Self::Declined, Self::Pending, Self::Reversed];
 
-    /// In one word, as it stands in the file.
+    /// Returns the word that is written into the file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What every answer has, whatever it is about: `result`, ids, the time and the build.
+//! The parts of every answer: `result`, ids, the time and the build.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::delivery::Delivery;
 use super::entry::State;
 
-/// What every answer names as `buildNumber`.
+/// The value of `buildNumber` in every answer.
 const BUILD: &str = concat!("pos-sim-", env!("CARGO_PKG_VERSION"));
 
-/// An approval's code, description and state.
+/// Returns code, description and state of an approval.
 pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, State) {
     match test_mode {
         Some("EXTERNAL") => ("000.000.000", "Transaction succeeded", State::Approved),
@@ -18,12 +18,12 @@ pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, 
     }
 }
 
-/// The `result` object.
+/// Makes the `result` object.
 pub(super) fn result(code: &str, description: &str) -> Value {
     json!({ "code": code, "description": description })
 }
 
-/// Adds what belongs to this answer and no other: build, time, id of the request.
+/// Adds the fields that are unique to this answer: build, time, id of the request.
 pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer["buildNumber"] = json!(BUILD);
     answer["timestamp"] = json!(at.format("%Y-%m-%d %H:%M:%S%z").to_string());
@@ -33,7 +33,7 @@ pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer
 }
 
-/// Puts one JSON object into another; what is in both comes from the second.
+/// Merges one JSON object into another; a field of both gets the second value.
 pub(super) fn add(answer: &mut Value, more: &Value) {
     match (answer, more) {
         (Value::Object(answer), Value::Object(more)) => {
@@ -45,19 +45,19 @@ pub(super) fn add(answer: &mut Value, more: &Value) {
     }
 }
 
-/// As it is written; `to_string` would go through the slower formatter.
+/// Writes the JSON text; `to_string` would use the slower formatter.
 pub(super) fn text(answer: &Value) -> String {
     serde_json::to_string(answer).expect("a JSON value with text for keys can be written")
 }
 
-/// 32 letters and digits.
+/// Makes an id of 32 letters and digits.
 pub(super) fn new_id() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the system has randomness");
     hex::encode(bytes)
 }
 
-/// The answer of a query.
+/// Makes the answer of a query.
 pub(super) fn list(payments: Vec<Value>) -> Delivery {
     Delivery::Answer(200, json!({ "result": result("000.000.100", "successful request"), "payments": payments }))
 }

@@ -1,13 +1,15 @@
-//! Capture, reversal and refund of an earlier payment: what its state allows, and nothing else. A refusal changes
-//! nothing. The host without rules (`host_rules`) books them whatever the state is.
+//! Capture, reversal and refund of an earlier payment, as its state allows. A refusal changes nothing. With permissive
+//! rules (`host_rules`) the gateway books them in any state.
 //!
-//! The payment is named by the path, by `referenceUuid`, or by both when they say the same (data-model: Basic payment
-//! parameters). Assumed, as the interface is silent: a reversal takes back a part or the whole of what nobody has
-//! captured or refunded; `sequence` FINAL ends the reversals, and what is left stays with the shop; an increment is
-//! reversed as a whole.
+//! The path, `referenceUuid`, or both name the payment; both must name the same one (data-model: Basic payment
+//! parameters). Where the interface is silent, this is assumed:
+//!
+//! - A reversal takes back the whole or a part of the amount that was neither captured nor refunded.
+//! - `sequence` FINAL ends the reversals, and the shop keeps what is left.
+//! - An increment is reversed as a whole.
 //!
 //! Checked: kind, amount with currency, that the payment is known, its state and what is left of it. Not checked: that
-//! a follow-up has a reference of its own, or how long ago the payment was.
+//! a follow-up has its own reference, or how long ago the payment was.
 
 use super::balance::Balance;
 use super::booking::Draft;
@@ -28,7 +30,7 @@ const OTHER_CURRENCY: Refusal =
     rule("currency", "700.100.500", "referenced payment currency does not match with requested payment currency");
 
 impl Host {
-    /// `POST /v1/payments/{id}`: what follows this payment, an increment or a reauthorisation too.
+    /// Handles `POST /v1/payments/{id}`: a follow-up of this payment, or an increment or reauthorisation.
     pub(super) fn follow_up(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         if raises_or_renews(&form::decoded(body)?) {
             return self.increment_by_path(id, body);
@@ -40,18 +42,18 @@ impl Host {
         self.follow(id, &form, &format!("/v1/payments/{id}"))
     }
 
-    /// `POST /v1/payments` with `referenceUuid` and the type of a follow-up.
+    /// Handles `POST /v1/payments` with `referenceUuid` and the type of a follow-up.
     pub(super) fn follow_up_by_reference(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::FOLLOW_UP)?;
         let id = form.required(REFERENCE)?.to_owned();
-        // A reference is a parameter: one that names nothing is a wrong one, and no missing page.
+        // The reference is a parameter. An unknown one is therefore an invalid parameter, not an unknown path.
         self.follow(&id, &form, "/v1/payments").map_err(|refusal| match refusal {
             Refusal::NotFound => Invalid::new(REFERENCE, "matches no payment").into(),
             refusal => refusal,
         })
     }
 
-    /// What follows the payment with this id; `path` is asked again when the request is redirected.
+    /// Books a follow-up of the payment with this id. A redirect of the request leads to `path`.
     fn follow(&mut self, id: &str, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         let kind = match form.required("paymentType")? {
             "CP" => Kind::Capture,
@@ -67,8 +69,8 @@ impl Host {
         if of.is_none() && !self.host_rules().books_all() {
             return Err(Refusal::NotFound);
         }
-        // The cents choose for captures and refunds; a reversal has the cents of its payment, which have chosen
-        // already.
+        // The cents choose the outcome of captures and refunds. A reversal has the cents of its payment, which have
+        // chosen already.
         let outcome = match kind {
             Kind::Reversal => {
                 let first = of.as_ref().and_then(|of| of.first_reversal).map(outcomes::for_cents);
@@ -94,7 +96,7 @@ impl Host {
         self.book(Draft { of: of.as_ref(), ..Draft::after(form, kind, amount, id) }, outcome)
     }
 
-    /// The amount that a bank without rules books: what is asked for, or all of the payment.
+    /// Returns the amount that permissive rules book: the requested amount, or the whole payment.
     fn amount_without_rules(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
         match (asked, of) {
             (Some(asked), _) => Ok(asked),
@@ -108,7 +110,7 @@ impl Host {
         }
     }
 
-    /// The amount that may be booked.
+    /// Returns the amount that may be booked.
     fn allowed(&self, kind: Kind, of: &Booking, asked: Option<Amount>) -> Result<Amount, Refusal> {
         let payment = &of.entry;
         let standing = Balance::of(payment, self.books.following(&payment.id)?.iter());
@@ -144,14 +146,15 @@ impl Host {
         };
         match asked {
             Some(asked) if asked.minor() > most => Err(too_much),
-            // What it has added to its payment is not known in parts.
+            // The gateway does not know which part of the payment came from the increment, so it reverses the whole
+            // increment.
             Some(asked) if kind == Kind::Reversal && payment.is_increment() && asked.minor() != most => Err(too_much),
             Some(asked) => Ok(asked),
             None => Ok(Amount::from_minor(most, currency).map_err(|why| Invalid::new("amount", why.to_string()))?),
         }
     }
 
-    /// An increment can be taken back while nobody has captured it.
+    /// Checks that an increment can be reversed: what is left of its payment covers it.
     fn increment_is_free(&self, increment: &LedgerEntry, root: &str) -> Result<(), Refusal> {
         let Some(root) = self.books.find(root)? else { return Ok(()) };
         let standing = Balance::of(&root.entry, self.books.following(&root.entry.id)?.iter());
@@ -167,13 +170,13 @@ impl Host {
     }
 }
 
-/// Whether a request captures, reverses or refunds the payment that its `referenceUuid` names.
+/// Returns whether a request captures, reverses or refunds the payment that its `referenceUuid` names.
 pub(super) fn follows_by_reference(pairs: &[(String, String)]) -> bool {
     let get = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
     get(REFERENCE).is_some() && matches!(get("paymentType"), Some("CP" | "RV" | "RF"))
 }
 
-/// Whether a request to a payment's path raises it or takes its place.
+/// Returns whether a request to a payment's path is an increment or a reauthorisation.
 fn raises_or_renews(pairs: &[(String, String)]) -> bool {
     let has = |wanted: &str, value: &str| pairs.iter().any(|(name, sent)| name == wanted && sent == value);
     has("paymentType", "PA") && PRACTICES.into_iter().any(|practice| has(PRACTICE, practice))
@@ -237,7 +240,7 @@ fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Declined, not decided, or an authentication alone, of which no money is.
+/// Returns whether a payment moves no money: declined, not decided, or an authentication alone.
 fn moves_nothing(payment: &LedgerEntry) -> bool {
     matches!(payment.state, State::Declined | State::Pending) || payment.minor() == 0
 }

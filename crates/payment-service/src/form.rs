@@ -1,12 +1,11 @@
-//! Reading a request as strictly as the interface documents write it: percent-encoding, UTF-8, names, formats and
+//! Reads a request as strictly as the interface documents describe it: percent-encoding, UTF-8, names, formats and
 //! rules.
 //!
-//! The formats are those of the interface's table (`pos_gateway_model`), which the agent is held to as well; that the
-//! table is the document's is proven by what people typed from the document, in `tests/gateway/parameters.rs`. Nothing
-//! of what the agent makes of it is used here: an agent that misreads the interface must fail. A call takes whatever
-//! the table has for it; the few names that this gateway takes elsewhere are listed with the reason
-//! ([`AcceptedParameters`]). Values that may be kept and given back are told apart from card and account data by the
-//! table's own mark ([`Form::open_pairs`]).
+//! The formats come from the interface's table (`pos_gateway_model`), which the agent must follow too.
+//! `tests/gateway/parameters.rs` proves the table against values typed from the document. No agent code that reads the
+//! interface is used here: an agent that misreads it must fail. A call accepts every name that the table lists for it.
+//! The few names that this gateway accepts elsewhere are listed with the reason ([`AcceptedParameters`]). The table
+//! marks card and account data; the other values may be kept and returned ([`Form::open_pairs`]).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -15,19 +14,19 @@ use super::invalid::Invalid;
 use pos_gateway_model::form::{self, FormContext, Violation};
 use pos_gateway_model::{Call, CharacterSet, Direction, Format, Names, Parameter, all, means, named_in, shown};
 
-/// What a letter is, where the documents may be read in two ways.
+/// The meaning of "letter", where the documents can be read in two ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// In names and places letters of any script.
+    /// Names and places may have letters of any script.
     #[default]
     Usual,
-    /// In names and places A to Z.
+    /// Names and places may have the letters A to Z.
     Literal,
 }
 
 impl Spelling {
-    /// Whether a value that has this format keeps to the letter of it as well. What the agent's table takes for letters
-    /// is more than A to Z.
+    /// Returns whether a value that has this format also fits this reading. The agent's table accepts more letters than
+    /// A to Z.
     fn takes(self, format: Format, value: &str) -> bool {
         let Format::Chars(of, ..) = format else { return true };
         self == Self::Usual
@@ -41,7 +40,7 @@ impl Spelling {
     }
 }
 
-/// How a form is read, where the documents leave that open: letters, and names that are settings.
+/// The reading of a form where the documents leave it open: letters, and names that are settings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormReading {
     pub spelling: Spelling,
@@ -54,15 +53,15 @@ impl From<Spelling> for FormReading {
     }
 }
 
-/// One parameter as it came.
+/// One parameter of a request.
 struct Pair {
     name: String,
     value: String,
-    /// Its value must not be kept or shown.
+    /// True if the value must not be kept or shown.
     secret: bool,
 }
 
-/// The decoded parameters of a request, each name once, in their order.
+/// The decoded parameters of a request, in their order. Each name occurs once.
 #[derive(Default)]
 pub(super) struct Form {
     pairs: Vec<Pair>,
@@ -70,8 +69,8 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// Decodes `application/x-www-form-urlencoded`, checks every name and value against the table, and what fields
-    /// demand of each other. What must be there is asked for by [`Form::required`] and [`Form::complete`].
+    /// Decodes `application/x-www-form-urlencoded`, and checks all names and values against the table and each other.
+    /// [`Form::required`] and [`Form::complete`] check what must be there.
     pub(super) fn parse(
         encoded: &[u8],
         taken: &AcceptedParameters,
@@ -80,7 +79,7 @@ impl Form {
         Self::from_pairs(decoded(encoded)?, taken, reading)
     }
 
-    /// The same of pairs that are decoded already: those of several forms together, as of a checkout and its shopper.
+    /// Does the same for decoded pairs: those of several forms together, as of a checkout and its shopper.
     pub(super) fn from_pairs(
         pairs: Vec<(String, String)>,
         taken: &AcceptedParameters,
@@ -100,70 +99,70 @@ impl Form {
         Ok(Self { names: reading.names, pairs: pairs.collect() })
     }
 
-    /// Whether everything is there that the table requires of the groups that are used.
+    /// Checks that everything is there that the table requires of the groups that are used.
     pub(super) fn complete(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
         first(form::judge(&self.plain(), &taken.context(&self.names)))
     }
 
-    /// Whether a form that was taken as another call's keeps to the rules of this one as well.
+    /// Checks that a form that was accepted for another call also fits the rules of this one.
     pub(super) fn keeps_to(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
         first(form::broken(&self.plain(), &taken.context(&self.names)))
     }
 
-    /// The pairs as the table judges them.
+    /// Returns the pairs for a check against the table.
     fn plain(&self) -> Vec<(String, String)> {
         self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// What was parsed before, without looking at it again.
+    /// Makes a form of pairs that were checked earlier, without checking them again.
     pub(super) fn of(pairs: Vec<(String, String)>) -> Self {
         let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
         Self { pairs, names: Arc::default() }
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|pair| pair.name == name).map(|pair| pair.value.as_str())
     }
 
-    /// The value of a parameter that must be there.
+    /// Returns the value of a parameter, or an error if it is missing.
     pub(super) fn required(&self, name: &str) -> Result<&str, Invalid> {
         self.get(name).ok_or_else(|| Invalid::new(name, "required and not sent"))
     }
 
-    /// The first parameter whose name begins so.
+    /// Returns the first parameter whose name begins with this text.
     pub(super) fn first_under(&self, beginning: &str) -> Option<&str> {
         self.pairs.iter().find(|pair| pair.name.starts_with(beginning)).map(|pair| pair.name.as_str())
     }
 
-    /// Whether it is there and `true`.
+    /// Returns whether the parameter is there and `true`.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }
 
-    /// The bytes of a parameter in hex, in either case (data-model: Point of sale, "letters and digits").
+    /// Returns the bytes of a hex parameter, in either case (data-model: Point of sale, "letters and digits").
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
     }
 
-    /// The names, in their order.
+    /// Returns the names, in their order.
     pub(super) fn names(&self) -> Vec<String> {
         self.pairs.iter().map(|pair| pair.name.clone()).collect()
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
 
-    /// The pairs that may be kept and given back: no card data, account data or tokens.
+    /// Returns the pairs that may be kept and returned: no card data, account data or tokens.
     pub(super) fn open_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().filter(|pair| !pair.secret).map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
 }
 
-/// The pairs of a body, as they stand there.
+/// Decodes the pairs of a body, in their order.
 pub(super) fn decoded(encoded: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     form::decode(encoded).map_err(|wrong| match wrong.name.as_str() {
         "form" => Invalid::new("body", wrong.problem),
@@ -171,7 +170,7 @@ pub(super) fn decoded(encoded: &[u8]) -> Result<Vec<(String, String)>, Invalid> 
     })
 }
 
-/// The first of what is wrong.
+/// Returns the first violation as an error.
 fn first(violations: Vec<Violation>) -> Result<(), Invalid> {
     violations
         .into_iter()
@@ -179,14 +178,14 @@ fn first(violations: Vec<Violation>) -> Result<(), Invalid> {
         .map_or(Ok(()), |broken| Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))))
 }
 
-/// What a request may hold: all that the table has for its call, less what this gateway takes elsewhere.
+/// The parameters that a request may have: all that the table lists for its call, less those of `refused`.
 pub(super) struct AcceptedParameters {
     call: Call,
-    /// Nothing but these; empty when there is no such list.
+    /// The only allowed names; empty when there is no such list.
     only: &'static [&'static str],
-    /// Taken in spite of what follows.
+    /// Names that are accepted even if `refused` covers them.
     taken: &'static [&'static str],
-    /// Not taken, and why: a name or, with a dot at its end, all that begin so.
+    /// Names that are refused, with the reason. A name that ends with a dot covers all names that begin with it.
     refused: &'static [(&'static str, &'static str)],
 }
 
@@ -195,7 +194,7 @@ impl AcceptedParameters {
         FormContext { direction: Direction::Request, call: self.call, from_client_side: false, names }
     }
 
-    /// Why a name is not taken.
+    /// Returns the reason why a name is refused.
     fn refuses(&self, name: &str) -> Option<&'static str> {
         if !self.only.is_empty() {
             return (!self.only.contains(&name)).then_some("this request has few parameters");
@@ -208,7 +207,7 @@ impl AcceptedParameters {
     }
 }
 
-/// What no request of this gateway takes as a parameter.
+/// Names that no request of this gateway accepts as a parameter.
 const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
 
 const OF_SHOPPER: &str = "the shopper gives it in the widget";
@@ -217,7 +216,7 @@ const OF_SCHEDULES: &str = "a time table belongs to a schedule";
 const NO_READER: &str = "nothing is read by a reader here";
 const NO_SHOPPER: &str = "no customer is asked here";
 
-/// What `POST /v1/payments` takes.
+/// The parameters of `POST /v1/payments`.
 pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     only: &[],
@@ -225,14 +224,14 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     refused: &[("overrideHolder", "the holder of a stored account")],
 };
 
-/// What `POST /v1/payments` takes with `referenceUuid`.
+/// The parameters of `POST /v1/payments` with `referenceUuid`.
 pub(super) const INCREMENT: &AcceptedParameters =
     &AcceptedParameters { call: Call::Increment, only: &[], taken: &[], refused: &[] };
 
-/// What of a terminal what refers to a payment may say.
+/// The terminal fields that a follow-up may have.
 const TERMINAL: &[&str] = &["pos.terminalId", "pos.transactionSequenceNumber", "pos.transactionSource"];
 
-/// What `POST /v1/payments/{id}` takes.
+/// The parameters of `POST /v1/payments/{id}`.
 pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     call: Call::FollowUp,
     only: &[],
@@ -240,7 +239,7 @@ pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     refused: &[("pos.", NO_READER), ("threeDSecure.", NO_SHOPPER), ("shopperResultUrl", NO_SHOPPER)],
 };
 
-/// What `POST /v1/registrations` takes: payment data, read or typed.
+/// The parameters of `POST /v1/registrations`: payment data, read or typed.
 pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::Registration,
     only: &[],
@@ -255,11 +254,11 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     ],
 };
 
-/// What `POST /v1/registrations/{id}/payments` takes.
+/// The parameters of `POST /v1/registrations/{id}/payments`.
 pub(super) const WITH_REGISTRATION: &AcceptedParameters =
     &AcceptedParameters { call: Call::ByRegistration, only: &[], taken: TERMINAL, refused: &[("pos.", NO_READER)] };
 
-/// What `POST /v1/checkouts` takes: what the merchant's server knows before the shopper has typed anything.
+/// The parameters of `POST /v1/checkouts`: the merchant's server knows them before the shopper types anything.
 pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Checkout,
     only: &[],
@@ -280,14 +279,14 @@ pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
     ],
 };
 
-/// What `DELETE /v1/registrations/{id}` takes.
+/// The parameters of `DELETE /v1/registrations/{id}`.
 pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 
-/// What the query takes (data-model: Query parameters).
+/// The parameters of the query (data-model: Query parameters).
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
-/// What `POST /v1/schedules/{id}` takes: `job.*`, and whose it is.
+/// The parameters of `POST /v1/schedules/{id}`: `job.*`, and the entity.
 pub(super) const RESCHEDULE: &AcceptedParameters =
     &AcceptedParameters { call: Call::Schedule, only: RESCHEDULED, taken: &[], refused: &[] };
 
@@ -312,7 +311,7 @@ const RESCHEDULED: &[&str] = &[
     "job.expression",
 ];
 
-/// What the reports take (data-model: Reporting parameters).
+/// The parameters of the reports (data-model: Reporting parameters).
 pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Report,
     only: &["entityId", "date.from", "date.to", "sortValue", "sortOrder"],
@@ -320,16 +319,16 @@ pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
     refused: &[],
 };
 
-/// What retrieval and the warm path take.
+/// The parameters of retrieval and of the warm path.
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
 
-/// The rows of each call whose names have no brackets, found once: a search of the whole table for each parameter would
-/// be most of a payment's time.
+/// The rows of each call whose names have no brackets, found once: searching the whole table for each parameter would
+/// take most of a payment's time.
 static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new(|| {
     let names = Names::default();
     let rows = |call: Call| {
-        // A scheme's name is a setting of this gateway: it is looked for each time.
+        // The name of a scheme is a setting of this gateway, so it is looked up each time.
         let is_plain = |name: &String| !name.contains('[') && !name.contains("<scheme>");
         let plain = all().map(|row| row.name().into_owned()).filter(is_plain);
         let known = plain.filter_map(|name| {
@@ -344,7 +343,7 @@ static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new
         .collect()
 });
 
-/// Whether the value of a parameter that may be sent must be kept secret.
+/// Checks a parameter, and returns whether its value must be kept secret.
 fn check(name: &str, value: &str, taken: &AcceptedParameters, reading: &FormReading) -> Result<bool, Invalid> {
     let known = match ROWS.get(taken.call.as_str()).and_then(|rows| rows.get(name)) {
         Some(row) => Ok(*row),

@@ -1,8 +1,11 @@
-//! Gift cards (data-model: Gift card): an amount in euros that is spent until nothing is left.
+//! Gift cards (data-model: Gift card): an amount in euros that can be spent until nothing is left.
 //!
-//! Assumed, as the interface is silent: a gift card that pays has a number, and its PIN is asked for; it pays (DB) and
-//! gets back, and reserves nothing; what is more than is left is declined, as a card without money. A bank without
-//! rules looks at no balance.
+//! Where the interface is silent, this is assumed:
+//!
+//! - A gift card that pays has a number and needs its PIN.
+//! - It pays (DB) and receives refunds; it cannot reserve (PA).
+//! - An amount above the rest is declined, as for a card without money.
+//! - With permissive rules the balance is not checked.
 
 use serde_json::json;
 
@@ -18,7 +21,7 @@ use super::paying::Paying;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;
 
-/// Number, PIN and what it was sold for, in cents.
+/// Number, PIN and initial amount in cents.
 type GiftCard = (&'static str, &'static str, u64);
 
 const CARDS: [GiftCard; 3] =
@@ -35,7 +38,7 @@ const NOT_ENOUGH: Declined =
     Declined { code: "800.100.155", description: "transaction declined (amount exceeds what is left)", arc: *b"51" };
 
 impl Host {
-    /// The gift card of a form.
+    /// Finds the gift card of a form.
     pub(super) fn gift_card(&self, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind != Kind::Debit {
             return Err(Invalid::new("paymentType", "a gift card pays: DB").into());
@@ -59,7 +62,7 @@ impl Host {
         Ok(Paying { declined, paid_from: Some(account(known)), ..paying })
     }
 
-    /// What was paid from a gift card and did not come back, in cents.
+    /// Returns the cents that were paid from a gift card and not returned.
     fn spent(&self, number: &str) -> rusqlite::Result<u64> {
         let mut spent = 0_u64;
         for payment in self.books.with_registration(&account(number))? {
@@ -74,12 +77,12 @@ impl Host {
     }
 }
 
-/// By which the books find what was paid from it.
+/// Returns the key under which the books find a gift card's payments.
 fn account(number: &str) -> String {
     format!("gift card {number}")
 }
 
-/// The cards as text, for `--help`.
+/// Returns the gift cards as text, for `--help`.
 pub(super) fn help() -> String {
     let cards =
         CARDS.map(|(number, pin, cents)| format!("  {number}  PIN {pin}, {}.{:02} EUR\n", cents / 100, cents % 100));

@@ -1,5 +1,5 @@
-//! The gateway itself, without a wire: what it remembers, and what every request is held to. What a request does to it
-//! is in the file of that request; this one knows none of them.
+//! The gateway without its connection: its state, and the checks of every request. Each request has its own file; this
+//! file knows none of them.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -26,31 +26,31 @@ use super::webhook::queue::Webhooks;
 use pos_gateway_model::Names;
 use pos_terms::money::{Amount, Currency};
 
-/// The host's memory.
+/// The gateway's state.
 pub(super) struct Host {
     options: Arc<Options>,
-    /// The interface's settings, as it was started with.
+    /// The interface's settings from the options.
     names: Arc<Names>,
     pub(super) books: Books,
     pub(super) clock: Clock,
     pub(super) throttle: Throttle,
     pub(super) checkouts: Checkouts,
     pub(super) key_sets: KeySets,
-    /// Its own address, with a slash at its end.
+    /// The gateway's base address, with a slash at its end.
     pub(super) base_url: String,
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
     pub(super) redirects: Redirects,
-    /// The request under way was redirected: it is not redirected again.
+    /// True if the current request was redirected already: it is not redirected again.
     pub(super) again: bool,
-    /// Between a request and its answer.
+    /// The delay between a request and its answer.
     pub(super) delay: Duration,
     /// Outcomes that a test has ordered for the next requests.
     pub(super) forced: VecDeque<Outcome>,
-    /// Wakes what happens by itself.
+    /// Wakes the task of `clockwork`.
     pub(super) called: Arc<Notify>,
     pub(super) webhooks: Webhooks,
-    /// Wakes who sends to them.
+    /// Wakes the task that sends webhooks.
     pub(super) posted: Arc<Notify>,
 }
 
@@ -77,28 +77,28 @@ impl Host {
         })
     }
 
-    /// How it was started.
+    /// Returns the options of the start.
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Its rules.
+    /// Returns the host rules.
     pub(super) fn host_rules(&self) -> HostRules {
         self.options.host_rules
     }
 
-    /// How it reads a form.
+    /// Returns how a form is read.
     pub(super) fn reading(&self) -> FormReading {
         FormReading { spelling: self.host_rules().spelling(), names: Arc::clone(&self.names) }
     }
 
-    /// The form of a request that may move money: of this entity, and with a reference of its own where one is
-    /// demanded. Only what was booked has used its reference.
+    /// Reads the form of a request that may move money. It must name this entity, and have an unused reference where
+    /// the rules demand one. Only a booked entry uses up its reference.
     pub(super) fn form(&self, body: &[u8], taken: &form::AcceptedParameters) -> Result<Form, Refusal> {
         self.accepted(Form::parse(body, taken, self.reading())?)
     }
 
-    /// A form that was read already, held to the same.
+    /// Checks a form that was read already in the same way.
     pub(super) fn accepted(&self, form: Form) -> Result<Form, Refusal> {
         self.check_entity(&form, true)?;
         self.check_merchant(&form)?;
@@ -108,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Refuses a request: nothing is booked, and why is noted.
+    /// Refuses a request: nothing is booked, and the reason is recorded.
     pub(super) fn refuse(&mut self, refusal: &Refusal) -> Delivery {
         if let Some(why) = refusal.note() {
             tracing::info!("gateway: refused: {why}");
@@ -119,7 +119,7 @@ impl Host {
         refusal.answer(self.host_rules())
     }
 
-    /// What was ordered, or what the cents of the amount choose.
+    /// Returns the ordered outcome, or the one that the cents of the amount choose.
     pub(super) fn outcome(&mut self, amount: Option<&str>) -> Outcome {
         let host_rules = self.host_rules();
         self.forced
@@ -127,7 +127,7 @@ impl Host {
             .unwrap_or_else(|| amount.map_or(Outcome::Approve, |amount| outcomes::for_amount(amount, host_rules)))
     }
 
-    /// The faults that come before anything is done.
+    /// Returns the delivery of a fault that happens before anything is processed.
     pub(super) fn instead_of_processing(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
         match outcome {
             Outcome::Throttle => Some(refusal::throttled()),
@@ -148,7 +148,7 @@ impl Host {
         }
     }
 
-    /// What the merchant has a contract for, where the options name it: terminals and currencies.
+    /// Checks terminal and currency against the merchant's contract, where the options set one.
     fn check_merchant(&self, form: &Form) -> Result<(), Refusal> {
         const TERMINAL: &str = "pos.terminalId";
         let Options { terminals, currencies, .. } = self.options();
@@ -174,22 +174,22 @@ impl Host {
     }
 }
 
-/// Which code says so is not documented.
+/// The interface does not document the code for this refusal.
 const OTHER_CURRENCY: Refusal =
     rule("currency", "600.200.500", "invalid payment data: the merchant has no contract for this currency");
 
-/// The amount and currency of a form, which must be money.
+/// Returns the amount and currency of a form; the amount must be valid for the currency.
 pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
     Amount::from_gateway(form.required("amount")?, currency(form)?)
         .map_err(|why| Invalid::new("amount", why.to_string()))
 }
 
-/// The currency of a form.
+/// Returns the currency of a form.
 pub(super) fn currency(form: &Form) -> Result<Currency, Invalid> {
     Currency::from_code(form.required("currency")?).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))
 }
 
-/// The card number must not stand anywhere, and a brand that is named must be its own.
+/// Checks that the card number is in no other field, and that a named brand is the card's brand.
 pub(super) fn not_in_clear(card: &ClearCard, form: &Form) -> Result<(), Invalid> {
     if let Some((name, _)) = form.iter().find(|(_, value)| value.contains(&card.pan)) {
         return Err(Invalid::new(name, "holds the card number in clear"));

@@ -1,27 +1,27 @@
-//! The rules of the bank's host: what it checks, and in which of the permitted forms it answers. The interface leaves
-//! much open, and an agent must be right whatever a gateway makes of that.
+//! The rules of the gateway's host: its checks, and the permitted form of its answers. The interface leaves much open,
+//! so the agent must be right with every permitted behaviour.
 //!
 //! | | checked | permissive | literal |
 //! |---|---|---|---|
-//! | what the state of a payment does not allow | refused | booked, each time it is asked | refused |
-//! | a follow-up of a payment that nobody knows | 404 | booked | 404 |
-//! | a `merchantTransactionId` that was used | taken | taken | refused: `refusal::USED` |
+//! | a request that the state of a payment does not allow | refused | booked, each time it is sent | refused |
+//! | a follow-up of an unknown payment | 404 | booked | 404 |
+//! | a `merchantTransactionId` that was used | accepted | accepted | refused: `refusal::USED` |
 //! | `amount` in answers | text | text | text or number, by the payment's id |
 //! | `pos.iccDataResponse` | upper case | upper case | upper or lower case, by the payment's id |
-//! | names and places of letters | letters of any script | letters of any script | A to Z |
+//! | letters in names and places | letters of any script | letters of any script | A to Z |
 //! | which parameter failed | `result.parameterErrors` | `result.parameterErrors` | not said |
-//! | HTTP 307 | by the cents | by the cents | the first request and every third after it too |
+//! | HTTP 307 | by the cents | by the cents | also the first request and every third after it |
 //! | a mandate, a due date, a gift card's balance, amounts inside the amount | held to their rules | booked | held to their rules |
-//! | an agreement for what the merchant starts | asked for | not asked for | asked for |
-//! | throttling | all requests together | all requests together | each operation by itself |
+//! | an agreement for payments that the merchant starts | required | not required | required |
+//! | throttling | all requests together | all requests together | each operation separately |
 //! | a query without a filter | refused | refused | everything, up to `limit` |
 //! | a checkout that was used, or is older than 30 minutes | refused | served | refused |
 //! | the origin of the page that pays a checkout | that of `shopperResultUrl` | any | any |
 //! | the script's hash without a token | given | given | 401 |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!
-//! All of them want a token, a path that exists and a form that can be read, and decrypt the card data. None of them
-//! takes a card or an account that is not a public test one, a second means of payment, or a page that has ended.
+//! All rules require a token, an existing path and a readable form, and decrypt the card data. They all refuse a card
+//! or an account that is not a public test one. They also refuse a second means of payment, and a page that has ended.
 
 use std::fmt::Write as _;
 
@@ -31,29 +31,29 @@ use serde_json::{Value, json};
 
 use super::form::Spelling;
 
-/// How strictly the host checks and answers.
+/// The strictness of the gateway's checks, and the form of its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HostRules {
-    /// As we read the interface: what a payment's state does not allow is refused.
+    /// Our reading of the interface: a request that a payment's state does not allow is refused.
     #[default]
     Checked,
-    /// A bank without rules: whatever can be read is booked, as often as it comes.
+    /// No rules: every readable request is booked, as often as it comes.
     Permissive,
-    /// Nothing that the interface does not say, and all that it says.
+    /// The letter of the interface: everything that it says, and nothing else.
     Literal,
 }
 
-/// What a redirect puts before the path, or behind the query.
+/// The prefix that a redirect adds to the path; its query counterpart is added after the query.
 const AGAIN_PATH: &str = "/again";
 const AGAIN_QUERY: &str = "again=1";
-/// One request of so many is redirected.
+/// One request of this many is redirected.
 const REDIRECTS: u64 = 3;
 
 impl HostRules {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Checked, Self::Permissive, Self::Literal];
 
-    /// In one word.
+    /// Returns the name in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl HostRules {
         }
     }
 
-    /// One of them in turn, for a test that runs over all three.
+    /// Returns one of them in turn, for a test that covers all three.
     #[must_use]
     pub fn in_turn(number: u64) -> Self {
         match number % 3 {
@@ -73,17 +73,17 @@ impl HostRules {
         }
     }
 
-    /// Whether it books whatever can be read.
+    /// Returns whether every readable request is booked.
     pub(super) fn books_all(self) -> bool {
         self == Self::Permissive
     }
 
-    /// Whether it is the interface's letter.
+    /// Returns whether these are the literal rules.
     pub(super) fn is_literal(self) -> bool {
         self == Self::Literal
     }
 
-    /// An amount in an answer: exact, and as text or as a JSON number.
+    /// Returns an amount for an answer: exact, as text or as a JSON number.
     pub(super) fn amount(self, id: &str, amount: &str) -> Value {
         let number = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_number);
         let bare = || amount.strip_suffix(".00").unwrap_or(amount);
@@ -94,17 +94,17 @@ impl HostRules {
         }
     }
 
-    /// Upper-case hexadecimal as it stands in an answer.
+    /// Returns upper-case hexadecimal in the letter case of an answer.
     pub(super) fn hex(self, id: &str, upper: &str) -> String {
         if self.is_literal() && digit(id, 1).is_multiple_of(2) { upper.to_ascii_lowercase() } else { upper.to_owned() }
     }
 
-    /// How it takes letters.
+    /// Returns how letters are read.
     pub(super) fn spelling(self) -> Spelling {
         if self.is_literal() { Spelling::Literal } else { Spelling::Usual }
     }
 
-    /// A request as it was meant, without what a redirect of ours put there.
+    /// Returns the original request, without the marks that our redirect added.
     pub(super) fn arrived<'a>(self, path: &'a str, query: &'a str) -> ArrivedRequest<'a> {
         if self.is_literal() {
             if let Some(path) = path.strip_prefix(AGAIN_PATH).filter(|path| path.starts_with('/')) {
@@ -120,24 +120,25 @@ impl HostRules {
     }
 }
 
-/// A request as it was meant.
+/// A request without the marks of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ArrivedRequest<'a> {
     pub path: &'a str,
     pub query: &'a str,
-    /// It was redirected, and is not redirected again.
+    /// True if the request was redirected; it is not redirected again.
     pub again: bool,
 }
 
-/// Counts the requests that may be redirected.
+/// The counter of the requests that may be redirected.
 #[derive(Debug, Default)]
 pub(super) struct Redirects {
     asked: u64,
 }
 
 impl Redirects {
-    /// Where this request has to go instead: the first one and every third after it. The places differ: path or, of a
-    /// request without a body, query; with and without the host. All lead to the same.
+    /// Returns where this request must go instead: the first one and every third after it. The addresses differ: a mark
+    /// in the path or, for a request without body, in the query; with and without the host. All lead to the same
+    /// resource.
     pub(super) fn next(&mut self, method: &Method, arrived: ArrivedRequest<'_>, headers: &HeaderMap) -> Option<String> {
         if arrived.again {
             return None;
@@ -156,7 +157,7 @@ impl Redirects {
     }
 }
 
-/// An address that leads to the same.
+/// Returns an address that leads to the same resource.
 pub(super) fn redirect_target(arrived: ArrivedRequest<'_>, by_query: bool, host: Option<&str>) -> String {
     let ArrivedRequest { path, query, .. } = arrived;
     let mut to = host.map_or_else(String::new, |host| format!("https://{host}"));
@@ -172,7 +173,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
-/// One hexadecimal digit of an id.
+/// Returns one hexadecimal digit of an id.
 fn digit(id: &str, n: usize) -> u32 {
     id.chars().nth(n).and_then(|c| c.to_digit(16)).unwrap_or_default()
 }

@@ -1,9 +1,13 @@
-//! Amounts beside the amount: what must already be inside it, and what belongs together (data-model: Basic payment
-//! parameters, "the only processing-relevant amount", Forex, Shipping address, Marketplace).
+//! Further amounts of a request: those that are part of the amount, and those that belong together (data-model: Basic
+//! payment parameters, "the only processing-relevant amount", Forex, Shipping address, Marketplace).
 //!
-//! Assumed, as the interface is silent: tax, shipping and the sellers' parts together are each at most the amount; an
-//! amount in another currency has both of its fields, and its currency is another one; a payout (PAYMENT) goes to the
-//! card (CD), a funding (FUNDING) comes from it (DB, PA). A bank without rules asks for none of it.
+//! Where the interface is silent, this is assumed:
+//!
+//! - Tax, shipping and the sellers' parts together are each at most the amount.
+//! - An amount in another currency has both of its fields, and its currency differs from the payment's.
+//! - A payout (PAYMENT) goes to the card (CD); a funding (FUNDING) comes from it (DB, PA).
+//!
+//! The permissive rules require none of it.
 
 use super::form::Form;
 use super::invalid::Invalid;
@@ -11,7 +15,7 @@ use pos_terms::money::{Amount, Currency};
 
 const PROCESSING: &str = "transactionProcessingCode";
 
-/// Whether the amounts of a form fit together; `amount` is what is paid.
+/// Checks that the amounts of a form fit together; `amount` is the amount that is paid.
 pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
     for name in ["taxAmount", "shipping.cost"] {
         if minor(form, name, amount.currency())?.is_some_and(|part| part > amount.minor()) {
@@ -23,7 +27,7 @@ pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
     processing(form)
 }
 
-/// The parts of the sellers of a market place are parts of the amount.
+/// Checks that the parts of the sellers of a marketplace are parts of the amount.
 fn sellers(form: &Form, amount: Amount) -> Result<(), Invalid> {
     let is_part = |name: &str| name.starts_with("marketPlace.sellers[") && name.ends_with("].amount");
     let mut sum = 0_u64;
@@ -66,12 +70,12 @@ fn processing(form: &Form) -> Result<(), Invalid> {
     }
 }
 
-/// An amount of the form in minor units of a currency.
+/// Returns an amount of the form in minor units of a currency.
 fn minor(form: &Form, name: &str, currency: Currency) -> Result<Option<u64>, Invalid> {
     form.get(name).map(|text| in_minor(name, text, currency)).transpose()
 }
 
-/// An amount in minor units; the table has two decimals for each, and an amount of nothing is one here.
+/// Returns an amount in minor units. The table writes two decimals for each currency, and zero is allowed here.
 fn in_minor(name: &str, text: &str, currency: Currency) -> Result<u64, Invalid> {
     if text.bytes().all(|c| matches!(c, b'0' | b'.')) {
         return Ok(0);

@@ -1,9 +1,9 @@
-//! What raises a pre-authorisation (INCREMENTAL_AUTH) or takes its place (REAUTHORIZATION), by `referenceUuid` or by
+//! Requests that raise a pre-authorisation (INCREMENTAL_AUTH) or replace it (REAUTHORIZATION), by `referenceUuid` or by
 //! the path.
 //!
-//! Assumed, as the interface is silent: an increment adds to what may be captured of the payment it names. A
-//! reauthorisation is a pre-authorisation of its own, of at most what was left; the one before is closed, and open
-//! again if it is reversed.
+//! Where the interface is silent, this is assumed. An increment raises what can be captured of the payment that it
+//! names. A reauthorisation is a new pre-authorisation of at most what was left. It closes the earlier one, which opens
+//! again if the reauthorisation is reversed.
 
 use super::balance::Balance;
 use super::booking::Draft;
@@ -16,13 +16,13 @@ use super::means::Means;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;
 
-/// What names the payment that another one follows, where no path does.
+/// The parameter that names the payment to follow, if the path does not.
 pub(super) const REFERENCE: &str = "referenceUuid";
-/// Said of a reference beside a path.
+/// The error for a reference that differs from the path.
 pub(super) const NAMES_ANOTHER: &str = "names another payment than the path: both together say the same";
 
 impl Host {
-    /// `POST /v1/payments/{id}`: the path is as good as a reference.
+    /// Handles `POST /v1/payments/{id}`, where the path names the payment instead of a reference.
     pub(super) fn increment_by_path(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let mut pairs = form::decoded(body)?;
         match pairs.iter().find(|(name, _)| name == REFERENCE) {
@@ -37,7 +37,7 @@ impl Host {
         self.increment(&self.accepted(form)?, &format!("/v1/payments/{id}"))
     }
 
-    /// `POST /v1/payments` with `referenceUuid`; `path` is asked again when the request is redirected.
+    /// Handles `POST /v1/payments` with `referenceUuid`. A redirect of the request leads to `path`.
     pub(super) fn increment(&mut self, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         if form.required("paymentType")? != "PA" {
             return Err(Invalid::new("paymentType", "must be PA with referenceUuid").into());
@@ -72,7 +72,7 @@ impl Host {
         self.book(Draft { of: of.as_ref(), ..Draft::after(form, Kind::PreAuthorisation, amount, reference) }, outcome)
     }
 
-    /// Whether a pre-authorisation may be raised by this, or replaced.
+    /// Checks that this request may raise or replace the pre-authorisation.
     fn may_follow(&self, held: &LedgerEntry, adds: bool, amount: Amount) -> Result<(), Refusal> {
         if held.kind != Kind::PreAuthorisation
             || held.is_increment()

@@ -1,13 +1,13 @@
-//! What is not as the interface documents it: which part of a request, and what is wrong with it.
+//! A deviation from the documented interface: the part of the request, and its fault.
 
 use std::fmt;
 
-/// A request that is not as documented; answered with HTTP 400.
+/// A request that does not follow the documents; answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invalid {
     /// The parameter, or another part of the request.
     pub name: String,
-    /// What is wrong with it. Never its value: it may be card data.
+    /// The fault. It never contains the value, which may be card data.
     pub why: String,
 }
 

@@ -1,8 +1,8 @@
-//! The banks behind the gateway: their cards' PINs, their cryptograms (Visa CVN 18 and CVN 10), and the scripts that
-//! one of them sends its cards. Which cards exist is in `test_card`.
+//! The issuers behind the gateway: the PINs of their cards, their cryptograms (Visa CVN 18 and CVN 10), and the scripts
+//! that one of them sends. `test_card` lists the cards.
 //!
 //! Checked: that the card is known and in order, its cryptogram and that it is new, its PIN. Not checked: an account;
-//! which payments are declined for want of money say the cents (`outcomes`).
+//! the cents decide which payments are declined for lack of money (`outcomes`).
 
 use std::collections::HashSet;
 
@@ -44,19 +44,19 @@ pub(super) struct Issuer {
     used: HashSet<(String, u8, [u8; 2])>,
 }
 
-/// The chip's part of a request.
+/// The chip data of a request.
 pub(super) struct ChipData {
     tlvs: Vec<u8>,
     psn: u8,
     atc: [u8; 2],
-    /// 9F34 says that the PIN was entered for the issuer (EMV Book 3, C3).
+    /// True if 9F34 says that the PIN was entered for the issuer (EMV Book 3, C3).
     pub wants_online_pin: bool,
-    /// The TVR says that the chip takes no PIN any more (byte 3 bit 6; EMV Book 3, C5).
+    /// True if the TVR says that the chip refuses further PINs (byte 3 bit 6; EMV Book 3, C5).
     pin_tries_exceeded: bool,
 }
 
-/// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's sealed blocks, which have
-/// parameters of their own.
+/// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's encrypted blocks, which have
+/// their own parameters.
 const NOT_WANTED: &[u32] = &[
     0x56, 0x57, 0x5A, 0x5F20, 0x5F21, 0x5F22, 0x5F23, 0x5F24, 0x99, 0x9F1F, 0x9F20, 0x9F6B, 0xDFAE02, 0xDFAE03,
     0xDFAE04, 0xDFAE05,
@@ -80,11 +80,11 @@ pub(super) fn check_tlvs(tlvs: &[u8]) -> Result<(), Invalid> {
 }
 
 impl ChipData {
-    /// Reads the chip's data and holds it against the request: 9F02 and 5F2A are what the card signed, `amount` and
-    /// `currency` what will be charged.
+    /// Reads the chip data and compares them with the request: the card signed 9F02 and 5F2A; `amount` and `currency`
+    /// will be charged.
     ///
     /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is
-    /// `pos.panSequenceNumber`. A card that `gets` money answers with an AAC as a rule (design: the path of a sale).
+    /// `pos.panSequenceNumber`. A card that `gets` money usually answers with an AAC (design: the path of a sale).
     pub(super) fn read(
         tlvs: Vec<u8>,
         minor: u64,
@@ -99,7 +99,7 @@ impl ChipData {
         if value(tag::APPLICATION_CRYPTOGRAM)?.len() != 8 {
             return Err(Invalid::new(ICC, "9F26 has not 8 bytes"));
         }
-        // An ARQC (80) or, when the card approved offline and the terminal went online all the same, a TC (40).
+        // An ARQC (80), or a TC (40) when the card approved offline and the terminal went online anyway.
         if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40) || gets && cid & 0xC0 == 0)
         {
             return Err(Invalid::new(ICC, "9F27 is neither an ARQC nor a TC"));
@@ -137,7 +137,7 @@ impl Issuer {
         Self { keys: cryptogram::Issuer::new(TEST_IMK_AC), used: HashSet::new() }
     }
 
-    /// Decides: the card must be known and in order, its cryptogram right and new, its PIN right when there is one.
+    /// Decides: the card must be known and in order, its cryptogram right and new, and its PIN right if there is one.
     pub(super) fn decide(
         &mut self,
         pan: &str,
@@ -174,8 +174,8 @@ impl Issuer {
         }
     }
 
-    /// Tag 8A and, for a cryptogram that can be answered, tag 91, and scripts for a card that has to change: upper-case
-    /// hex.
+    /// Returns the chip response as upper-case hex: tag 8A, for a cryptogram that can be answered tag 91, and scripts
+    /// for a card that must change.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
         let tag_91 = self
@@ -188,7 +188,7 @@ impl Issuer {
         format!("8A02{}{tag_91}{}", hex::encode_upper(arc), hex::encode_upper(scripts))
     }
 
-    /// More scripts for a card that has to change: with the others they are longer than one packet to a reader.
+    /// Returns more scripts for a card that must change: together with the others they exceed one packet to a reader.
     pub(super) fn more_scripts(&self, pan: &str, chip: &ChipData) -> String {
         let limits = |key: ScriptKey| {
             let one = |id| key.script(0x72, [0, 0, 0, id], [0x84, 0xDA, 0x9F, 0x58], &[5; 100]);
@@ -206,8 +206,8 @@ impl Issuer {
     }
 }
 
-/// Scripts for a card that has to change: before the last cryptogram its PIN may be tried again, after it a limit is
-/// put (PUT DATA of 9F58, consecutive offline transactions).
+/// Returns the scripts for a card that must change. A script before the last cryptogram unblocks the PIN; one after it
+/// sets a limit (PUT DATA of 9F58, consecutive offline transactions).
 fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
     let key = script_key(pan, chip)?;
     let unblock = key.script(0x71, [0, 0, 0, 1], PIN_UNBLOCK, &[]);
@@ -215,7 +215,7 @@ fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
     Some([unblock, limit].concat())
 }
 
-/// The key of the scripts for this card and transaction, when the card has to change.
+/// Returns the script key for this card and transaction, if the card must change.
 fn script_key(pan: &str, chip: &ChipData) -> Option<ScriptKey> {
     test_card::find(pan).filter(|record| record.status == CardStatus::Scripts)?;
     let arqc = tlv::find(&chip.tlvs, tag::APPLICATION_CRYPTOGRAM).ok()??.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! The port of a service that is away: connections are refused, and nobody else gets it.
+//! Keeps the port of a service that is away: connections are refused, and no other program gets the port.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::{Instant, sleep};
 
-/// A program that another thread starts has a copy of the listener until it runs.
+/// The longest wait: a program that another thread starts has a copy of the listener until it runs.
 const LONGEST_START: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(2);
 
-/// Ends the listener and keeps its address, by a socket that does not listen.
+/// Ends the listener and keeps its address with a socket that does not listen.
 ///
 /// # Errors
 /// When another socket has the address.
@@ -27,7 +27,7 @@ pub async fn keep(listener: TcpListener) -> io::Result<TcpSocket> {
     }
 }
 
-/// A socket of this address, which does not listen yet.
+/// Makes a socket of this address, which does not listen yet.
 ///
 /// # Errors
 /// When another socket has the address.
@@ -56,7 +56,7 @@ mod tests {
         drop(listener);
     }
 
-    /// As a program that is being started has one.
+    /// Simulates a program that is being started and has a copy.
     #[tokio::test]
     async fn a_copy_of_the_listener_is_waited_for() {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

@@ -1,28 +1,28 @@
-//! Is: the documented payment service whole, on a desk: HTTPS with a certification authority of its own, test cards,
-//! the banks behind them, and faults to choose.
-//! Is not: a part of a board's program, a program of its own (`pos-sim` starts it), or a user of the agent's code.
-//! Invariant: what is not as documented is refused by its name, and changes nothing.
+//! Is: the whole documented payment service on one computer: HTTPS with its own certification authority, test cards,
+//! their issuers, and faults to choose. Is not: a part of the terminal's program, a program (`pos-sim` starts it), or a
+//! user of the agent's code. Invariant: a request that is not as documented is refused with the name of its fault, and
+//! changes nothing.
 //!
-//! Written from the interface documents, and strict: whatever a request has that is not as documented is refused with
+//! The service is written from the interface documents, and strict: it refuses a request that is not as documented with
 //! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
-//! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose what
-//! goes wrong ([`outcomes::TABLE`]). With the agent it shares the table of parameters alone (`pos_gateway_model`, see
+//! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose the
+//! fault ([`outcomes::TABLE`]). It shares only the table of parameters with the agent (`pos_gateway_model`, see
 //! `form`).
 //!
-//! What may follow a payment follows: capture, reversal, refund, increments, stored cards, standing instructions. What
-//! its state does not allow is refused by a result code and the parameter's name, and changes nothing. That is one
-//! reading of the interface; [`HostRules`] has two more: a bank without rules, and the interface's letter.
+//! All documented follow-ups are supported: capture, reversal, refund, increments, stored cards, standing instructions.
+//! A request that a payment's state does not allow is refused with a result code and the parameter's name, and changes
+//! nothing. That is one reading of the interface. [`HostRules`] has two more: no rules, and the interface's letter.
 //!
-//! What nobody pays at a counter comes with its payment data in the form (`remote_payment`), in clear, and only as test
-//! data: of a card, a bank account, a token, an account at a provider, a wallet or a gift card, one of them (`means`).
-//! Where its customer has to act first, it waits for them on a page (`redirect`, `page`), as 3-D Secure does
-//! (`secure`). Every group of the data model is taken, kept and given back.
+//! A payment without a terminal has its payment data in the form (`remote_payment`), in clear, and only as test data.
+//! It has one means (`means`): a card, a bank account, a token, an account at a provider, a wallet or a gift card. If
+//! its customer must act first, it waits for the customer on a page (`redirect`, `page`), as 3-D Secure does
+//! (`secure`). Every group of the data model is accepted, kept and returned.
 //!
-//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`): both heads say what is assumed
-//! where the interface is silent.
+//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`). The heads of both modules say
+//! what is assumed where the interface is silent.
 //!
-//! What happens by itself as its clock goes on is in `clockwork`. Where the interface is silent, what is assumed stands
-//! in the heads of the modules and, all together, in the manual ("Simulate: What the gateway assumes").
+//! `clockwork` does the work that follows the clock. All assumptions where the interface is silent are in the heads of
+//! the modules, and together in the manual ("Simulate: What the gateway assumes").
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ payment ─▶ encrypted_data, clear_card_data (DUKPT)
@@ -36,38 +36,38 @@
 //!  response ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
 //!
-//! The files stand in layers, and none knows one above it: values (`form`, `entry`, `delivery`, `outcomes`), what is
-//! kept (`books`, `checkout`, `webhook/queue`), `host` with its memory, `booking`, a file for each request, then
+//! The files are in layers, and a file knows no layer above its own: values (`form`, `entry`, `delivery`, `outcomes`),
+//! kept data (`books`, `checkout`, `webhook/queue`), `host` with its state, `booking`, a file for each request, then
 //! `route` and `server`.
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `POST /v1/payments` | DB, PA or CD with a card at the counter, or with what is typed; PA with `referenceUuid`: more, or again |
+//! | `POST /v1/payments` | DB, PA or CD with a card at a terminal, or with typed data; PA with `referenceUuid`: increment or reauthorisation |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
-//! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | what became of it |
+//! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | the outcome |
 //! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
-//! | `POST /v1/registrations/{id}/payments` | DB or PA with them |
-//! | `DELETE /v1/registrations/{id}` | forgets them |
+//! | `POST /v1/registrations/{id}/payments` | DB or PA with the stored data |
+//! | `DELETE /v1/registrations/{id}` | deletes the stored data |
 //! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
-//! | `POST /v1/checkouts`, `…/{id}` | a checkout for the hosted widget, and what is changed of it; what is below it is served without `/v1` too |
-//! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays it, stores what was typed |
-//! | `GET /v1/checkouts/{id}/payment`, `…/registration` | what became of it |
+//! | `POST /v1/checkouts`, `…/{id}` | makes or changes a checkout for the hosted widget; paths below it are served without `/v1` too |
+//! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays, or stores what was typed |
+//! | `GET /v1/checkouts/{id}/payment`, `…/registration` | the outcome |
 //! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
 //! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
-//! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | who is told what happens, and how that goes (`webhook`) |
-//! | `POST /simulator/clock` | puts its clock forward; of the simulator alone |
+//! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | the addresses that get webhooks, and their deliveries (`webhook`) |
+//! | `POST /simulator/clock` | puts the clock forward; only the simulator has it |
 //!
 //! | what happens | where |
 //! |---|---|
 //! | a request comes | `server.rs` `handle`, `route.rs` `authorized`, `route` |
 //! | its form is read as the documents say | `form.rs` `parse`, `payment.rs` `payment` |
 //! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `clear_card_data.rs` `read_card` |
-//! | the bank decides about card, cryptogram and PIN | `issuer.rs` `decide` |
-//! | the cents of the amount choose what goes wrong | `outcomes.rs` `for_amount` |
-//! | how strictly the host checks | `host_rules.rs` |
-//! | a capture, refund or reversal; a question | `follow_up.rs` `follow_up`, `query.rs` `query` |
+//! | the issuer decides about card, cryptogram and PIN | `issuer.rs` `decide` |
+//! | the cents of the amount choose the fault | `outcomes.rs` `for_amount` |
+//! | how strictly the gateway checks | `host_rules.rs` |
+//! | a capture, refund or reversal; a look-up | `follow_up.rs` `follow_up`, `query.rs` `query` |
 //! | it is booked | `booking.rs` `book`, `books.rs` `enter` |
 //! | it is answered | `answer.rs` `payment`, `response.rs` `deliver` |
 //!
@@ -174,14 +174,14 @@ pub use options::{LateShopCall, MOST_SCHEMES, Mode, Options};
 pub use outcomes::Outcome;
 pub use schedule::Timetable;
 
-/// What chooses what happens, as text for `--help`: the cents of an amount, test cards, gift cards, and the cents again
-/// for the settlement files.
+/// Returns the text for `--help` about what chooses the outcome: the cents of an amount, test cards, gift cards, and
+/// the cents that choose in the settlement files.
 #[must_use]
 pub fn help() -> String {
     outcomes::help() + &test_card::help() + &gift_card::help() + &settlement::help()
 }
 
-/// A running gateway. It ends when this is dropped.
+/// A running gateway. It ends when this value is dropped.
 pub struct Gateway {
     address: SocketAddr,
     ca_pem: String,
@@ -213,7 +213,7 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let remind = reminder::remind_shops(Arc::clone(&shared), reminder::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
-    // Most gateways tell nobody: then the system's authorities need not be read.
+    // Most gateways send no webhooks, so the system's certification authorities are read only when needed.
     let client = if options.webhooks.is_empty() { None } else { Some(post::client(&options)?) };
     let postman = tokio::spawn(post::run(Arc::clone(&shared), Arc::clone(&options), client));
     let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
@@ -226,7 +226,7 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both), clockwork, postman })
 }
 
-/// What to do about a ledger that cannot be opened.
+/// Explains what to do about a ledger that cannot be opened.
 fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
     let file = options.ledger.as_deref().map_or_else(String::new, |file| format!(" {}", file.display()));
     let advice = "name a new file, or one that this program has made";
@@ -234,112 +234,112 @@ fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
 }
 
 impl Gateway {
-    /// Where it listens.
+    /// Returns the address on which the gateway listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base address by the name in the certificate, as `https://localhost:8443/`.
+    /// Returns the base address with the name in the certificate, for example `https://localhost:8443/`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("https://localhost:{}/", self.address.port())
     }
 
-    /// The certificate of the authority to trust, PEM.
+    /// Returns the certificate of the authority to trust, as PEM.
     #[must_use]
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
     }
 
-    /// The access token.
+    /// Returns the access token.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.options.token
     }
 
-    /// The entity.
+    /// Returns the entity id.
     #[must_use]
     pub fn entity_id(&self) -> &str {
         &self.options.entity_id
     }
 
-    /// How strictly it checks and answers.
+    /// Returns the host rules.
     #[must_use]
     pub fn host_rules(&self) -> HostRules {
         self.options.host_rules
     }
 
-    /// A copy of what it has charged, declined and reversed so far.
+    /// Returns a copy of what was charged, declined and reversed so far.
     ///
     /// # Panics
-    /// When the ledger's file cannot be read any more: what a test would be told is not true.
+    /// When the ledger's file cannot be read: a test would get a wrong ledger.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         self.shared.host().books.ledger().expect("the books were opened and nobody else writes them")
     }
 
-    /// Throttles the next requests, whatever the rate.
+    /// Throttles the next requests, independently of the rate.
     pub fn throttle_next(&self, requests: u32) {
         self.shared.host().throttle.next(requests);
     }
 
-    /// Stops its clock at this time. What has become due by it is done when this returns.
+    /// Stops the clock at this time. When this returns, everything due by then is done.
     pub fn set_clock(&self, at: DateTime<Utc>) {
         self.shared.host().stand_at(at);
         self.shared.clock_or_checkouts_changed.notify_one();
     }
 
-    /// The settlement file of a date, as far as the ledger goes.
+    /// Returns the settlement file of a date, with the entries that the ledger has so far.
     ///
     /// # Panics
-    /// When the ledger's file cannot be read any more.
+    /// When the ledger's file cannot be read.
     #[must_use]
     pub fn settlement_file(&self, date: NaiveDate) -> String {
         let records = self.shared.host().settled_on(date).expect("the books were opened and nobody else writes them");
         settlement::csv(&records)
     }
 
-    /// How long it waits before each answer from now on.
+    /// Sets how long the gateway waits before each answer from here on.
     pub fn set_delay(&self, delay: Duration) {
         self.shared.host().delay = delay;
     }
 
-    /// What the wire has seen.
+    /// Returns the counters of the connection.
     #[must_use]
     pub fn counters(&self) -> GatewayCounters {
         self.shared.counters()
     }
 
-    /// Calls `watcher` with everything that the wire sees from now on, before the gateway goes on. There is one
-    /// watcher: false when another one came before.
+    /// Calls `watcher` with every later event on the connection, before the gateway goes on. There is one watcher:
+    /// false if another one was set earlier.
     pub fn watch(&self, watcher: impl Fn(WireEvent<'_>) + Send + Sync + 'static) -> bool {
         self.shared.watch(Box::new(watcher))
     }
 
-    /// When the latest `POST /v1/payments` came and went; `None` before the first.
+    /// Returns the times of the latest `POST /v1/payments`; `None` before the first.
     #[must_use]
     pub fn last_payment(&self) -> Option<PaymentTimes> {
         self.shared.last_payment()
     }
 
-    /// The latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty but in
+    /// Returns the latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty except in
     /// [`Mode::Fast`].
     #[must_use]
     pub fn last_request(&self) -> Vec<u8> {
         self.shared.last_request()
     }
 
-    /// Orders an outcome for one of the next payments or reversals, whatever its amount; several are taken in their
-    /// order.
+    /// Orders an outcome for one of the next payments or reversals, independently of its amount; several are used in
+    /// their order.
     pub fn force(&self, outcome: Outcome) {
         self.shared.host().forced.push_back(outcome);
     }
 
-    /// Refuses connections and cuts the open ones (`true`), or takes connections again on the same port.
+    /// Refuses connections and cuts the open ones (`true`), or accepts connections again on the same port.
     ///
     /// # Errors
-    /// When the port has been taken by another program meanwhile.
+    /// When another program has taken the port meanwhile.
     pub async fn set_offline(&self, offline: bool) -> io::Result<()> {
         let (done, when_done) = oneshot::channel();
         let order = server::Control::Offline(offline, done);
@@ -347,7 +347,7 @@ impl Gateway {
         when_done.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
     }
 
-    /// Ends it: the port is free and every connection cut when this returns.
+    /// Ends the gateway: when this returns, the port is free and every connection is cut.
     pub async fn stop(mut self) {
         self.task.abort();
         self.clockwork.abort();

@@ -1,18 +1,18 @@
-//! What may be shown of a card: its first six digits, its last four, and when it ends.
+//! The card data that may be shown: the first six digits, the last four, and the expiry.
 
 use super::clear_card_data::ClearCard;
 
-/// What may be shown of a card.
+/// The card data that may be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct MaskedCard {
     pub bin: String,
     pub last4: String,
-    /// YYMM.
+    /// The expiry as YYMM.
     pub expiry: Option<String>,
 }
 
 impl MaskedCard {
-    /// Of a number in clear, with its expiry as YYMM.
+    /// Masks a number in clear, with its expiry as YYMM.
     pub(super) fn of_number(number: &str, expiry: Option<&str>) -> Self {
         let (bin, last4) = (number[..6].to_owned(), number[number.len() - 4..].to_owned());
         Self { bin, last4, expiry: expiry.map(str::to_owned) }

@@ -1,24 +1,26 @@
-//! What a payment is paid with: exactly one means (data-model: Card account to Token account; Gift card).
+//! The means of payment: a payment has exactly one (data-model: Card account to Token account; Gift card).
 //!
 //! | means | sent as | `paymentMethods` of the query |
 //! |---|---|---|
 //! | card, read or typed or stored | `pos.*`, `card.*` | CC |
 //! | bank account, direct debit | `bankAccount.*` | DD |
-//! | bank account that gets money | `bankAccount.*`, `paymentType` CD | CT |
+//! | bank account that receives money | `bankAccount.*`, `paymentType` CD | CT |
 //! | bank account, online transfer | `bankAccount.*`, `paymentBrand` ONLINETRANSFER | OT |
-//! | token of a card, from outside or of the network | `tokenAccount.*` | ET, NT |
+//! | token of a card, external or of the network | `tokenAccount.*` | ET, NT |
 //! | account at a provider | `virtualAccount.accountId` | VA |
 //! | wallet, encrypted or decrypted | `<wallet_x>.*` | WA |
 //! | gift card | `giftCard.number` | PP |
 //!
-//! Assumed, as the interface is silent: which code of `paymentMethods` is which means; gift card data without a number
-//! are the words on one that is bought, and no means; what a wallet has decrypted is the wallet's, although it comes as
-//! `card.*`.
+//! Where the interface is silent, this is assumed:
+//!
+//! - The table says which code of `paymentMethods` is which means.
+//! - Gift card data without a number are the texts on a gift card that is bought, and no means.
+//! - Decrypted wallet data belong to the wallet, although they come as `card.*`.
 
 use super::form::Form;
 use super::invalid::Invalid;
 
-/// Which data a form holds to pay with.
+/// The means of payment of a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Means {
     Card,
@@ -36,7 +38,7 @@ pub(super) enum Means {
 /// The prefixes of the wallets: the document's own placeholders.
 pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
 
-/// What makes a form pay with a means, by the beginning of a name.
+/// The beginnings of names that make a form pay with a means.
 const BEGINNINGS: [(&str, Means); 5] = [
     ("card.", Means::Card),
     ("bankAccount.", Means::Bank),
@@ -46,14 +48,14 @@ const BEGINNINGS: [(&str, Means); 5] = [
 ];
 
 impl Means {
-    /// The one means that a form holds, if any.
+    /// Returns the one means of a form, if it has any.
     ///
     /// # Errors
-    /// Two, named by the second.
+    /// When the form has two means; the error names the second.
     pub(super) fn of(form: &Form) -> Result<Option<Self>, Invalid> {
         let mut found: Option<(Self, String)> = None;
         let mut add = |means: Self, name: &str| match &found {
-            // A wallet's decrypted data are a card's.
+            // Decrypted wallet data are sent as card data.
             Some((Self::Wallet { decrypted: true, .. }, _)) if means == Self::Card => Ok(()),
             Some((_, first)) => {
                 Err(Invalid::new(name, format!("a payment has one means, and {first} has begun another")))
@@ -76,7 +78,7 @@ impl Means {
         Ok(found.map(|(means, _)| means))
     }
 
-    /// The field that names the account.
+    /// Returns the field that names the account.
     pub(super) fn number_field(&self) -> &'static str {
         match self {
             Self::Card | Self::Wallet { .. } => "card.number",
@@ -87,13 +89,13 @@ impl Means {
         }
     }
 
-    /// Whether a name is of a means.
+    /// Returns whether a name belongs to a means.
     pub(super) fn is_field(name: &str) -> bool {
         let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
         beginnings.into_iter().any(|beginning| name.starts_with(beginning))
     }
 
-    /// The first field of a means, for a request that may have none.
+    /// Returns the first field of a means, for a request that may have none.
     pub(super) fn first_field(form: &Form) -> Option<&str> {
         let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
         beginnings.into_iter().find_map(|beginning| form.first_under(beginning))

@@ -1,6 +1,6 @@
-//! The codes of the means of payment. Which data of a form are which means is in `means`.
+//! The codes of the means of payment. `means` says which form data are which means.
 
-/// A means of payment, as it stands in the query's `paymentMethods`.
+/// A means of payment, as in the query's `paymentMethods`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// A card.
@@ -8,13 +8,13 @@ pub enum Method {
     Card,
     /// A bank account that is debited.
     DirectDebit,
-    /// A bank account that gets money.
+    /// A bank account that receives money.
     CreditTransfer,
-    /// The customer transfers money at the bank's page.
+    /// A transfer that the customer makes on the bank's page.
     OnlineTransfer,
-    /// A card's token from outside.
+    /// An external token of a card.
     ExternalToken,
-    /// A card's token of its network.
+    /// A network token of a card.
     NetworkToken,
     /// An account at a provider.
     VirtualAccount,
@@ -38,7 +38,7 @@ impl Method {
         Self::GiftCard,
     ];
 
-    /// Its code in `paymentMethods`.
+    /// Returns the code in `paymentMethods`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

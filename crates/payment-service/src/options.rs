@@ -1,4 +1,4 @@
-//! How a gateway is started.
+//! The options of a gateway's start.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,71 +10,71 @@ use super::certificate::{Certificate, Demand};
 use super::host_rules::HostRules;
 use pos_terms::money::Currency;
 
-/// How to start a gateway.
+/// The options of a gateway's start.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The only access token that is let in.
+    /// The only access token that is accepted.
     pub token: String,
     /// The only `entityId` that is served, 32 lower-case hex digits.
     pub entity_id: String,
-    /// What is wrong with the server's certificate.
+    /// The fault of the server's certificate.
     pub certificate: Certificate,
-    /// A name or an address more in the server's certificate, by which another machine calls it.
+    /// A further name or address in the server's certificate, which another machine uses to reach the gateway.
     pub name: Option<String>,
-    /// What it asks of a client beyond the usual.
+    /// The extra demands on a client.
     pub demand: Demand,
-    /// The authority (PEM) that shops' certificates are signed by, for calls to them over HTTPS.
+    /// The authority (PEM) that signs the shops' certificates, for calls to them over HTTPS.
     pub shop_ca: Option<String>,
-    /// How much is checked.
+    /// The amount of checking.
     pub mode: Mode,
-    /// How strictly it checks and answers.
+    /// The strictness of the checks, and the form of the answers.
     pub host_rules: HostRules,
-    /// The file of the books; without one they are in memory.
+    /// The file of the books; without it the books are in memory.
     pub ledger: Option<PathBuf>,
-    /// Requests in a second of its clock; more are throttled.
+    /// The number of requests allowed in a second of the gateway's clock; more are throttled.
     pub throttle: Option<u32>,
-    /// What its clock shows at the start; without it the system's time.
+    /// The time of the gateway's clock at the start; without it the system's time.
     pub clock: Option<DateTime<Utc>>,
-    /// How long it waits before each answer.
+    /// The delay before each answer.
     pub delay: Duration,
     /// The currency of the merchant's account, in which it settles.
     pub settlement_currency: Currency,
-    /// Where the file of each settlement date is written at the end of the day before; it must be there.
+    /// An existing folder for the file of each settlement date, which is written at the end of the day before.
     pub settlement_folder: Option<PathBuf>,
-    /// URLs that are told what happens.
+    /// The URLs that get webhooks.
     pub webhooks: Vec<String>,
-    /// The key by which the notifications to them are encrypted, 64 hex digits; without it they are plain JSON.
+    /// The key that encrypts the notifications to them, 64 hex digits; without it they are plain JSON.
     pub webhook_key: Option<String>,
-    /// The authorities that their servers' certificates must be of, PEM; without it the system's.
+    /// The authorities that sign their servers' certificates, PEM; without it the system's authorities.
     pub webhook_ca: Option<String>,
-    /// How long one of them may take to answer.
+    /// The time-out for the answer of a webhook's server.
     pub webhook_timeout: Duration,
-    /// The only values of `pos.terminalId` that are taken; without any, all are.
+    /// The only values of `pos.terminalId` that are accepted; an empty list accepts all.
     pub terminals: Vec<String>,
-    /// The only currencies that are taken; without any, all are.
+    /// The only currencies that are accepted; an empty list accepts all.
     pub currencies: Vec<Currency>,
-    /// The names of the card schemes in `threeDSecure.v2.<scheme>`, [`MOST_SCHEMES`] at most; without any, the
+    /// The names of the card schemes in `threeDSecure.v2.<scheme>`, [`MOST_SCHEMES`] at most; an empty list means the
     /// document's own placeholder.
     pub schemes: Vec<String>,
-    /// What becomes of the call to a shop when the checkout's id ends before it.
+    /// The time of the call to a shop when the checkout's id expires earlier.
     pub late_shop_call: LateShopCall,
 }
 
-/// Card schemes that 3-D Secure has requestors for (data-model: 3D Secure).
+/// The number of card schemes that have 3-D Secure requestors (data-model: 3D Secure).
 pub const MOST_SCHEMES: usize = 6;
 
-/// What becomes of the call to `shopperResultUrl`, due 29 minutes after the submission, when the checkout's id ends
-/// before it, 30 minutes after the checkout was made. The interface is silent about it.
+/// The time of the call to `shopperResultUrl` when the checkout's id expires earlier. The call is due 29 minutes after
+/// the submission, and the id expires 30 minutes after the checkout was made. The interface is silent about this case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LateShopCall {
-    /// It comes when it is due; the id has ended by then.
+    /// The call is made when it is due, after the id has expired.
     #[default]
     After,
-    /// It comes in the last minute of the id's life, at once where that has begun.
+    /// The call is made in the last minute of the id's life, or immediately if that minute has begun.
     Before,
-    /// It does not come.
+    /// The call is not made.
     Never,
 }
 
@@ -82,7 +82,7 @@ impl LateShopCall {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::After, Self::Before, Self::Never];
 
-    /// In one word.
+    /// Returns the name in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -123,14 +123,14 @@ impl Default for Options {
     }
 }
 
-/// How much the gateway does for an answer.
+/// The amount of work for an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything: opens, verifies, chooses an outcome.
+    /// Everything: decrypts, verifies, chooses an outcome.
     #[default]
     Checked,
     /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
     Fast,
-    /// For benchmarks: reads the request and answers the same bytes to all. The floor of this HTTP server.
+    /// For benchmarks: reads the request and sends the same bytes every time. This is the floor of this HTTP server.
     Constant,
 }

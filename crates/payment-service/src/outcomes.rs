@@ -1,13 +1,12 @@
-//! What the gateway does with a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help`
-//! prints.
+//! The outcome of a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help` prints.
 //!
-//! Whatever is not listed is approved, when the card, its PIN and its cryptogram are right.
+//! An amount that is not listed is approved if the card, its PIN and its cryptogram are right.
 
 use std::fmt::Write as _;
 
 use super::host_rules::HostRules;
 
-/// What happens to one request.
+/// The outcome of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Approved.
@@ -18,14 +17,14 @@ pub enum Outcome {
         code: &'static str,
         /// `result.description`.
         description: &'static str,
-        /// 8A for the chip.
+        /// The response code in tag 8A for the chip.
         arc: [u8; 2],
     },
     /// Approved for half of the amount, rounded down to a cent.
     Partial,
-    /// Approved for one unit of the currency more than was asked.
+    /// Approved for one unit of the currency more than the requested amount.
     HigherAmount,
-    /// Pending; approved from the second time that it is asked for.
+    /// Pending; approved from the second look-up on.
     PendingThenApproved,
     /// Pending for ever.
     Pending,
@@ -33,62 +32,62 @@ pub enum Outcome {
     Throttle,
     /// HTTP 500.
     ServerError {
-        /// Whether it was approved all the same.
+        /// True if the payment was approved anyway.
         processed: bool,
     },
-    /// Approved; the answer is HTTP 200 with something that is not JSON.
+    /// Approved; the answer is HTTP 200 with a body that is not JSON.
     Garbage,
-    /// Approved; the answer ends in its middle and the line is cut.
+    /// Approved; the answer ends in the middle and the connection is cut.
     HalfJson,
     /// Approved; the answer has ten megabytes.
     HugeBody,
-    /// No answer; the line stays open.
+    /// No answer; the connection stays open.
     Silence {
-        /// Whether it was approved.
+        /// True if the payment was approved.
         processed: bool,
     },
-    /// The line is cut instead of an answer.
+    /// The connection is cut instead of an answer.
     Cut {
-        /// Whether it was approved.
+        /// True if the payment was approved.
         processed: bool,
     },
-    /// Approved, line cut, and the first two questions after it (query or retrieval) do not find it yet; of a reversal
-    /// the first four.
+    /// Approved, and the connection is cut. The first two look-ups (query or retrieval) do not find it yet; of a
+    /// reversal the first four.
     LateApproval,
-    /// Approved, line cut, and the first reversal of it is answered with HTTP 500 and not processed.
+    /// Approved, and the connection is cut. Its first reversal gets HTTP 500 and is not processed.
     ReversalFailsOnce,
-    /// Approved, line cut, and the first reversal of it is processed and answered with HTTP 500.
+    /// Approved, and the connection is cut. Its first reversal is processed and gets HTTP 500.
     ReversalAnswerLost,
-    /// Approved; the first reversal of it behaves as if its amount had these cents.
+    /// Approved; its first reversal behaves as if its amount had these cents.
     FirstReversal(u8),
-    /// Declined when the card was tapped (HTTP 400): its issuer wants it inserted, and the PIN. Else approved.
+    /// Declined when the card was tapped (HTTP 400): its issuer wants it inserted, with the PIN. Else approved.
     ChipWanted,
     /// Approved; neither address nor security code could be checked.
     Unchecked,
-    /// Approved; `pos.statusText` holds control bytes and printer commands.
+    /// Approved; `pos.statusText` has control bytes and printer commands.
     ControlBytes,
     /// Approved without `pos.iccDataResponse`.
     NoIccResponse,
     /// Approved; `pos.iccDataResponse` is not TLV.
     MalformedIcc,
-    /// Approved; what the issuer wants changed on a card does not fit one packet to the reader.
+    /// Approved; the issuer's scripts for the card do not fit one packet to the reader.
     LongScripts,
     /// Approved, but 8A and CSU in `pos.iccDataResponse` decline.
     Contradiction,
-    /// HTTP 307 to the same address at the first time, then approved.
+    /// HTTP 307 to the same address the first time, then approved.
     RedirectOnce,
-    /// HTTP 307 to another host, always; not processed.
+    /// Always HTTP 307 to another host; not processed.
     RedirectElsewhere,
-    /// Approved at HTTP 200 with a result code that no list knows.
+    /// Approved with HTTP 200 and a result code that is in no list.
     StrangeCode,
-    /// Approved at HTTP 200 with a result code of two characters.
+    /// Approved with HTTP 200 and a result code of two characters.
     ShortCode,
 }
 
-/// One row: cents, outcome, and what a person reads about it.
+/// One row: cents, outcome, and the description for people.
 pub type Row = (u8, Outcome, &'static str);
 
-/// The table.
+/// The outcomes by cents.
 pub const TABLE: &[Row] = &[
     (
         51,
@@ -136,7 +135,7 @@ pub const TABLE: &[Row] = &[
     (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
 ];
 
-/// More rows: the payment is approved, and the first reversal of it meets something.
+/// Further rows: the payment is approved, and its first reversal gets another outcome.
 pub const REVERSALS: &[Row] = &[
     (84, Outcome::FirstReversal(54), "approved; its first reversal is declined"),
     (85, Outcome::FirstReversal(61), "approved; its first reversal is pending, approved from the second look-up"),
@@ -155,8 +154,7 @@ pub const REVERSALS: &[Row] = &[
     ),
 ];
 
-/// In the place of others, rows of a gateway that is the interface's letter: result codes have two to eleven digits and
-/// dots (behaviour: Errors).
+/// Rows that replace others with literal rules: result codes have two to eleven digits and dots (behaviour: Errors).
 pub const SHORT_CODES: &[Row] = &[
     (58, decline("05", "do not honour", *b"05"), "declined, with the result code 05"),
     (59, decline("000.4", "not permitted", *b"57"), "declined, with the result code 000.4"),
@@ -164,21 +162,21 @@ pub const SHORT_CODES: &[Row] = &[
     (94, Outcome::ShortCode, "approved, with the result code 00"),
 ];
 
-/// The outcome for an amount in the gateway's form, by its last two digits.
+/// Returns the outcome for an amount in the gateway's form, by its last two digits.
 pub(super) fn for_amount(amount: &str, host_rules: HostRules) -> Outcome {
     let cents = amount.rsplit('.').next().and_then(|digits| digits.parse().ok());
     let short = SHORT_CODES.iter().find(|(row, ..)| host_rules.is_literal() && cents == Some(*row));
     short.map_or_else(|| cents.map_or(Outcome::Approve, for_cents), |(_, outcome, _)| *outcome)
 }
 
-/// The outcome of these cents.
+/// Returns the outcome of these cents.
 pub(super) fn for_cents(cents: u8) -> Outcome {
     let rows = TABLE.iter().chain(REVERSALS);
     rows.into_iter().find(|(row, ..)| *row == cents).map_or(Outcome::Approve, |(_, outcome, _)| *outcome)
 }
 
 impl Outcome {
-    /// The cents that the first reversal of such a payment behaves as.
+    /// Returns the cents whose outcome the first reversal of such a payment gets.
     pub(super) fn first_reversal(self) -> Option<u8> {
         match self {
             Self::ReversalFailsOnce => Some(64),
@@ -189,7 +187,7 @@ impl Outcome {
     }
 }
 
-/// The table as text, for `--help`.
+/// Returns the table as text, for `--help`.
 pub(super) fn help() -> String {
     let mut text = String::from("The cents of an amount choose what happens; any others approve:\n");
     for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
@@ -240,7 +238,7 @@ mod tests {
                 assert!(!rows[..n].contains(cents), ".{cents:02}");
             }
         }
-        // What a reversal behaves as is a row, and none that asks for another reversal.
+        // The cents of a reversal are a row of the table, and not a row that needs another reversal.
         for (_, outcome, _) in REVERSALS {
             let cents = outcome.first_reversal().unwrap();
             assert!(rows.contains(&cents) && for_cents(cents).first_reversal().is_none(), "{outcome:?}");

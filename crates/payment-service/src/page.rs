@@ -1,12 +1,12 @@
-//! Pages for a customer's browser: what is asked of them when a payment waits (`redirect`). Plain HTML that needs no
-//! script. Whoever has no token of the page is told nothing.
+//! Pages for a customer's browser: they ask the customer to act while a payment waits (`redirect`). Plain HTML without
+//! script. A browser without the page's token learns nothing.
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `GET` or `POST /redirect/{id}` with `token` | shows what is asked |
-//! | `POST` with `action` too | does it: `pay`, `cancel`, `expire`; `confirm` with `password` |
+//! | `GET` or `POST /redirect/{id}` with `token` | shows the question |
+//! | `POST` with `action` too | carries it out: `pay`, `cancel`, `expire`; `confirm` with `password` |
 //!
-//! No access token belongs here: a customer has none.
+//! The pages need no access token, because a customer has none.
 
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -20,10 +20,10 @@ use super::refusal::Refusal;
 use super::route::RouteRequest;
 use pos_gateway_model::form;
 
-/// Where the pages are.
+/// The path of the pages.
 const REDIRECT: &str = "/redirect/";
 
-/// Whether a path is a page's.
+/// Returns whether a path belongs to a page.
 pub(super) fn is_page(path: &str) -> bool {
     path.starts_with(REDIRECT)
 }
@@ -70,7 +70,7 @@ pub(super) fn serve(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     }
 }
 
-/// What the customer is asked.
+/// Writes the question to the customer.
 fn asks(page: &Redirect, was_wrong: bool) -> String {
     let answer = &page.settlement.answer;
     let text = |pointer: &str| match answer.pointer(pointer) {
@@ -78,7 +78,7 @@ fn asks(page: &Redirect, was_wrong: bool) -> String {
         Some(Value::Number(number)) => Some(number.to_string()),
         _ => None,
     };
-    // What is authenticated may be another amount than what is paid.
+    // The authenticated amount may differ from the paid amount.
     let amount = text("/threeDSecure/amount").or(text("/amount")).unwrap_or_default();
     let currency = text("/threeDSecure/currency").or(text("/currency")).unwrap_or_default();
     let shop = text("/merchant/name").unwrap_or_else(|| "the shop".to_owned());
@@ -107,7 +107,7 @@ fn asks(page: &Redirect, was_wrong: bool) -> String {
     html(title, &body)
 }
 
-/// It was settled before.
+/// Writes the page of a payment that was decided earlier.
 fn ended(page: &Redirect) -> String {
     let words = match page.end {
         Some(PageEnd::Done) if page.settlement.state == State::Declined.as_str() => "It was declined.",
@@ -123,7 +123,7 @@ fn ended(page: &Redirect) -> String {
     )
 }
 
-/// There is no such page, or not for this browser.
+/// Answers that the page does not exist, or is not for this browser.
 fn lost() -> Delivery {
     Delivery::Page(404, html("No such page", "<p>Go back to the shop and begin again.</p>"))
 }
@@ -137,7 +137,7 @@ fn html(title: &str, body: &str) -> String {
     )
 }
 
-/// Text as HTML shows it.
+/// Escapes text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What a means of payment comes to, whichever it is.
+//! The result of reading a means of payment, the same for every means.
 
 use serde_json::Value;
 
@@ -9,26 +9,26 @@ use super::method::Method;
 use super::redirect::PageKind;
 use super::test_card::TestCard;
 
-/// A means in one payment: what may be shown of it, and whether it pays.
+/// A means in one payment: the fields that may be shown, and whether it pays.
 pub(super) struct Paying {
     pub method: Method,
     pub masked_card: Option<MaskedCard>,
-    /// What an answer shows beside the card's digits.
+    /// The fields that an answer shows in addition to the masked card.
     pub shown: Value,
     pub checks: CheckLetters,
     pub declined: Option<Declined>,
     /// The page on which the customer has to act.
     pub page: Option<PageKind>,
-    /// The card whose holder may have to be authenticated.
+    /// The card whose holder may need authentication.
     pub secure: Option<&'static TestCard>,
-    /// By which the books find everything that was paid from it.
+    /// The key by which the books find all payments from it.
     pub paid_from: Option<String>,
-    /// Of a bank account: what the settlement names and no answer shows.
+    /// Of a bank account: the fields that the settlement names and no answer shows.
     pub account: Option<Value>,
 }
 
 impl Paying {
-    /// What pays at once.
+    /// Makes the value of a means that pays without a further step.
     pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
         Self {
             method,

@@ -1,5 +1,5 @@
-//! `POST /v1/payments`: what is paid with a card at the counter. What follows a payment is in `follow_up`, `increment`,
-//! `registration` and `query`; payment data in the form are for `remote_payment`.
+//! `POST /v1/payments`: payments with a card at a terminal. Follow-ups are in `follow_up`, `increment`, `registration`
+//! and `query`; `remote_payment` handles payment data in the form.
 
 use super::address_and_code;
 use super::answer::CheckLetters;
@@ -26,7 +26,7 @@ use super::standing_instruction;
 use pos_terms::emv::track2::PinRule;
 use pos_terms::money::Amount;
 
-/// A payment request that is in order so far.
+/// A payment request that has passed the checks so far.
 struct PaymentRequest {
     form: Form,
     kind: Kind,
@@ -35,7 +35,7 @@ struct PaymentRequest {
 }
 
 impl Host {
-    /// `POST /v1/payments`.
+    /// Handles `POST /v1/payments`.
     pub(super) fn payment(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         if follow_up::follows_by_reference(&form::decoded(body)?) {
             return self.follow_up_by_reference(body);
@@ -96,14 +96,14 @@ impl Host {
         self.book(draft, outcome)
     }
 
-    /// A schedule with what was read or typed, which is stored for it.
+    /// Sets up a schedule with payment data that were read or typed, and stores them for it.
     fn schedule_with(&mut self, new: &Registration, form: &Form) -> Result<Delivery, Refusal> {
         let answer = self.schedule(&new.id, form)?;
         self.books.store(new, None)?;
         Ok(answer)
     }
 
-    /// Address, security code and expiry as far as they were sent.
+    /// Checks address, security code and expiry, if they were sent.
     fn check_address_and_code(&self, card: &ClearCard, form: &Form) -> (CheckLetters, Option<Declined>) {
         let code = card.code.as_deref().map(|code| address_and_code::code_check(&card.pan, code));
         let this_month = self.clock.now().format("%y%m").to_string();
@@ -116,7 +116,7 @@ impl Host {
         (letters, code.and_then(|(_, wrong)| wrong).or(expired))
     }
 
-    /// `pos.iccDataResponse`, right or as wrong as the outcome says.
+    /// Makes `pos.iccDataResponse`, right or wrong as the outcome says.
     fn icc_data_response(
         &self,
         card: &ClearCard,
@@ -140,7 +140,7 @@ impl Host {
     }
 }
 
-/// Whatever can be checked without keys.
+/// Checks everything that needs no keys.
 fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     let kind = match form.required("paymentType")? {
         "DB" => Kind::Debit,
@@ -170,8 +170,8 @@ fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     Ok(PaymentRequest { form, kind, amount, entry_mode })
 }
 
-/// Whether the entry mode and the chip's data belong together, and the chip signed this amount. A card that gets money
-/// has nothing to sign.
+/// Checks that the entry mode fits the chip data, and that the chip signed this amount. A card that receives money has
+/// nothing to sign.
 fn check_reader(request: &PaymentRequest) -> Result<Option<ChipData>, Invalid> {
     const ICC: &str = "pos.iccDataRequest";
     let tlvs = request.form.hex(ICC)?;
@@ -190,7 +190,7 @@ fn check_reader(request: &PaymentRequest) -> Result<Option<ChipData>, Invalid> {
     }
 }
 
-/// What the decrypted card says against the rest of the request.
+/// Checks the decrypted card against the rest of the request.
 fn check_card(card: &ClearCard, request: &PaymentRequest, has_pin: bool) -> Result<(), Invalid> {
     let has_chip = card.service_code.is_some_and(|code| code.has_chip());
     if request.entry_mode == "MAGSTRIPE" && has_chip {

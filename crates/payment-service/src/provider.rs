@@ -1,13 +1,13 @@
 //! The providers behind the gateway: one that turns test cards into tokens, and three wallets that encrypt a card for
-//! one payment. What a customer's telephone or a token service would do; an integrator without either asks them here.
+//! one payment. They replace a customer's phone or a token service for an integrator who has neither.
 //!
 //! | | what it makes |
 //! |---|---|
 //! | [`account_token`] | `tokenAccount.number` for a test card |
-//! | [`cryptogram`] | `tokenAccount.cryptogram` for one payment with it; [`verification_code`] the short one |
+//! | [`cryptogram`] | `tokenAccount.cryptogram` for one payment with it; [`verification_code`] makes the short one |
 //! | [`wallet_token`] | `<wallet_x>.paymentToken` for a card, an amount and a currency |
 //!
-//! The keys are public and good for nothing else. A running gateway gives the same without an access token, as JSON:
+//! The keys are public and protect nothing. A running gateway makes the same values without an access token, as JSON:
 //!
 //! | request | answer |
 //! |---|---|
@@ -26,14 +26,14 @@ use super::refusal;
 use super::test_card::{self, TestCard};
 use pos_gateway_model::form;
 
-/// Keys of the simulated providers: texts that say so.
+/// The keys of the simulated providers: texts that say so.
 const WALLET_KEY: &[u8; 32] = b"pos-sim wallets, for tests only!";
 const TOKEN_KEY: &[u8] = b"pos-sim token provider, for tests only";
 
-/// Who made a token (`tokenAccount.type`).
+/// The maker of a token (`tokenAccount.type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenType {
-    /// A provider from outside.
+    /// An external provider.
     External,
     /// The card's network.
     Network,
@@ -48,19 +48,19 @@ impl TokenType {
     }
 }
 
-/// What a wallet encrypts.
+/// The content of a wallet's token.
 #[derive(Serialize, Deserialize)]
 pub(super) struct WalletCard {
     pub number: String,
-    /// YYMM.
+    /// The expiry as YYMM.
     pub expiry: String,
     pub amount: String,
     pub currency: String,
-    /// Good for one payment.
+    /// A random value: the token is valid for one payment.
     pub once: String,
 }
 
-/// The token for a test card: 16 digits with a check digit that no card has. `None` when it is no test card.
+/// Returns the token of a test card: 16 digits with a check digit that no card has. `None` for any other card.
 #[must_use]
 pub fn account_token(kind: TokenType, card_number: &str) -> Option<String> {
     let card = test_card::find(card_number)?;
@@ -71,12 +71,12 @@ pub fn account_token(kind: TokenType, card_number: &str) -> Option<String> {
         .find(|token| pos_terms::emv::luhn::is_valid(token))
 }
 
-/// The card behind a token.
+/// Returns the card of a token.
 pub(super) fn card_of(kind: TokenType, token: &str) -> Option<&'static TestCard> {
     test_card::all().iter().find(|card| account_token(kind, card.number).as_deref() == Some(token))
 }
 
-/// The proof for one payment with a token: base64 of a number that is used once and a code over it. `once` is any
+/// Makes the proof for one payment with a token: base64 of a number that is used once and a code over it. `once` is any
 /// number that was not used with this token before.
 #[must_use]
 pub fn cryptogram(token: &str, once: u64) -> String {
@@ -85,14 +85,14 @@ pub fn cryptogram(token: &str, once: u64) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Whether a cryptogram is of this token.
+/// Returns whether a cryptogram belongs to a token.
 pub(super) fn is_of(token: &str, proof: &str) -> bool {
     let Ok(bytes) = STANDARD.decode(proof) else { return false };
     let once = bytes.get(..8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
     once.is_some_and(|once| cryptogram(token, once) == proof)
 }
 
-/// The short proof of a token (`tokenAccount.dtvc`), three digits.
+/// Returns the short proof of a token (`tokenAccount.dtvc`), three digits.
 #[must_use]
 pub fn verification_code(token: &str) -> String {
     let bytes = code(&[token.as_bytes(), b"dtvc"]);
@@ -104,9 +104,9 @@ fn code(parts: &[&[u8]]) -> Vec<u8> {
     hmac::sign(&key, &parts.concat()).as_ref().to_vec()
 }
 
-/// What a wallet gives for one payment: `wallet` is the prefix of its parameters, `expiry` is YYMM, `amount` and
-/// `currency` are what the customer has agreed to. `None` when it is no test card or no expiry, or the system has no
-/// randomness.
+/// Makes a wallet's token for one payment. `wallet` is the prefix of its parameters, `expiry` is YYMM, and the customer
+/// has agreed to `amount` and `currency`. `None` if the card is no test card, the expiry is invalid, or the system has
+/// no randomness.
 #[must_use]
 pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str, currency: &str) -> Option<String> {
     let card = test_card::find(card_number)?;
@@ -128,7 +128,7 @@ pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str,
     Some(STANDARD.encode([&once[..], &bytes].concat()))
 }
 
-/// What is in a wallet's token; `None` when it is not of this wallet, or damaged.
+/// Decrypts a wallet's token; `None` if it belongs to another wallet or is damaged.
 pub(super) fn open_wallet(wallet: &str, token: &str) -> Option<WalletCard> {
     let bytes = STANDARD.decode(token).ok()?;
     let (once, sealed) = bytes.split_at_checked(NONCE_LEN)?;
@@ -138,7 +138,7 @@ pub(super) fn open_wallet(wallet: &str, token: &str) -> Option<WalletCard> {
     serde_json::from_slice(clear).ok()
 }
 
-/// Where a running gateway gives them.
+/// The path of the providers in a running gateway.
 pub(super) const PATH: &str = "/provider/";
 
 /// Serves a request to a provider.

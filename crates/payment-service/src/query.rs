@@ -1,7 +1,7 @@
-//! Asking what became of payments: by id, or by the query with its filters.
+//! Look-ups of payments: by id, or by the query with its filters.
 //!
-//! Checked: the form, the entity, that both dates come together and in order, that a reference and dates do not, and,
-//! unless the host is the literal one (`host_rules`), that there is at least one filter.
+//! Checked: the form, the entity, that both dates come together and in order, and that a reference comes without dates.
+//! The host rules (`host_rules`) that are not literal also require at least one filter.
 
 use chrono::NaiveDateTime;
 use serde_json::json;
@@ -14,21 +14,21 @@ use super::host::Host;
 use super::invalid::Invalid;
 use super::refusal::Refusal;
 
-/// Transactions in an answer, unless the query says how many (behaviour: Limits).
+/// The most transactions in an answer, unless the query sets a number (behaviour: Limits).
 const LIMIT: u32 = 100;
 
 impl Host {
-    /// `GET /v1/payments/{id}`.
+    /// Handles `GET /v1/payments/{id}`.
     pub(super) fn retrieve(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
-        // Each request has a stamp of its own.
+        // Each answer has its own time stamp.
         Ok(Delivery::Answer(200, envelope::stamped(payment, self.clock.now())))
     }
 
-    /// `GET /v1/query` by its query string, `POST /v1/query` by its body: which of them is not documented. What is
-    /// found stands in the order of its time, and behind it what follows it.
+    /// Handles `GET /v1/query` by its query string and `POST /v1/query` by its body; the interface does not say which
+    /// of them is right. The found payments come first, in the order of their time; their follow-ups come after them.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
         let form = Form::parse(asked, form::QUERY, self.reading())?;
         self.check_entity(&form, true)?;
@@ -41,8 +41,9 @@ impl Host {
             _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order").into()),
         };
         let reference = form.get("merchantTransactionId");
-        // Every filter is optional (data-model: Query parameters); that reference and dates do not go together is the
-        // form's. Without any it would be the whole ledger, which is the letter of it and hardly what is wanted.
+        // Every filter is optional (data-model: Query parameters); the form checks that reference and dates do not come
+        // together. Without a filter the answer would be the whole ledger. The literal rules allow that, but hardly any
+        // caller wants it.
         let filters = ["merchantTransactionId", "date.from", "paymentTypes", "paymentMethods", "shortId"];
         if !self.host_rules().is_literal() && filters.iter().all(|name| form.get(name).is_none()) {
             let why =
@@ -63,7 +64,7 @@ impl Host {
         for booking in found {
             payments.extend(self.ask(booking)?);
         }
-        // A stored card is of the query's type RG. It has no short id.
+        // A stored card has the query's type RG. It has no short id.
         let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
         if wants_them && wanted.short_id.is_none() {
             let most = usize::try_from(wanted.limit).unwrap_or(usize::MAX).saturating_sub(payments.len());

@@ -1,17 +1,17 @@
-//! What ends on a page of ours: a payment that waits until its customer has acted there (data-model: Asynchronous
-//! payments; behaviour: States and transitions). The request is answered pending, with `redirect.url` and
-//! `redirect.parameters`; what the customer does settles it, once, and the browser goes to `shopperResultUrl`.
+//! Payments that end on a page of this gateway: they wait until the customer has acted there (data-model: Asynchronous
+//! payments; behaviour: States and transitions). The answer to the request is pending, with `redirect.url` and
+//! `redirect.parameters`. The customer's action decides the payment once, and the browser goes to `shopperResultUrl`.
 //!
 //! | the customer | the payment |
 //! |---|---|
-//! | pays, or confirms with the right password | what was decided for it when it was asked for (the cents choose) |
+//! | pays, or confirms with the right password | as decided at the request (the cents choose) |
 //! | cancels | declined, 100.396.101 |
 //! | gives the wrong password three times | declined, 100.380.401 |
 //! | does nothing until the page ends | declined, 100.396.103 |
-//! | proves elsewhere who they are (`threeDSecure.decoupled`) | what was decided for it, two minutes later |
+//! | authenticates on another device (`threeDSecure.decoupled`) | as decided at the request, two minutes later |
 //!
-//! Assumed, as the interface is silent: a page lives 30 minutes, as a checkout does; `shopperResultUrl` gets `id` and
-//! `resourcePath`; what has been settled is not settled again, whoever comes back.
+//! Where the interface is silent, this is assumed. A page lives for 30 minutes, as a checkout does. `shopperResultUrl`
+//! gets `id` and `resourcePath`. A decided payment is not decided again, even if a customer opens its page later.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -22,63 +22,64 @@ use super::envelope::{new_id, result};
 use super::form::Form;
 use super::invalid::Invalid;
 
-/// How long a page waits for its customer.
+/// The time for which a page waits for its customer.
 const LIFE: TimeDelta = TimeDelta::minutes(30);
-/// How long a customer takes who proves elsewhere who they are.
+/// The time that a customer takes to authenticate on another device.
 const DECOUPLED: TimeDelta = TimeDelta::minutes(2);
 /// The one-time password of every test card.
 pub(super) const PASSWORD: &str = "1234";
-/// What the page is told by the request that was answered.
+/// The parameter with the page's token, which the answer to the request contains.
 pub(super) const TOKEN: &str = "token";
 
 const SHOPPER: &str = "shopperResultUrl";
 
-/// What the customer is asked on a page.
+/// The question to the customer on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageKind {
     /// To pay from an account.
     Account,
-    /// To prove who they are (3-D Secure).
+    /// To authenticate (3-D Secure).
     Challenge,
-    /// Nothing here: they prove it elsewhere, and it is known when the time is over. No page is served.
+    /// No question: the customer authenticates on another device, and the result is known when the time is over. No
+    /// page is served.
     Decoupled,
 }
 
-/// What a payment wants to wait for.
+/// The page for which a payment is to wait.
 pub(super) struct RedirectPlan {
     pub kind: PageKind,
     pub result_url: String,
-    /// Where the result is fetched when that is not the payment itself: id and path.
+    /// Id and path for fetching the result, if they are not those of the payment.
     pub resource: Option<(String, String)>,
 }
 
-/// What is known when the customer has paid.
+/// The result once the customer has paid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Settlement {
     pub state: String,
     pub code: String,
     pub answer: Value,
-    /// As `Booking::later`.
+    /// The same as `Booking::later`.
     pub later: Option<(u8, Value)>,
 }
 
 /// A payment's page.
 pub(super) struct Redirect {
     pub id: String,
-    /// Whoever knows it comes from the shop.
+    /// The page's token: a browser that has it comes from the shop.
     pub token: String,
     pub payment: String,
     pub kind: PageKind,
-    /// Seconds since 1970.
+    /// The end of the page, in seconds since 1970.
     pub until: i64,
     pub end: Option<PageEnd>,
     pub tries: u8,
-    /// Where the browser goes when all is done.
+    /// The address to which the browser goes at the end.
     pub back: String,
     pub settlement: Settlement,
 }
 
-/// How a page ended.
+/// The end of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageEnd {
     Done,
@@ -111,7 +112,7 @@ impl PageEnd {
         }
     }
 
-    /// Code and description of a payment that ended so; `None`: as it was decided.
+    /// Returns code and description of a payment whose page ended like this; `None`: as decided at the request.
     fn result(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Done => None,
@@ -123,7 +124,7 @@ impl PageEnd {
 }
 
 impl RedirectPlan {
-    /// The page of a payment, which has to say where its customer comes back to.
+    /// Plans the page of a payment, whose form must say where its customer returns.
     pub(super) fn new(form: &Form, kind: PageKind, resource: Option<(&str, &str)>) -> Result<Self, Invalid> {
         let nowhere = (kind == PageKind::Decoupled).then_some("");
         let result_url = form.get(SHOPPER).or(nowhere).ok_or_else(|| {
@@ -133,7 +134,7 @@ impl RedirectPlan {
         Ok(Self { kind, result_url: result_url.to_owned(), resource })
     }
 
-    /// The page itself.
+    /// Makes the page itself.
     pub(super) fn opened(self, payment: &str, at: DateTime<Utc>, settlement: Settlement) -> Redirect {
         let (id, path) = self.resource.unwrap_or_else(|| (payment.to_owned(), format!("/v1/payments/{payment}")));
         Redirect {
@@ -150,7 +151,7 @@ impl RedirectPlan {
     }
 }
 
-/// An address with more in its query string, before its fragment.
+/// Adds pairs to the query string of an address, before its fragment.
 pub(super) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
     let (url, fragment) = url.split_once('#').map_or((url, None), |(url, fragment)| (url, Some(fragment)));
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
@@ -159,7 +160,7 @@ pub(super) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
 }
 
 impl Redirect {
-    /// What is answered while nobody has acted.
+    /// Returns the answer while the customer has not acted.
     pub(super) fn pending_answer(&self, base_url: &str) -> Value {
         let mut answer = self.settlement.answer.clone();
         for name in ["redirect", "threeDSecure", "risk"] {
@@ -177,7 +178,7 @@ impl Redirect {
         answer
     }
 
-    /// What became of the payment when the page ended so.
+    /// Returns the result of the payment when the page ended like this.
     pub(super) fn settled(&self, end: PageEnd) -> Settlement {
         let Some((code, description)) = end.result() else { return self.settlement.clone() };
         let mut answer = self.settlement.answer.clone();
@@ -193,7 +194,7 @@ impl Redirect {
     }
 }
 
-/// Code and description while nobody has acted.
+/// Code and description while the customer has not acted.
 pub(super) const PENDING: (&str, &str) = ("000.200.000", "transaction pending");
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The books' part about pages that payments wait for (`redirect`), and about what is used once.
+//! The books' part for pages that payments wait for (`redirect`), and for values that may be used once.
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -22,7 +22,7 @@ pub(super) const SCHEMA: &str = "
 ";
 
 impl Books {
-    /// Opens a page.
+    /// Writes a new page.
     pub(super) fn open_redirect(&mut self, page: &Redirect) -> rusqlite::Result<()> {
         let settlement = serde_json::to_string(&page.settlement).expect("text and JSON can be written");
         self.0
@@ -42,35 +42,35 @@ impl Books {
         Ok(())
     }
 
-    /// The page with this id.
+    /// Returns the page with this id.
     pub(super) fn redirect(&self, id: &str) -> rusqlite::Result<Option<Redirect>> {
         self.0.prepare_cached("SELECT * FROM redirect WHERE id = ?")?.query_row([id], redirect).optional()
     }
 
-    /// The page that a payment waits for, while it does.
+    /// Returns the open page that a payment waits for.
     pub(super) fn open_redirect_of(&self, payment: &str) -> rusqlite::Result<Option<Redirect>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE payment = ? AND end IS NULL")?;
         rows.query_row([payment], redirect).optional()
     }
 
-    /// The open pages whose time is over.
+    /// Returns the open pages whose time is over.
     pub(super) fn expired_redirects(&self, now: i64) -> rusqlite::Result<Vec<Redirect>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE end IS NULL AND until < ?")?;
         rows.query_map([now], redirect)?.collect()
     }
 
-    /// When the next open page ends, seconds since 1970.
+    /// Returns when the next open page ends, in seconds since 1970.
     pub(super) fn next_expiry(&self) -> rusqlite::Result<Option<i64>> {
         self.0.prepare_cached("SELECT min(until) FROM redirect WHERE end IS NULL")?.query_row([], |row| row.get(0))
     }
 
-    /// A wrong password came.
+    /// Writes the number of wrong passwords.
     pub(super) fn tried(&mut self, id: &str, tries: u8) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE redirect SET tries = ? WHERE id = ?")?.execute(params![tries, id])?;
         Ok(())
     }
 
-    /// A page has ended, and its payment with it: both in one transaction.
+    /// Writes the end of a page and of its payment in one database transaction.
     pub(super) fn settle(&mut self, page: &Redirect, end: PageEnd, settled: &Settlement) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         transaction
@@ -93,7 +93,7 @@ impl Books {
         transaction.commit()
     }
 
-    /// Whether something that may be used once was not used before; now it was.
+    /// Marks a value as used; returns whether it was unused before.
     pub(super) fn use_once(&mut self, what: &str) -> rusqlite::Result<bool> {
         let new = self.0.prepare_cached("INSERT OR IGNORE INTO used_once (what) VALUES (?)")?.execute([what])?;
         Ok(new == 1)

@@ -1,5 +1,5 @@
-//! Why a request is not processed: it is not as documented, the state of what it refers to does not allow it, there is
-//! no such thing, or the books cannot be written.
+//! The reason why a request is not processed. It is not as documented, the state of its payment does not allow it, its
+//! id is unknown, or the books cannot be written.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use super::envelope::{new_id, result};
 use super::host_rules::HostRules;
 use super::invalid::Invalid;
 
-/// Why not.
+/// The reason of a refusal.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// A parameter is not as documented.
     Invalid(Invalid),
-    /// What it asks for is not allowed as things are.
+    /// The current state does not allow the request.
     Rule(Rule),
-    /// The id in the path names nothing.
+    /// The id in the path is unknown.
     NotFound,
     /// SQLite failed.
     Books(rusqlite::Error),
@@ -29,13 +29,13 @@ pub(super) struct Rule {
     pub description: &'static str,
 }
 
-/// A broken rule.
+/// Makes the refusal of a broken rule.
 pub(super) const fn rule(name: &'static str, code: &'static str, description: &'static str) -> Refusal {
     Refusal::Rule(Rule { name, code, description })
 }
 
-/// A reference that was used (behaviour: Basic payment parameters, "should be unique"). Which code says so is not
-/// documented.
+/// The refusal of a used reference (behaviour: Basic payment parameters, "should be unique"). The interface does not
+/// document its code.
 pub(super) const USED: Refusal =
     rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
 
@@ -52,7 +52,7 @@ impl From<rusqlite::Error> for Refusal {
 }
 
 impl Refusal {
-    /// What is noted about it; nothing of what names nothing.
+    /// Returns the note for the books; `None` for an unknown id.
     pub(super) fn note(&self) -> Option<String> {
         match self {
             Self::Invalid(invalid) => Some(invalid.to_string()),
@@ -61,7 +61,7 @@ impl Refusal {
         }
     }
 
-    /// What is answered.
+    /// Returns the answer to the client.
     pub(super) fn answer(&self, host_rules: HostRules) -> Delivery {
         match self {
             Self::Invalid(invalid) => not_as_documented(invalid, host_rules),
@@ -75,18 +75,18 @@ impl Refusal {
     }
 }
 
-/// HTTP 400: a parameter is not as documented.
+/// Answers HTTP 400: a parameter is not as documented.
 fn not_as_documented(invalid: &Invalid, host_rules: HostRules) -> Delivery {
     let description = format!("invalid or missing parameter: {invalid}");
     about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, host_rules)
 }
 
-/// HTTP 400: a rule about money does not allow it.
+/// Answers HTTP 400: a rule about money does not allow the request.
 fn not_allowed(rule: &Rule, host_rules: HostRules) -> Delivery {
     about(result(rule.code, rule.description), rule.name, rule.description, host_rules)
 }
 
-/// Which parameter failed; how that is answered is not documented.
+/// Adds the parameter that failed; the interface does not document how to say this.
 fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) -> Delivery {
     if !host_rules.is_literal() {
         result["parameterErrors"] = json!([{ "name": name, "message": message }]);
@@ -94,28 +94,29 @@ fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) ->
     Delivery::Answer(400, json!({ "result": result }))
 }
 
-/// `result.description` has up to 255 characters.
+/// Shortens a text: `result.description` has up to 255 characters.
 fn shortened(text: String) -> String {
     if text.chars().count() <= 255 { text } else { text.chars().take(252).chain("...".chars()).collect() }
 }
 
-/// Too many requests (behaviour: Errors). The HTTP status is not documented; 400 as for everything that failed.
+/// Answers that there were too many requests (behaviour: Errors). The interface does not document the HTTP status; it
+/// is 400, as for every failure.
 pub(super) fn throttled() -> Delivery {
     let description = "Too many requests. Please try again later.";
     Delivery::Answer(400, json!({ "id": new_id(), "result": result("800.120.100", description) }))
 }
 
-/// HTTP 401: no Authorization header, or none of the Bearer scheme.
+/// Answers HTTP 401: no Authorization header, or not of the Bearer scheme.
 pub(super) fn unauthorized() -> Delivery {
     Delivery::Answer(401, json!({ "result": result("800.900.300", "invalid authentication information") }))
 }
 
-/// HTTP 403: an access token, but a wrong one.
+/// Answers HTTP 403: a wrong access token.
 pub(super) fn forbidden() -> Delivery {
     Delivery::Answer(403, json!({ "result": result("800.900.300", "invalid access token") }))
 }
 
-/// HTTP 404: no such path, or nothing with this id.
+/// Answers HTTP 404: an unknown path, or an unknown id.
 pub(super) fn not_found() -> Delivery {
     Delivery::Answer(404, json!({ "result": result("700.400.580", "cannot find transaction or endpoint") }))
 }

@@ -1,12 +1,15 @@
-//! Stored accounts: made with a payment (`createRegistration`) or alone, deleted, and what they come to in a payment
-//! (`stored_payment`). Of a card or bank account only what may be shown is kept.
+//! Stored accounts: made with a payment (`createRegistration`) or alone, deleted, and used in a payment
+//! (`stored_payment`). Of a card or bank account only the fields that may be shown are kept.
 //!
 //! Checked when a card that was read is stored alone: terminal, entry mode, card data that decrypt under a new key, and
-//! a PIN if one comes. Not checked then: a cryptogram, billing address and security code, as nothing is paid. What is
-//! typed is checked as for a payment.
+//! a PIN if one is sent. Not checked then: a cryptogram, billing address and security code, because nothing is paid.
+//! Typed data are checked as for a payment.
 //!
-//! Assumed, as the interface is silent: a wallet's token, a gift card and an online transfer are for one payment and
-//! not stored alone; a stored account at a provider pays without its page; a holder is overridden where none is stored.
+//! Where the interface is silent, this is assumed:
+//!
+//! - A wallet's token, a gift card and an online transfer are for one payment and cannot be stored alone.
+//! - A stored account at a provider pays without its page.
+//! - A payment may name a holder if none is stored.
 
 use serde_json::{Value, json};
 
@@ -40,7 +43,7 @@ const OVERRIDE: &str = "overrideHolder";
 const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
 impl Host {
-    /// `POST /v1/registrations`: payment data, and nothing is paid.
+    /// Handles `POST /v1/registrations`: stores payment data without a payment.
     pub(super) fn register(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::REGISTRATION)?;
         self.store(&form)
@@ -67,7 +70,7 @@ impl Host {
         Ok(Delivery::Answer(200, answer))
     }
 
-    /// A card that a reader has read.
+    /// Makes a stored card from a reader's data.
     pub(super) fn read(&mut self, form: &Form) -> Result<Registration, Refusal> {
         form.required("pos.terminalId")?;
         let entry_mode = form.required("pos.entryMode")?;
@@ -80,12 +83,12 @@ impl Host {
         Ok(stored(Method::Card, Some(MaskedCard::of(&card)), json!({})))
     }
 
-    /// Payment data that were typed.
+    /// Makes a stored account from typed payment data.
     pub(super) fn typed(&mut self, form: &Form) -> Result<Registration, Refusal> {
         let Some(means) = Means::of(form)? else { return Err(Invalid::new("card.number", "required").into()) };
         let field = Means::first_field(form).unwrap_or_default();
         form.complete(form::REGISTRATION)?;
-        // Nothing is paid: a token needs no proof, and money would go to it as well.
+        // Nothing is paid, so a token is read as for receiving money: then it needs no proof.
         let kind = if means == Means::Token { Kind::Credit } else { Kind::Debit };
         let nothing = Currency::from_code("EUR").and_then(|euro| Amount::from_minor(1, euro));
         let nothing = nothing.map_err(|why| Invalid::new("amount", why.to_string()))?;
@@ -107,7 +110,7 @@ impl Host {
         Ok(Registration { account: paying.account, ..stored(paying.method, paying.masked_card, shown) })
     }
 
-    /// `DELETE /v1/registrations/{id}`.
+    /// Handles `DELETE /v1/registrations/{id}`.
     pub(super) fn deregister(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::DEREGISTRATION, self.reading())?, true)?;
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
@@ -122,7 +125,7 @@ impl Host {
         Ok(Delivery::Answer(200, answer))
     }
 
-    /// A stored account that may be used: not deleted, and the payment that stored it was approved.
+    /// Returns a stored account that can be used: not deleted, and the payment that stored it was approved.
     pub(super) fn usable(&self, id: &str) -> Result<Registration, Refusal> {
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if self.host_rules().books_all() {
@@ -144,7 +147,7 @@ fn stored(method: Method, masked_card: Option<MaskedCard>, shown: Value) -> Regi
     Registration { id, method, masked_card, shown, account: None, first: None, payment: None, is_deleted: false }
 }
 
-/// What a stored account comes to in this payment.
+/// Returns the means of payment of a stored account in this payment.
 pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Paying, Invalid> {
     let card = stored.masked_card.as_ref();
     let brand = card.and_then(|card| brand::of(&card.bin)).or(stored.shown["paymentBrand"].as_str());
@@ -181,8 +184,8 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
     })
 }
 
-/// What is shown of a stored account, with the holder that this payment names in place of an empty one (data-model:
-/// Tokenization and registration parameters). Other payment data has no place beside a stored account.
+/// Returns the shown fields of a stored account; this payment may name the holder if none is stored (data-model:
+/// Tokenization and registration parameters). Other payment data are not allowed with a stored account.
 fn holder(stored: &Registration, form: &Form) -> Result<Value, Invalid> {
     let overrides = form.is_true(OVERRIDE);
     let other = form

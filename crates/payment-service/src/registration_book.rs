@@ -1,4 +1,4 @@
-//! The books' part about stored accounts.
+//! The books' part for stored accounts.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
@@ -31,22 +31,22 @@ pub(super) const SCHEMA: &str = "
 pub(super) struct Registration {
     pub id: String,
     pub method: Method,
-    /// Of a card.
+    /// Of a card: the masked card.
     pub masked_card: Option<MaskedCard>,
-    /// What an answer shows of it beside that.
+    /// The other fields that an answer shows of it.
     pub shown: Value,
-    /// Of a bank account: what the settlement names of it.
+    /// Of a bank account: the fields that the settlement names.
     pub account: Option<Value>,
-    /// The agreement that was begun elsewhere.
+    /// The agreement that was made at another service.
     pub first: Option<Value>,
-    /// The payment that stored it.
+    /// The id of the payment that stored it.
     pub payment: Option<String>,
     pub is_deleted: bool,
 }
 
 impl Books {
-    /// Stores a card without a payment. A request that asked for that alone is found by a query: its reference, if it
-    /// had one, and its second.
+    /// Stores a card without a payment. `asked` is set if a request asked only for that, so that a query finds it: its
+    /// reference, if it had one, and its second.
     pub(super) fn store(&mut self, new: &Registration, asked: Option<(Option<&str>, i64)>) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         store(&transaction, new)?;
@@ -61,12 +61,12 @@ impl Books {
         transaction.commit()
     }
 
-    /// The stored card with this id.
+    /// Returns the stored card with this id.
     pub(super) fn registration(&self, id: &str) -> rusqlite::Result<Option<Registration>> {
         self.0.prepare_cached("SELECT * FROM registration WHERE id = ?")?.query_row([id], registration).optional()
     }
 
-    /// Nothing can be paid with this stored card any more.
+    /// Deletes a stored card: it can pay nothing from here on.
     pub(super) fn delete_registration(&mut self, id: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE registration SET is_deleted = 1 WHERE id = ?")?.execute([id])?;
         Ok(())

@@ -1,11 +1,11 @@
-//! Payments that are not made at the counter: `POST /v1/payments` with the payment data in the form, and whatever else
-//! brings such a form, as a checkout. One way in: [`Host::pay_remotely`].
+//! Payments without a terminal: `POST /v1/payments` with the payment data in the form, and other sources of such a
+//! form, as a checkout. All of them enter through [`Host::pay_remotely`].
 //!
-//! Checked: that everything required is there, one means of payment, amounts that fit together, the means' own rules.
-//! Then the cents of the amount choose, as at the counter. `merchantTransactionId` may be missing here.
+//! Checked: that everything required is there, one means of payment, amounts that fit together, the rules of the means.
+//! Then the cents of the amount choose, as for a terminal. `merchantTransactionId` may be missing here.
 //!
-//! With `paymentType=RI` the payment data are only judged: a card or bank account, without a page for its customer; the
-//! answer has `risk.score`, no money moves, and nothing can follow it.
+//! With `paymentType=RI` the payment data are only assessed: a card or bank account, without a page for its customer.
+//! The answer has `risk.score`, no money moves, and the request can have no follow-up.
 
 use super::booking::{Booked, Draft, chosen};
 use super::delivery::Delivery;
@@ -24,24 +24,24 @@ use super::standing_instruction;
 use super::virtual_account;
 use pos_terms::money::Amount;
 
-/// Where a form comes from.
+/// The source of a form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
-    /// The path of the request, to be asked again when it is redirected.
+    /// The path of the request, to which a redirect leads.
     pub path: &'a str,
-    /// Id and path of what a customer's page asks for the result, when that is not the payment itself: a checkout's.
+    /// Id and path for the result, if a customer's page asks for something else than the payment: a checkout.
     pub resource: Option<(&'a str, &'a str)>,
 }
 
-/// What became of it.
+/// The result of a payment without a terminal.
 pub(super) struct RemotePayment {
-    /// The payment; `None` when it was not processed.
+    /// The payment's id; `None` if it was not processed.
     pub id: Option<String>,
-    /// What goes out on the line to whoever sent the form.
+    /// The delivery to the sender of the form.
     pub delivery: Delivery,
 }
 
-/// Whether a form is for [`Host::pay_remotely`]: it has payment data of its own, or nothing of a terminal.
+/// Returns whether a form is for [`Host::pay_remotely`]: it has its own payment data, or no terminal fields.
 pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
     let from_reader = form.first_under("pos.");
     match (Means::first_field(form), from_reader) {
@@ -54,7 +54,7 @@ pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
 }
 
 impl Host {
-    /// Pays with what the form brings. The form was parsed as [`form::PAYMENT`] and is of our entity.
+    /// Pays with the data of the form. The form was parsed as [`form::PAYMENT`] and names our entity.
     pub(super) fn pay_remotely(&mut self, form: &Form, origin: &Origin<'_>) -> Result<RemotePayment, Refusal> {
         let means =
             Means::of(form)?.ok_or_else(|| Invalid::new("card.number", "required: nothing to pay with was sent"))?;
@@ -80,8 +80,7 @@ impl Host {
         self.settle_or_ask(draft, paying, outcome, origin)
     }
 
-    /// Books what a means of payment comes to; first its holder is authenticated, and the customer asked, where that
-    /// has to be.
+    /// Books a payment with this means. If needed, it first authenticates the holder and sends the customer to a page.
     pub(super) fn settle_or_ask(
         &mut self,
         draft: Draft<'_>,
@@ -125,7 +124,7 @@ impl Host {
         Ok(RemotePayment { id: Some(id), delivery })
     }
 
-    /// What the one means of a form comes to.
+    /// Reads the one means of payment of a form.
     pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind == Kind::RiskCheck && !matches!(means, Means::Card | Means::Bank) {
             return Err(Invalid::new("paymentType", "RI judges a card or a bank account").into());
@@ -142,8 +141,8 @@ impl Host {
     }
 }
 
-/// What is paid. Of an authentication alone nothing is, whatever amount it names, 0.00 too (data-model: 3D Secure,
-/// threeDSecure.npa).
+/// Returns the paid amount. It is nothing for an authentication alone, with any amount, also with 0.00 (data-model: 3D
+/// Secure, threeDSecure.npa).
 pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
     if !secure::is_alone(form) {
         return money(form);
@@ -155,12 +154,12 @@ pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
     currency(form).map(Amount::nothing)
 }
 
-/// Whether its holder pays, and may have to prove who that is.
+/// Returns whether the holder pays, and so may have to authenticate.
 fn pays(kind: Kind) -> bool {
     !matches!(kind, Kind::Credit | Kind::RiskCheck)
 }
 
-/// What is asked for; what belongs to some kinds only.
+/// Returns the kind of the request, and refuses fields that belong to other kinds.
 fn kind(form: &Form) -> Result<Kind, Invalid> {
     let kind = match form.required("paymentType")? {
         "DB" => Kind::Debit,

@@ -1,9 +1,13 @@
 //! The reports: transactions by their time, and the records of the reconciliation by their settlement date (data-model:
-//! Reporting parameters). The same records as a file: with `Accept: text/csv`, and in a folder.
+//! Reporting parameters). The records are also available as a file: with `Accept: text/csv`, and in a folder.
 //!
-//! Assumed, as the interface is silent: the paths; both days belong to the report; a report has at most [`MOST_DAYS`]
-//! days and [`MOST_ROWS`] rows, and one of more is refused by name, never cut; without `sortValue` the order is that of
-//! the ledger. A settlement date that has not come holds what was booked so far.
+//! Where the interface is silent, this is assumed:
+//!
+//! - The paths of the reports.
+//! - The first and the last day both belong to the report.
+//! - A report has at most [`MOST_DAYS`] days and [`MOST_ROWS`] rows. A larger one is refused by name and never cut.
+//! - Without `sortValue` the rows are in the order of the ledger.
+//! - A settlement date in the future has what was booked so far.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -20,14 +24,14 @@ use super::invalid::Invalid;
 use super::refusal::Refusal;
 use super::settlement::{self, Account};
 
-/// Days of a report: a quarter and a little more.
+/// The most days of a report: a quarter and a little more.
 const MOST_DAYS: i64 = 100;
-/// Rows of a report; each is about a kilobyte.
+/// The most rows of a report; each has about a kilobyte.
 const MOST_ROWS: u32 = 20_000;
-/// Files that are written at once, when the clock was put forward by more than a year.
+/// The most files written in one go, for a clock that was put forward by more than a year.
 const MOST_FILES: u32 = 400;
 
-/// Which report.
+/// The kind of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Report {
     /// `GET /v1/reports/transactions`.
@@ -37,7 +41,7 @@ pub(super) enum Report {
 }
 
 impl Host {
-    /// A report by its query string; `as_file` is what the client accepts.
+    /// Makes a report from its query string; `as_file` says that the client accepts a file.
     pub(super) fn report(&mut self, report: Report, query: &[u8], as_file: bool) -> Result<Delivery, Refusal> {
         let form = Form::parse(query, form::REPORT, self.reading())?;
         self.check_entity(&form, true)?;
@@ -74,7 +78,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "result": result, "reconciliations": settlement::json(&records) })))
     }
 
-    /// The records of a settlement date.
+    /// Returns the records of a settlement date.
     pub(super) fn settled_on(&self, date: NaiveDate) -> rusqlite::Result<Vec<settlement::Record>> {
         let options = self.options();
         settlement::settled_on(
@@ -84,7 +88,7 @@ impl Host {
         )
     }
 
-    /// Writes the file of each settlement date that has come, unless it is there; how many.
+    /// Writes the missing file of each settlement date that has come; returns how many it wrote.
     pub(super) fn write_settlements(&self, folder: &Path) -> Result<u32, SettlementError> {
         let today = self.clock.now().date_naive();
         let Some((first, last)) = settlement::booked_days(&self.books)? else { return Ok(0) };
@@ -105,18 +109,18 @@ impl Host {
     }
 }
 
-/// Why a settlement file was not written.
+/// The reason why a settlement file was not written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SettlementError {
-    /// The books.
+    /// The books cannot be read.
     #[error("the ledger cannot be read: {0}")]
     Books(#[from] rusqlite::Error),
-    /// The folder.
+    /// The folder cannot be written.
     #[error("the settlement folder cannot be written: {0}; see that it is there and writable")]
     Folder(#[from] io::Error),
 }
 
-/// A reader of the folder sees a whole file, or none.
+/// Writes a file so that a reader of the folder sees all of it or none of it.
 fn write_whole(file: &Path, text: &str) -> io::Result<()> {
     let part = file.with_extension("csv.part");
     let mut new = fs::File::create(&part)?;

@@ -1,4 +1,4 @@
-//! What goes out on the line, as HTTP: an answer with the time of it, half of one, silence, or a cut.
+//! The HTTP output: an answer with its time, half of an answer, silence, or a cut connection.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use hyper::{Response, StatusCode};
 use super::delivery::{Asset, Delivery};
 use super::envelope;
 
-/// The line is to be cut.
+/// The connection is to be cut.
 #[derive(Debug, thiserror::Error)]
 #[error("the outcome of this payment cuts the line")]
 pub(super) struct CutLine;
@@ -26,7 +26,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
             (200, ResponseBody::whole(bytes))
         }
         Delivery::Answer(status, value) => {
-            // What is notified has its stamp already, and both are the same.
+            // The answer that a webhook repeats has its stamp already; both must be the same.
             let value = if value.get("ndc").is_some() { value } else { envelope::stamped(value, at) };
             (status, ResponseBody::whole(envelope::text(&value).into_bytes()))
         }
@@ -39,7 +39,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
         Delivery::Asset(asset) => return Ok(browser_answer(asset)),
         Delivery::Page(status, html) => return Ok(page(status, html)),
         Delivery::SeeOther(location) => {
-            // An address that no header can hold leads nowhere.
+            // An address that does not fit into a header is replaced by `/`.
             let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
             return Ok(elsewhere(StatusCode::SEE_OTHER, location));
         }
@@ -52,7 +52,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
     Ok(response)
 }
 
-/// Where to go instead.
+/// Makes a redirect to this address.
 fn elsewhere(status: StatusCode, location: HeaderValue) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::whole(Vec::new()));
     *response.status_mut() = status;
@@ -60,7 +60,7 @@ fn elsewhere(status: StatusCode, location: HeaderValue) -> Response<ResponseBody
     response
 }
 
-/// What a browser loads: kept by nobody, taken for what it is, and usable by any page.
+/// Makes the answer with a file for a browser: not cached, used with its own media type only, and usable by any page.
 fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     const ALWAYS: [(&str, &str); 4] = [
         ("cache-control", "no-store"),
@@ -72,7 +72,7 @@ fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     *response.status_mut() = StatusCode::from_u16(asset.status).expect("only known statuses are used");
     let always = ALWAYS.into_iter().map(|(name, value)| (name, value.to_owned()));
     for (name, value) in always.chain(asset.headers) {
-        // An address that no header can hold leads nowhere.
+        // An address that does not fit into a header is left out.
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
         }
@@ -83,7 +83,7 @@ fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     response
 }
 
-/// A page for a browser: it runs no script, is kept by nobody, and tells nobody where it came from.
+/// Makes a page for a browser: it runs no script, is not cached, and sends no referrer.
 fn page(status: u16, html: String) -> Response<ResponseBody> {
     const HEADERS: [(&str, &str); 5] = [
         ("content-type", "text/html; charset=utf-8"),
@@ -100,7 +100,7 @@ fn page(status: u16, html: String) -> Response<ResponseBody> {
     response
 }
 
-/// Announces the whole body, sends half of it and cuts the line.
+/// Announces the whole body, sends half of it and cuts the connection.
 fn half(mut bytes: Vec<u8>) -> Response<ResponseBody> {
     let announced = bytes.len();
     bytes.truncate(announced / 2);
@@ -117,7 +117,7 @@ pub(super) struct ResponseBody {
 
 enum BodyStep {
     Data(Bytes),
-    /// Lets the bytes so far go out.
+    /// Sends the bytes so far.
     Flush,
     Cut,
 }

@@ -1,7 +1,7 @@
-//! What path, method, token and content type mean (behaviour: Endpoints, Authentication).
+//! The meaning of path, method, token and content type (behaviour: Endpoints, Authentication).
 //!
-//! Checked: that the endpoint exists, one bearer token, a form in UTF-8, and no parameters in the address of a POST. No
-//! other header is looked at; whether the entity belongs to the token is checked with the form.
+//! Checked: that the endpoint exists, one bearer token, a form in UTF-8, and no parameters in the address of a POST.
+//! Other headers are ignored. The form's check compares the entity with the token's.
 
 use hyper::Method;
 use hyper::header::{
@@ -17,21 +17,21 @@ use super::refusal::{self, Refusal};
 use super::reports::Report;
 use super::widget;
 
-/// A request whose token is right.
+/// A request with the right token.
 pub(super) struct RouteRequest<'a> {
     pub method: &'a Method,
     pub arrived: ArrivedRequest<'a>,
     pub headers: &'a HeaderMap,
-    /// `None`: it was too long, or ended early.
+    /// The body; `None` if it was too long or ended early.
     pub body: Option<&'a [u8]>,
 }
 
-/// What a method and a path name.
+/// The call that a method and a path name.
 enum ServiceCall<'a> {
     Pay,
     FollowUp(&'a str),
     Retrieve(&'a str),
-    /// With its parameters in the query string, or in the body.
+    /// With its parameters in the query string or in the body.
     Query,
     QueryByBody,
     Report(Report),
@@ -41,34 +41,34 @@ enum ServiceCall<'a> {
     ShowSchedule(&'a str),
     Reschedule(&'a str),
     CancelSchedule(&'a str),
-    /// Of the simulator alone: its clock is put forward.
+    /// Puts the clock forward; only the simulator has it.
     SetClock,
     Register,
     Deregister(&'a str),
     PayStored(&'a str),
     CreateCheckout,
     UpdateCheckout(&'a str),
-    /// By the widget, in a shopper's browser.
+    /// From the widget in a shopper's browser.
     Submit(&'a str, Purpose),
     CheckoutResult(&'a str, Purpose),
-    /// A shopper comes back from a page that they were sent to.
+    /// A shopper returns from a page of a bank or provider.
     Return(&'a str),
     Script,
     Integrity,
     /// The amount and the token of a simulated wallet.
     Sheet,
-    /// What the script loads.
+    /// A file that the script loads.
     Asset(&'a str),
-    /// A browser asks whether it may ask.
+    /// A browser's preflight request.
     Preflight,
 }
 
-/// A method that a path does not take is an endpoint that does not exist.
+/// Returns the call. A method that a path does not support counts as an unknown endpoint.
 fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<ServiceCall<'a>> {
     if !literal && (method.as_str(), path) == ("POST", CLOCK) {
         return Some(ServiceCall::SetClock);
     }
-    // The paths of a checkout are written without a version too (behaviour: Endpoints).
+    // The paths of a checkout also work without a version (behaviour: Endpoints).
     let bare = || path.strip_prefix('/').filter(|path| path.starts_with("checkouts/"));
     let parts: Vec<&str> = path.strip_prefix("/v1/").or_else(bare)?.split('/').collect();
     Some(match (method.as_str(), parts.as_slice()) {
@@ -106,8 +106,8 @@ fn purpose(word: &str) -> Option<Purpose> {
     [Purpose::Payment, Purpose::Registration].into_iter().find(|purpose| purpose.as_str() == word)
 }
 
-/// Whether a request comes from a shopper's browser, which has no access token. The hash of the script is no secret,
-/// and the interface's letter asks for a token all the same (behaviour: Authentication, 2).
+/// Returns whether a request comes from a shopper's browser, which has no access token. The hash of the script is no
+/// secret, but the literal rules require a token for it (behaviour: Authentication, 2).
 pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, literal: bool) -> bool {
     match operation(method, path, literal) {
         Some(
@@ -123,20 +123,21 @@ pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, 
     }
 }
 
-/// Whether a request puts the clock forward.
+/// Returns whether a request puts the clock forward.
 pub(super) fn is_of_clock(path: &str) -> bool {
     path == CLOCK
 }
 
-/// Where the clock is set; of the simulator alone.
+/// The path that sets the clock; only the simulator has it.
 const CLOCK: &str = "/simulator/clock";
 
-/// What every page may read: there is no token and no cookie in such a request, and what may be paid for is told by
-/// where the page is from.
+/// The header for answers that every page may read. Such a request has neither token nor cookie; the origin of the page
+/// decides what it may pay.
 pub(super) const FOR_ANY_PAGE: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
 impl ServiceCall<'_> {
-    /// What is counted together (behaviour: Limits, "the number of requests to an operation").
+    /// Returns the name under which requests are counted together (behaviour: Limits, "the number of requests to an
+    /// operation").
     fn name(&self) -> &'static str {
         match self {
             Self::Pay => "payment",
@@ -160,7 +161,7 @@ impl ServiceCall<'_> {
     }
 }
 
-/// Does what is asked.
+/// Carries out the request.
 pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     let literal = host.host_rules().is_literal();
     let operation = operation(asked.method, asked.arrived.path, literal);
@@ -212,29 +213,29 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
 }
 
-/// Whether a report is wanted as a file.
+/// Returns whether the client wants a report as a file.
 fn accepts_csv(headers: &HeaderMap) -> bool {
     let said = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     said.split(',').any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/csv"))
 }
 
-/// The body of a request that may have one.
+/// Returns the body of a request that may have one.
 fn form<'a>(asked: &RouteRequest<'a>) -> Result<&'a [u8], Refusal> {
     check_form(asked.headers, asked.arrived.query)?;
     Ok(asked.body.ok_or_else(|| Invalid::new("body", "too long, or ends early"))?)
 }
 
-/// 32 to 48 letters, digits, dots and hyphens.
+/// Returns whether the id has 32 to 48 letters, digits, dots and hyphens.
 fn is_checkout(id: &str) -> bool {
     (32..=48).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-'))
 }
 
-/// Exactly 32 letters and digits.
+/// Returns whether the id has exactly 32 letters and digits.
 fn is_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// The access token (behaviour: Authentication, 2 and 5).
+/// Checks the access token (behaviour: Authentication, 2 and 5).
 pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Delivery> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let (Some(header), None) = (sent.next(), sent.next()) else { return Err(refusal::unauthorized()) };
@@ -251,8 +252,8 @@ pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Deliver
     }
 }
 
-/// Request data are body parameters, form-encoded and UTF-8 (data-model: What the service does; behaviour:
-/// Authentication, 6).
+/// Checks that the request data are body parameters, form-encoded and UTF-8 (data-model: What the service does;
+/// behaviour: Authentication, 6).
 fn check_form(headers: &HeaderMap, query: &str) -> Result<(), Invalid> {
     if !query.is_empty() {
         return Err(Invalid::new("query string", "parameters of a POST belong into its body"));

@@ -1,22 +1,26 @@
-//! 3-D Secure (data-model: 3D Secure): whether a card's holder is authenticated, how it ends, and the proof of it in
-//! the answer. Which test card does what is in `test_card`; the challenge page is in `page`.
+//! 3-D Secure (data-model: 3D Secure): whether a cardholder is authenticated, how the authentication ends, and its
+//! proof in the answer. `test_card` says what each test card does; `page` shows the challenge.
 //!
 //! | request | what happens |
 //! |---|---|
-//! | `threeDSecure.disable` = true, or the merchant's own payment (MIT) | goes without |
+//! | `threeDSecure.disable` = true, or a payment that the merchant starts (MIT) | no authentication |
 //! | `eci`, `verificationId`, … of another server | passed through |
-//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | goes without; or `challengeIndicator` 03, 04: asks |
+//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | no authentication; with `challengeIndicator` 03, 04 a challenge |
 //! | `threeRIInd`, `channel` | the merchant's own authentication, without a customer |
-//! | a card that takes part | browser fields and billing address are mandatory; then as the card says |
-//! | `decoupled` = true where the card would ask | no page: pending, and decided two minutes later |
-//! | `npa` = true | the same, and nothing is paid, whatever the amount is; a card that takes no part is declined |
-//! | any other card | goes without |
+//! | a card that takes part | browser fields and billing address are required; then as the card says |
+//! | `decoupled` = true where the card would have a challenge | no page: pending, and decided two minutes later |
+//! | `npa` = true | the same, and nothing is paid, with any amount; a card that takes no part is declined |
+//! | any other card | no authentication |
 //!
-//! Assumed, as the interface is silent: the version is 2.2.0; `exemptionFlag` 01 is a low value, up to 30 euros (more
-//! is declined, 300.100.100), 02 a low risk, 03 a trusted shop, 04 a firm; `eci` 05, 06 and 07 (of a Mastercard-type
-//! card 02, 01 and 07) are authenticated, attempted and neither. Of a proof from elsewhere the lengths count alone.
-//! What its `eci` means is its scheme's. A proof that says it has authenticated (status Y or A, or without a status an
-//! `eci` of 01, 02, 05 or 06) has a `verificationId`.
+//! Where the interface is silent, this is assumed:
+//!
+//! - The version is 2.2.0.
+//! - `exemptionFlag` 01 is a low value, up to 30 euros; more is declined, 300.100.100. 02 is a low risk, 03 a trusted
+//!   shop, 04 a corporate payment.
+//! - `eci` 05, 06 and 07 (of a Mastercard-type card 02, 01 and 07) mean authenticated, attempted and neither.
+//! - Of another server's proof only the lengths are checked. Its scheme defines the meaning of its `eci`.
+//! - A proof that claims an authentication has a `verificationId`. It claims one by status Y or A, or without a status
+//!   by an `eci` of 01, 02, 05 or 06.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -30,14 +34,14 @@ use super::invalid::Invalid;
 use super::test_card::Secure;
 use pos_terms::money::Amount;
 
-/// How an authentication ended, or that it waits for the customer.
+/// The end of an authentication, or its wait for the customer.
 pub(super) enum Authentication {
-    /// There was none.
+    /// There was no authentication.
     Without,
-    /// `threeDSecure` of the answer.
+    /// The authentication ended with this `threeDSecure` of the answer.
     Done(Value),
     Refused(Value, Declined),
-    /// What it will be when the customer has given the right password.
+    /// The customer must give a password; this is the result once it is right.
     Challenge(Value),
 }
 
@@ -49,12 +53,12 @@ const NEEDS_CUSTOMER: Declined = Declined {
     arc: *b"1A",
 };
 
-/// The version that is spoken here.
+/// The version of 3-D Secure in answers.
 const VERSION: &str = "2.2.0";
-/// The most that is a low value, in cents of a euro.
+/// The highest low value, in cents of a euro.
 const LOW_VALUE: u64 = 3000;
 
-/// What version 2 wants to know of a browser, and of whoever pays (data-model: Customer, Billing address).
+/// The fields that version 2 requires of the browser and of the customer (data-model: Customer, Billing address).
 const BROWSER: [&str; 7] = [
     "customer.browser.acceptHeader",
     "customer.browser.language",
@@ -66,7 +70,7 @@ const BROWSER: [&str; 7] = [
 ];
 const ADDRESS: [&str; 4] = ["billing.street1", "billing.city", "billing.postcode", "billing.country"];
 
-/// What only another server can know.
+/// The fields that only another server can know.
 const EXTERNAL: [&str; 5] = ["eci", "verificationId", "authenticationStatus", "dsTransactionId", "acsTransactionId"];
 
 fn field(name: &str) -> String {
@@ -122,7 +126,7 @@ pub(super) fn authenticate(
     })
 }
 
-/// Browser and address of the customer, who sits before it.
+/// Checks the browser and address of a customer who is present.
 fn customer(form: &Form) -> Result<(), Invalid> {
     let browser = if form.get("threeDSecure.deviceInfo").is_some() { &[][..] } else { &BROWSER[..] };
     match browser.iter().chain(&ADDRESS).find(|name| form.get(name).is_none()) {
@@ -131,8 +135,8 @@ fn customer(form: &Form) -> Result<(), Invalid> {
     }
 }
 
-/// Installments say how many they are when 3-D Secure is processed (data-model: Card on file). The table's rule knows
-/// it where a field of 3-D Secure is sent; here the card says it.
+/// Checks that installments state their number when 3-D Secure is processed (data-model: Card on file). The table's
+/// rule covers requests with a field of 3-D Secure; here the card decides.
 fn installments(form: &Form) -> Result<(), Invalid> {
     const HOW_MANY: &str = "standingInstruction.numberOfInstallments";
     if form.get("standingInstruction.type") == Some("INSTALLMENT") && form.get(HOW_MANY).is_none() {
@@ -141,15 +145,15 @@ fn installments(form: &Form) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// Flags an authentication without a payment.
+/// The parameter of an authentication without a payment.
 pub(super) const NPA: &str = "threeDSecure.npa";
 
-/// Whether the holder is authenticated and nothing is paid.
+/// Returns whether the holder is authenticated and nothing is paid.
 pub(super) fn is_alone(form: &Form) -> bool {
     form.is_true(NPA)
 }
 
-/// The amount that is authenticated is another one when the request says so (data-model: 3D Secure; Risk).
+/// Adds the authenticated amount if the request names one that differs (data-model: 3D Secure; Risk).
 fn shows(form: &Form, mut proof: Value) -> Value {
     if let Some(amount) = form.get("threeDSecure.amount").or(form.get("risk.amount")) {
         proof["amount"] = json!(amount);
@@ -158,7 +162,7 @@ fn shows(form: &Form, mut proof: Value) -> Value {
     proof
 }
 
-/// The proof that an authentication here ended so: Y authenticated, A attempted, U not available, N rejected.
+/// Makes the proof of an authentication that ended here: Y authenticated, A attempted, U not available, N rejected.
 pub(super) fn proof(number: &str, status: char) -> Value {
     let brand = brand::of(number).unwrap_or_default();
     let mut proof = json!({
@@ -180,7 +184,7 @@ fn uuid() -> String {
     format!("{}-{}-4{}-8{}-{}", &id[..8], &id[8..12], &id[13..16], &id[17..20], &id[20..])
 }
 
-/// How sure an authentication is, as the brand numbers it.
+/// Returns the strength of an authentication in the numbers of the brand.
 fn eci(brand: &str, status: char) -> &'static str {
     match (matches!(brand, "MASTER" | "MAESTRO"), status) {
         (true, 'Y') => "02",
@@ -191,7 +195,7 @@ fn eci(brand: &str, status: char) -> &'static str {
     }
 }
 
-/// The proof of another server, as it is passed on: the table has judged its lengths.
+/// Returns the proof of another server unchanged; the table has checked its lengths.
 pub(super) fn external(form: &Form) -> Result<Value, Invalid> {
     let get = |name: &str| form.get(&field(name));
     let eci = form.required("threeDSecure.eci")?;

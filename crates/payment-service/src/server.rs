@@ -1,4 +1,4 @@
-//! The server: TCP, TLS, HTTP/1.1. What a request means is in `route`, how an answer goes out in `response`.
+//! The server: TCP, TLS, HTTP/1.1. `route` gives a request its meaning, and `response` sends the answer.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,11 +28,11 @@ use super::route::{self, RouteRequest};
 use super::shared::Shared;
 use pos_gateway_model::form;
 
-/// Longest body of a request: a cart with as many items as there can be.
+/// The longest body of a request: a cart with the most items.
 const MAX_BODY: usize = form::LONGEST;
-/// What is read of a body that is too long before the line is cut.
+/// The bytes that are read of a body that is too long, before the connection is cut.
 const MAX_READ: usize = 64 << 20;
-/// What [`Mode::Constant`] answers: as long as an answer to a sale.
+/// The answer of [`Mode::Constant`]: as long as an answer to a sale.
 const CONSTANT: &[u8] = &[b' '; 900];
 
 /// An order to the running server.
@@ -88,7 +88,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Connections that may wait to be taken.
+/// The most connections that wait to be accepted.
 const BACKLOG: u32 = 128;
 
 async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
@@ -160,8 +160,8 @@ async fn handle(
     Ok(response)
 }
 
-/// The body, unless it is too long. What is too long is read all the same, within reason: a client that is still
-/// sending would not hear the answer.
+/// Reads the body, unless it is too long. A body that is too long is still read, up to a limit: a client that is still
+/// sending would not read the answer.
 async fn read_body(mut body: Incoming) -> Option<Vec<u8>> {
     let (mut kept, mut seen) = (Vec::new(), 0_usize);
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {

@@ -1,4 +1,4 @@
-//! What the server's connections, the clockwork and those who call others share: the host, and what the wire has seen.
+//! The state shared by the server's connections, the clockwork and the outgoing calls: the host, and the counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,7 +12,7 @@ use super::host::Host;
 use super::measured_stream::{self, StreamTimes};
 use super::options::Options;
 
-/// What all connections share.
+/// The shared state.
 pub(super) struct Shared {
     pub(super) options: Arc<Options>,
     host: Mutex<Host>,
@@ -21,18 +21,18 @@ pub(super) struct Shared {
     pub(super) handshakes: AtomicU64,
     pub(super) requests: AtomicU64,
     pub(super) last_payment: Mutex<Option<(Instant, Arc<StreamTimes>)>>,
-    /// The latest payment as it was sent; kept in [`Mode::Fast`](super::Mode::Fast) only.
+    /// The latest payment request as it was sent; kept in [`Mode::Fast`](super::Mode::Fast) only.
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
-    /// Another call to a shop may be the next one.
+    /// Wakes the task that calls shops: another call may be the next one.
     pub(super) clock_or_checkouts_changed: Notify,
     /// Wakes the clockwork.
     pub(super) called: Arc<Notify>,
-    /// Wakes who sends to webhooks.
+    /// Wakes the task that sends webhooks.
     pub(super) posted: Arc<Notify>,
 }
 
-/// Who is told what the wire sees, in the moment it does.
+/// The function that gets every event on the connection as it happens.
 pub(super) type Watcher = Box<dyn Fn(WireEvent<'_>) + Send + Sync>;
 
 impl Shared {

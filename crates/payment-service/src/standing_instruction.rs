@@ -1,11 +1,15 @@
-//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, later ones keep
-//! to it.
+//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, and later
+//! payments must follow it.
 //!
-//! Assumed, as the interface is silent: mode, source and type come together; INITIAL is the customer's own (CIT); the
-//! merchant's own (MIT) has no card at the counter; the terms (`expiry`, `frequency`, `numberOfInstallments`) are those
-//! of the first payment; the first payment counts among the installments. A follow-up practice is the merchant's own: a
-//! RESUBMISSION is of what was declined, of the same amount; DELAYED_CHARGES and NO_SHOW follow something approved.
-//! What began elsewhere (`recurringMigration`) is a first payment of any type.
+//! Where the interface is silent, this is assumed:
+//!
+//! - Mode, source and type come together.
+//! - INITIAL is started by the customer (CIT). A payment that the merchant starts (MIT) has no card at a terminal.
+//! - The terms (`expiry`, `frequency`, `numberOfInstallments`) are those of the first payment, which counts among the
+//!   installments.
+//! - The merchant starts the payments of a follow-up practice. A RESUBMISSION repeats a declined payment with the same
+//!   amount; DELAYED_CHARGES and NO_SHOW follow an approved one.
+//! - An agreement made at another service (`recurringMigration`) is a first payment of any type.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
@@ -23,15 +27,15 @@ const SOURCE: &str = "standingInstruction.source";
 const REFERENCE: &str = "standingInstruction.initialTransactionId";
 const AGREEMENT: &str = "standingInstruction.agreementId";
 pub(super) const PRACTICE: &str = "standingInstruction.industryPractice";
-/// The practices that raise a reservation, or take its place.
+/// The practices that raise or replace a reservation.
 pub(super) const PRACTICES: [&str; 2] = ["INCREMENTAL_AUTH", "REAUTHORIZATION"];
 
-/// Whether a payment is to raise or replace another one.
+/// Returns whether a payment raises or replaces another one.
 pub(super) fn renews_or_adds(form: &Form) -> bool {
     form.get(PRACTICE).is_some_and(|practice| PRACTICES.contains(&practice))
 }
 
-/// The agreement of a payment with the card at the counter.
+/// Returns the agreement of a payment with a card at a terminal.
 pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
     let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     match (form.get(MODE), form.get(SOURCE)) {
@@ -44,8 +48,8 @@ pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
     }
 }
 
-/// The agreement of a payment whose data are in the form. What the merchant starts (MIT) names the customer's own
-/// payment: a card in a form is not held to what was paid with it before.
+/// Returns the agreement of a payment with its data in the form. A payment that the merchant starts (MIT) names the
+/// customer's payment; earlier payments with the same card do not count.
 pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
     let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     match (form.get(MODE), form.get(SOURCE)) {
@@ -61,7 +65,7 @@ pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
     }
 }
 
-/// The agreement of a payment with a stored card, with which `before` was paid.
+/// Returns the agreement of a payment with a stored card, which has made the payments `before`.
 pub(super) fn with_stored(
     form: &Form,
     before: &[Booking],
@@ -85,7 +89,7 @@ pub(super) fn with_stored(
     let here = before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
         fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named(fields)
     });
-    // Of what was begun elsewhere the type is not told.
+    // The type of an agreement made at another service is unknown.
     let first = here.or_else(|| migrated.filter(|first| named(first)));
     let Some(first) = first else {
         return Err(Invalid::new(REFERENCE, "no first payment (INITIAL) of this type with this stored card").into());
@@ -106,7 +110,7 @@ pub(super) fn with_stored(
     Ok(Some(Value::Object(fields)))
 }
 
-/// Whether the practice that a payment names can follow what was paid with the stored account.
+/// Checks that the practice of a payment can follow the earlier payments with the stored account.
 fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
     let Some(practice) = form.get(PRACTICE) else { return Ok(()) };
     let is = |state: State| move |booking: &&Booking| booking.entry.state == state;
@@ -130,7 +134,7 @@ fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
     if follows { Ok(()) } else { Err(Invalid::new(PRACTICE, why)) }
 }
 
-/// Whether one more payment keeps to the terms of the first.
+/// Checks that one more payment follows the terms of the first.
 fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Refusal> {
     const CODE: &str = "800.100.190";
     let number = |name: &str| first[name].as_str().and_then(|text| text.parse::<u32>().ok());
@@ -155,7 +159,7 @@ fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Ref
     Ok(())
 }
 
-/// What the form says of it, without its beginnings.
+/// Returns the form's fields of an agreement, without their prefix.
 fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
     let named = form.iter().filter_map(|(name, value)| Some((name.strip_prefix("standingInstruction.")?, value)));
     let fields: Map<String, Value> = named.map(|(name, value)| (name.to_owned(), json!(value))).collect();
@@ -168,7 +172,7 @@ fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> 
     Ok(Some(fields))
 }
 
-/// The first payment of an agreement that began at another service (data-model: Recurring migration).
+/// Returns the first payment of an agreement made at another service (data-model: Recurring migration).
 pub(super) fn migrated(form: &Form, now: DateTime<Utc>) -> Result<Option<Value>, Invalid> {
     const AT: &str = "recurringMigration.requestTimestamp";
     if form.first_under("recurringMigration.").is_none() {
@@ -182,7 +186,7 @@ pub(super) fn migrated(form: &Form, now: DateTime<Utc>) -> Result<Option<Value>,
     Ok(Some(json!({ "mode": "INITIAL", "source": "CIT", "initialTransactionId": reference })))
 }
 
-/// What the scheme would give: fifteen digits.
+/// Makes a scheme's reference: fifteen digits.
 fn scheme_reference() -> String {
     new_id().bytes().map(|c| char::from(b'0' + c % 10)).take(15).collect()
 }

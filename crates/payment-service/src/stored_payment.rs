@@ -15,7 +15,7 @@ use super::schedule::job;
 use super::standing_instruction;
 
 impl Host {
-    /// `POST /v1/registrations/{id}/payments`.
+    /// Handles `POST /v1/registrations/{id}/payments`.
     pub(super) fn pay_with_registration(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::WITH_REGISTRATION)?;
         let kind = match form.required("paymentType")? {
@@ -42,9 +42,9 @@ impl Host {
         }
         let before = self.books.with_registration(id)?;
         let kept = standing_instruction::with_stored(&form, &before, stored.first.as_ref(), self.clock.now());
-        // A bank without rules asks for no agreement.
+        // Permissive rules require no agreement.
         let instruction = if self.host_rules().books_all() { kept.unwrap_or_default() } else { kept? };
-        // What was read at the counter is a terminal's.
+        // A card that was read at a terminal, or a request with terminal fields, counts as a terminal's payment.
         let at_the_counter = form.first_under("pos.").is_some() || stored.shown == json!({});
         let draft =
             Draft { registration: Some(id.to_owned()), instruction, at_the_counter, ..Draft::new(&form, kind, amount) };

@@ -1,8 +1,8 @@
-//! The test cards: which exist, what their issuers think of them, and what 3-D Secure does with them. One table, which
+//! The test cards: their numbers, the decisions of their issuers, and their behaviour in 3-D Secure. One table, which
 //! `pos-sim gateway --help` prints.
 //!
 //! Public test numbers only: those of the simulated reader's deck, and those that payment services publish for tests.
-//! A number that is not here is no card: typed in clear it is refused, so that nobody's own card is ever sent.
+//! An unlisted number that is typed in clear is refused, so that no real card is sent.
 
 use std::fmt::Write as _;
 
@@ -19,26 +19,26 @@ pub(super) struct TestCard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CardStatus {
     Active,
-    /// In order, and its issuer has something to change on the card.
+    /// In order, and its issuer has scripts for the card.
     Scripts,
     Expired,
     Lost,
 }
 
-/// What becomes of an authentication with 3-D Secure (version 2).
+/// The result of an authentication with 3-D Secure (version 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Secure {
-    /// The card takes no part; its payments go without.
+    /// The card takes no part; its payments have no authentication.
     NotEnrolled,
-    /// Authenticated without a question (Y).
+    /// Authenticated without a challenge (Y).
     Frictionless,
-    /// Not authenticated, but it was tried (A).
+    /// Not authenticated, but attempted (A).
     Attempted,
-    /// The issuer could not be reached (U); the payment goes on without its protection.
+    /// The issuer could not be reached (U); the payment goes on without authentication.
     Unavailable,
-    /// The issuer says no (N) without a question.
+    /// The issuer rejects (N) without a challenge.
     Rejected,
-    /// The customer is asked for a one-time password.
+    /// The customer must enter a one-time password.
     Challenge,
 }
 
@@ -73,7 +73,7 @@ const CARDS: &[TestCard] = &[
     TestCard { pin: "4315", ..deck("5413330089099023", CardStatus::Active) },
     deck("374245001751006", CardStatus::Active),
     deck("4761739001010036", CardStatus::Lost),
-    // Typed on pages alone.
+    // Only for typing on pages.
     deck("4242424242424242", CardStatus::Active),
     deck("5105105105105100", CardStatus::Active),
     deck("378282246310005", CardStatus::Active),
@@ -97,23 +97,23 @@ const fn secure(number: &'static str, secure: Secure) -> TestCard {
     TestCard { number, pin: "1234", status: CardStatus::Active, secure }
 }
 
-/// All of them.
+/// Returns all cards.
 pub(super) fn all() -> &'static [TestCard] {
     CARDS
 }
 
-/// The card with this number.
+/// Returns the card with this number.
 pub(super) fn find(number: &str) -> Option<&'static TestCard> {
     CARDS.iter().find(|card| card.number == number)
 }
 
-/// The card of which only the first six and the last four digits are known.
+/// Returns the card of which only the first six and the last four digits are known.
 pub(super) fn find_stored(bin: &str, last4: &str) -> Option<&'static TestCard> {
     CARDS.iter().find(|card| card.number.starts_with(bin) && card.number.ends_with(last4))
 }
 
 impl TestCard {
-    /// What an answer says of its issuer and kind (data-model: Payment response fields).
+    /// Returns the issuer and kind of the card for an answer (data-model: Payment response fields).
     pub(super) fn facts(&self) -> Value {
         let debit = self.number.starts_with('6') || self.number.starts_with("4012");
         json!({
@@ -138,7 +138,7 @@ impl Secure {
     }
 }
 
-/// The table as text, for `--help`.
+/// Returns the table as text, for `--help`.
 pub(super) fn help() -> String {
     let mut text = String::from(
         "Test cards to type (card.number), with any future expiry date, and their 3-D Secure behaviour:\n",

@@ -1,11 +1,11 @@
-//! Too many requests (behaviour: Limits): so many in each second of the gateway's clock, or the next few whatever the
-//! time. A throttled request is not processed. What is counted together has one name.
+//! Limits the number of requests (behaviour: Limits): a number per second of the gateway's clock, or the next few at
+//! any time. A throttled request is not processed. Requests that are counted together have one name.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-/// Who counts.
+/// The counter of requests.
 #[derive(Debug, Default)]
 pub(super) struct Throttle {
     per_second: Option<u32>,
@@ -19,12 +19,12 @@ impl Throttle {
         Self { per_second, ..Self::default() }
     }
 
-    /// Throttles the next requests, whatever the rate.
+    /// Throttles the next requests, independently of the rate.
     pub(super) fn next(&mut self, requests: u32) {
         self.next = requests;
     }
 
-    /// Counts a request to `operation`; whether it is one too many.
+    /// Counts a request to `operation`; returns whether it is one too many.
     pub(super) fn refuses(&mut self, operation: &'static str, now: DateTime<Utc>) -> bool {
         if self.next > 0 {
             self.next -= 1;

@@ -1,8 +1,8 @@
-//! Tokens that stand for a card (data-model: Token account), made by `provider` from a test card.
+//! Tokens that replace a card number (data-model: Token account); `provider` makes them from test cards.
 //!
-//! Assumed, as the interface is silent: a network's token proves each payment of the customer's by a cryptogram, once,
-//! or by its short code; what the merchant starts (MIT), and what money goes to, needs no proof. A token from outside
-//! needs none either, and one that is sent is checked.
+//! Where the interface is silent, this is assumed. A network token needs a proof for each payment that the customer
+//! starts: a cryptogram, valid once, or its short code. A payment that the merchant starts (MIT) and money to the token
+//! need no proof. An external token needs none either, but a proof that is sent is checked.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ const WRONG_CODE: Declined =
     Declined { code: "800.100.153", description: "transaction declined (wrong token verification code)", arc: *b"05" };
 
 impl Host {
-    /// The token of a form.
+    /// Reads the token of a form.
     pub(super) fn token_account(&mut self, form: &Form, kind: Kind) -> Result<Paying, Refusal> {
         let (of, method) = match form.required("tokenAccount.type")? {
             "NETWORK" => (TokenType::Network, Method::NetworkToken),

@@ -1,8 +1,9 @@
-//! Mobile wallets (data-model: Mobile-wallet payments): the token that a wallet has encrypted for one payment, opened
-//! here (`provider`), or the card that the merchant has decrypted.
+//! Mobile wallets (data-model: Mobile-wallet payments): the token that a wallet has encrypted for one payment, which is
+//! decrypted here (`provider`), or the card that the merchant has decrypted.
 //!
-//! Assumed, as the interface is silent: a token is good for one payment, of the amount and in the currency that the
-//! customer has agreed to on the telephone; the telephone has authenticated its owner, so that nothing is asked again.
+//! Where the interface is silent, this is assumed. A token is valid for one payment, with the amount and the currency
+//! that the customer has agreed to on the phone. The phone has authenticated its owner, so there is no further
+//! authentication.
 
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ use super::secure;
 use super::test_card;
 
 impl Host {
-    /// What a wallet has encrypted.
+    /// Reads the token of a wallet.
     pub(super) fn wallet_token(&mut self, form: &Form, prefix: &str) -> Result<Paying, Refusal> {
         let name = format!("{prefix}.paymentToken");
         let wrong = |why: &str| Err(Invalid::new(name.as_str(), why).into());
@@ -53,7 +54,7 @@ impl Host {
         })
     }
 
-    /// What the merchant has decrypted: a card, with the proof of the wallet.
+    /// Reads a card that the merchant has decrypted, with the proof of the wallet.
     pub(super) fn decrypted_wallet(&mut self, form: &Form) -> Result<Paying, Refusal> {
         let proof: Value = secure::external(form)?;
         let mut paying = self.typed_card(form)?;

@@ -1,16 +1,17 @@
-//! Faults on the line: delay, drop, one wrong bit, cut; around any byte stream, the same again for the same seed.
+//! Faults on a connection: delay, drop, one wrong bit, cut. They work around any byte stream, and repeat with the same
+//! seed.
 //!
 //! ```text
-//!            ┌──────────── Line<S> ────────────┐
+//!            ┌──────── FaultyStream<S> ────────┐
 //!  holder ◀──┤ Read  : delay · drop · flip · cut ├◀── the other end
 //!  holder ──▶┤ Write : delay · drop · flip · cut ├──▶ (pty, TCP, duplex)
 //!            └────────────▲────────────────────┘
-//!                      Faults (a cloneable handle: a test, or a person who types)
+//!                      LineFaults (a cloneable handle: for a test, or for typed commands)
 //! ```
 //!
-//! What happens to a byte depends on the seed, the direction and its position only, never on the pieces in which it
-//! travels or on the time: a failing run can be repeated. It is not a model of a radio or of a network; it does not
-//! reorder or repeat. Positions and settings belong to the handle, so after a reconnect the count goes on.
+//! The fate of a byte depends only on the seed, the direction and its position. It depends neither on the size of the
+//! pieces nor on the time, so a failing run can be repeated. This is not a model of a radio or of a network; it does
+//! not reorder or repeat. Positions and settings belong to the handle, so the count goes on after a reconnect.
 
 mod proxy;
 mod stream;
@@ -24,7 +25,7 @@ use tokio::sync::Notify;
 pub use self::proxy::{FaultArgs, Misunderstood, proxy, run};
 pub use self::stream::FaultyStream;
 
-/// Which way a byte travels, as seen by whoever holds the [`FaultyStream`].
+/// The direction of a byte, as seen by the holder of the [`FaultyStream`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// From the other end to the holder.
@@ -33,46 +34,45 @@ pub enum Direction {
     Write,
 }
 
-/// Both ways, for settings that are meant for both.
+/// Both directions, for settings that apply to both.
 pub const BOTH_DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
-/// The handle: what is wrong with the line. Clones set and count the same faults; they may be changed while the line
-/// runs.
+/// The handle of the faults on a connection. Clones set and count the same faults, also while the connection is open.
 #[derive(Clone, Debug)]
 pub struct LineFaults(Arc<Shared>);
 
-/// What was really injected, so that a test can prove that it had its faults.
+/// The faults that were really injected, for a test that must prove that its faults happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounts {
-    /// Bytes that went in, either way.
+    /// Bytes that went in, in both directions.
     pub bytes: u64,
     /// Bytes that never came out.
     pub dropped: u64,
     /// Bytes that came out with one wrong bit.
     pub flipped: u64,
-    /// Times the line was cut.
+    /// The number of cuts.
     pub cuts: u64,
 }
 
 impl LineFaults {
-    /// A clean line, until something is set. The seed decides which bytes the chances will hit.
+    /// Makes a connection without faults. The seed decides which bytes the chances will hit.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         let state = State { seed, ways: Default::default(), cuts: 0 };
         Self(Arc::new(Shared { state: Mutex::new(state), cut: Arc::new(Notify::new()) }))
     }
 
-    /// Holds up every piece of data for `delay`.
+    /// Delays every piece of data by `delay`.
     pub fn delay(&self, direction: Direction, delay: Duration) {
         self.way(direction, |way| way.delay = delay);
     }
 
-    /// Loses that many of a thousand bytes.
+    /// Loses this many of a thousand bytes.
     pub fn drop_per_mille(&self, direction: Direction, chance: u16) {
         self.way(direction, |way| way.drop_per_mille = chance);
     }
 
-    /// Turns one bit over in that many of a thousand bytes.
+    /// Flips one bit in this many of a thousand bytes.
     pub fn flip_per_mille(&self, direction: Direction, chance: u16) {
         self.way(direction, |way| way.flip_per_mille = chance);
     }
@@ -82,25 +82,25 @@ impl LineFaults {
         self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), ByteFate::Drop));
     }
 
-    /// Turns over bit `bit` (0 is the lowest) of the byte that comes after `skip` more bytes (0: the next).
+    /// Flips bit `bit` (0 is the lowest) of the byte that comes after `skip` more bytes (0: the next).
     pub fn flip_bit(&self, direction: Direction, skip: u64, bit: u8) {
         let fate = ByteFate::Flip(1 << (bit % 8));
         self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), fate));
     }
 
-    /// Lets `n` more bytes pass and then cuts the line, once.
+    /// Lets `n` more bytes pass and then cuts the connection, once.
     pub fn cut_after_bytes(&self, direction: Direction, n: u64) {
         self.way(direction, |way| way.cut_at = Some(way.position.saturating_add(n)));
     }
 
-    /// Cuts every line that is open now, as pulling the plug does: the holder reads the end of file and can write no
-    /// more, the other end loses its peer. A line opened later is whole.
+    /// Cuts every open connection, as pulling the plug does: the holder reads the end of file and can write no more,
+    /// and the other end loses its peer. A connection opened later has no fault.
     pub fn cut_now(&self) {
         self.lock().cuts += 1;
         self.0.cut.notify_waiters();
     }
 
-    /// Takes all faults away that have not happened yet.
+    /// Removes all faults that have not happened yet.
     pub fn clear(&self) {
         for direction in BOTH_DIRECTIONS {
             self.way(direction, |way| {
@@ -109,7 +109,7 @@ impl LineFaults {
         }
     }
 
-    /// What was injected so far.
+    /// Returns the faults that were injected so far.
     #[must_use]
     pub fn counts(&self) -> FaultCounts {
         let state = self.lock();
@@ -130,7 +130,7 @@ impl LineFaults {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What becomes of the next bytes of this way, at most `len` of them: a clean run, or one fault.
+    /// Returns the fate of the next bytes in this direction, at most `len` of them: a run without faults, or one fault.
     fn next(&self, direction: Direction, len: usize) -> Next {
         let state = self.lock();
         let way = &state.ways[direction as usize];
@@ -146,7 +146,7 @@ impl LineFaults {
         Next::Clean(clean)
     }
 
-    /// `n` bytes have met their fate. True when the line is to be cut behind them.
+    /// Counts `n` bytes with this fate. Returns true if the connection is to be cut after them.
     fn passed(&self, direction: Direction, n: usize, fate: ByteFate) -> bool {
         self.way(direction, |way| {
             way.position += n as u64;
@@ -164,7 +164,7 @@ impl LineFaults {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Wakes both halves of every open line when it is cut.
+    /// Wakes both halves of every open connection when it is cut.
     cut: Arc<Notify>,
 }
 
@@ -178,7 +178,7 @@ struct State {
 
 #[derive(Debug, Default)]
 struct DirectionFaults {
-    /// Bytes that have met their fate.
+    /// The number of bytes whose fate is decided.
     position: u64,
     delay: Duration,
     drop_per_mille: u16,
@@ -223,7 +223,7 @@ impl DirectionFaults {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014) used as a hash: any position can be asked without the ones before it.
+/// Computes SplitMix64 (Steele, Lea, Flood 2014) as a hash: any position can be computed without the earlier ones.
 fn scatter(seed: u64, direction: Direction, position: u64) -> u64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |mut z: u64| {

@@ -1,5 +1,5 @@
-//! `pos-sim gateway`: the gateway as a program of its own. Its arguments are here, so that the service needs no parser
-//! of command lines.
+//! `pos-sim gateway`: the gateway as a program. The arguments are here, so that the service needs no parser for command
+//! lines.
 
 use std::io;
 use std::net::SocketAddr;
@@ -99,7 +99,7 @@ pub struct HostRulesArgs {
 }
 
 impl HostRulesArgs {
-    /// What they mean.
+    /// Returns the host rules that the arguments mean.
     #[must_use]
     pub fn host_rules(self) -> HostRules {
         match (self.permissive, self.literal) {
@@ -130,7 +130,7 @@ fn time(text: &str) -> Result<DateTime<Utc>, String> {
 }
 
 impl Args {
-    /// The options that they mean.
+    /// Returns the options that the arguments mean.
     ///
     /// # Errors
     /// When a file that they name cannot be read.
@@ -164,7 +164,7 @@ impl Args {
     }
 }
 
-/// Runs the gateway until the program is interrupted; prints where everything is.
+/// Runs the gateway until the program is interrupted, and prints its addresses and files.
 ///
 /// # Errors
 /// When the address cannot be taken or the file cannot be written.

@@ -1,4 +1,4 @@
-//! `pos-sim`: the outside world on a desk. Each device alone on its real wire, or a whole shop.
+//! `pos-sim`: the simulator of everything around the agent. Each device alone with its real protocol, or a whole shop.
 
 use std::process::ExitCode;
 
@@ -39,9 +39,10 @@ async fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Nobody is left to tell when the terminal is gone.
+            // If the terminal is gone, the error cannot be shown.
             let _ = error.print();
-            // clap's own 2 would be a cancelled sale (`demo --once` ends as the sale did).
+            // clap's exit code 2 would mean a cancelled transaction (`demo --once` ends with the code of its
+            // transaction).
             return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
         }
     };

@@ -1,10 +1,10 @@
-//! A receipt printer on a desk: takes ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows what would stand
-//! on its paper, as text and as a picture.
+//! A simulated receipt printer: accepts ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows its paper as
+//! text and as a picture.
 //!
-//! It shares nothing with the agent's printer module: [`paper`] reads the command language by itself, with code-page
-//! tables from other hands, so that a mistake there is seen here. It answers about its state as the manuals say (DLE
-//! EOT, while it prints or not), and people and tests can take its paper, open its cover, make it slow, silent or dead,
-//! or let it die in the middle of a receipt.
+//! It shares nothing with the agent's printer module. [`paper`] has its own reader of the command language, with
+//! code-page tables from other sources, so that a mistake there is seen here. It reports its state as the manuals say
+//! (DLE EOT, while it prints or not). People and tests can take its paper, open its cover, or make it slow, silent or
+//! dead. They can also switch it off in the middle of a receipt.
 
 mod args;
 mod bars;
@@ -28,59 +28,59 @@ use connection::{Connection, PrinterPort};
 use mechanism::{BUFFER, Mechanism};
 use paper::Receipt;
 
-/// How a printer starts.
+/// The options of a printer's start.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its wire.
+    /// Its connection.
     pub place: Place,
     /// Characters on a line.
     pub columns: u8,
-    /// What it says when it is asked.
+    /// Its answers to state requests.
     pub status_answers: StatusAnswers,
-    /// What its sensors see.
+    /// The state of its sensors.
     pub sensors: Sensors,
-    /// How fast it prints; at once without it.
+    /// Its speed; without it the printer prints immediately.
     pub bytes_per_second: Option<u32>,
 }
 
-/// Where a printer is.
+/// The address of a printer.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// It listens there; port 0 takes a free one.
+    /// A TCP address to listen on; port 0 takes a free one.
     Tcp(SocketAddr),
     /// A pty, and a link to it that stays when the plug is pulled and put back.
     Pty(Option<PathBuf>),
 }
 
-/// What a printer says when it is asked about itself.
+/// A printer's answers to state requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatusAnswers {
     /// As the manuals say.
     #[default]
     Answers,
-    /// Nothing at all.
+    /// No answer.
     Silent,
-    /// Bytes that mean nothing.
+    /// Bytes without meaning.
     Garbage,
-    /// About its state, but not when it has finished (GS r).
+    /// An answer about its state, but none when it has finished (GS r).
     AnswersStateOnly,
 }
 
-/// What a printer's sensors see.
+/// The state of a printer's sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sensors {
     /// No paper.
     pub paper_out: bool,
     /// Not much paper.
     pub paper_near_end: bool,
-    /// The cover.
+    /// The cover is open.
     pub cover_open: bool,
-    /// Paper in the cutter.
+    /// Paper is jammed in the cutter.
     pub cutter_jammed: bool,
 }
 
 impl Default for Options {
-    /// 42 columns on a free port of this machine.
+    /// Returns 42 columns on a free port of this machine.
     fn default() -> Self {
         Self {
             place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
@@ -92,18 +92,18 @@ impl Default for Options {
     }
 }
 
-/// A running printer; it stops when this is dropped.
+/// A running printer; it stops when this value is dropped.
 #[derive(Debug)]
 pub struct Printer {
     shared: Arc<Shared>,
     columns: u8,
     orders: mpsc::Sender<PlugOrder>,
     receipts: watch::Receiver<Vec<Receipt>>,
-    /// How many [`Self::next_receipt`] has given.
+    /// The number of receipts that [`Self::next_receipt`] has returned.
     taken: usize,
 }
 
-/// What a person does to the plug, with a sign when it is done.
+/// An action at the plug, with a signal when it is done.
 #[derive(Debug)]
 struct PlugOrder {
     dead: bool,
@@ -111,18 +111,18 @@ struct PlugOrder {
 }
 
 impl Printer {
-    /// A printer of 42 columns; port 0 takes a free one.
+    /// Starts a printer of 42 columns; port 0 takes a free one.
     ///
     /// # Errors
-    /// When the address cannot be listened on.
+    /// When it cannot listen on the address.
     pub async fn start(listen: SocketAddr) -> io::Result<Self> {
         Self::open(Options { place: Place::Tcp(listen), ..Options::default() }).await
     }
 
-    /// A printer as it is wanted.
+    /// Starts a printer with these options.
     ///
     /// # Errors
-    /// When the address cannot be listened on, or the pty or its link cannot be made.
+    /// When it cannot listen on the address, or the pty or its link cannot be made.
     #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
     pub async fn open(options: Options) -> io::Result<Self> {
         let (port, name) = PrinterPort::open(&options.place)?;
@@ -134,25 +134,25 @@ impl Printer {
         Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
     }
 
-    /// Where it is, as a configuration names it: `tcp://…` or a path.
+    /// Returns its address, as in a configuration: `tcp://…` or a path.
     #[must_use]
     pub fn place(&self) -> String {
         self.shared.mechanism().name.clone()
     }
 
-    /// The text of the receipts cut so far, oldest first.
+    /// Returns the text of the receipts cut so far, oldest first.
     #[must_use]
     pub fn receipts(&self) -> Vec<String> {
         self.receipts.borrow().iter().map(|receipt| receipt.text.clone()).collect()
     }
 
-    /// The receipts cut so far, and a sign at each further one.
+    /// Returns the receipts cut so far, with a signal at each further one.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Vec<Receipt>> {
         self.receipts.clone()
     }
 
-    /// The next receipt that was not given yet.
+    /// Returns the next receipt that it has not returned yet.
     pub async fn next_receipt(&mut self) -> String {
         let taken = self.taken;
         let all = self.receipts.wait_for(|all| all.len() > taken).await.expect("the sender is in `shared`");
@@ -160,50 +160,51 @@ impl Printer {
         all[taken].text.clone()
     }
 
-    /// A receipt cut so far as a PNG file; none when there were fewer.
+    /// Returns a receipt cut so far as a PNG file; `None` if there were fewer.
     #[must_use]
     pub fn picture(&self, number: usize) -> Option<Vec<u8>> {
         let receipt = self.receipts.borrow().get(number)?.clone();
         drawing::png(&receipt.strips, usize::from(self.columns)).ok()
     }
 
-    /// What is on the paper since the last cut.
+    /// Returns the text on the paper since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
         self.shared.mechanism().paper.uncut()
     }
 
-    /// How many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
+    /// Returns how many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.shared.mechanism().paper.errors()
     }
 
-    /// Switches the printer off: every connection is cut and new ones are refused; or on again.
+    /// Switches the printer off or on again: off cuts every connection and refuses new ones.
     pub async fn set_dead(&self, dead: bool) {
         let (done, wait) = oneshot::channel();
         self.orders.send(PlugOrder { dead, done }).await.expect("the printer runs as long as its handle");
         wait.await.expect("the printer obeys each order");
     }
 
-    /// After `bytes` more bytes the printer cuts the connection, as one that loses its power, and refuses new ones.
+    /// Switches the printer off after `bytes` more bytes, as a loss of power: it cuts the connection and refuses new
+    /// ones.
     pub fn die_after(&self, bytes: usize) {
         self.shared.mechanism().die_after = Some(bytes);
     }
 
-    /// After `lines` more lines it has no paper.
+    /// Runs out of paper after `lines` more lines.
     pub fn run_out_after(&self, lines: usize) {
         let mut mechanism = self.shared.mechanism();
         mechanism.out_after = Some(mechanism.paper.fed() + lines);
     }
 
-    /// What its sensors see now.
+    /// Returns the state of its sensors.
     #[must_use]
     pub fn sensors(&self) -> Sensors {
         self.shared.mechanism().sensors
     }
 
-    /// Takes or gives paper, opens or closes the cover. What it could not print before it prints now, as printers do.
+    /// Changes paper or cover. The printer then prints what it could not print earlier, as real printers do.
     pub fn set_sensors(&self, sensors: Sensors) {
         self.shared.mechanism().sensors = sensors;
         self.shared.changed.notify_one();
@@ -213,7 +214,7 @@ impl Printer {
 #[derive(Debug)]
 struct Shared {
     mechanism: Mutex<Mechanism>,
-    /// Somebody has changed something on it.
+    /// Signals that its state was changed.
     changed: Notify,
     receipts: watch::Sender<Vec<Receipt>>,
 }
@@ -258,12 +259,12 @@ async fn serve(
             }
             Err(_) => return,
         };
-        // Nobody waits any more when the handle was dropped meanwhile.
+        // The receiver is gone if the handle was dropped meanwhile.
         let _ = done.map(|done| done.send(()));
     }
 }
 
-/// One step: takes a connection, takes bytes, or prints some. False when the printer died of it.
+/// Does one step: accepts a connection, reads bytes, or prints some. Returns false if the printer died.
 async fn work(port: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
     let (can_print, room) = {
         let mechanism = shared.mechanism();
@@ -306,7 +307,7 @@ enum Arrival {
     Bytes(io::Result<usize>),
 }
 
-/// How fast the paper moves.
+/// The speed of the paper.
 struct Pace {
     bytes_per_second: Option<u32>,
     next: Instant,
@@ -323,10 +324,10 @@ impl Pace {
         }
     }
 
-    /// How many bytes are printed now; sets when the next may be.
+    /// Returns how many bytes are printed in this step, and sets the time of the next step.
     fn take(&mut self) -> usize {
         let Some(speed) = self.bytes_per_second.map(|speed| speed.max(1)) else { return BUFFER };
-        // Steps of a hundredth of a second are as fine as anybody sees.
+        // People do not see steps that are shorter than a hundredth of a second.
         let bytes = (speed / 100).max(1);
         self.next = Instant::now() + Duration::from_secs(1) * bytes / speed;
         bytes as usize

@@ -1,6 +1,7 @@
-//! A whole shop on the desk: simulated reader, gateway and printer on real wires, and a configuration for a real agent.
+//! A whole shop for the agent: simulated reader, gateway and printer with real connections, and a configuration for a
+//! real agent.
 //!
-//! What this is not: the agent. It runs in a process of its own (`demo`) or inside a test.
+//! The agent is not included. It runs as a separate process (`demo`) or inside a test.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,22 +18,22 @@ use super::reader::{self, Reader};
 
 pub mod demo;
 
-/// What stands in the shop.
+/// The devices and settings of the shop.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The reader.
     pub reader: reader::Options,
     /// The gateway.
     pub gateway: gateway::Options,
-    /// What is wrong on the line between agent and gateway; without it the line is direct.
+    /// The faults on the connection between agent and gateway; without them the connection is direct.
     pub gateway_line: Option<LineFaults>,
-    /// Changes to the configuration: `(what, with what)`, replaced in the text that the shop writes.
+    /// Changes to the configuration: `(text, replacement)`, applied to the text that the shop writes.
     pub config: Vec<(String, String)>,
-    /// Where the journal lies; in the shop's folder when `None`.
+    /// The file of the journal; `None` for one in the shop's folder.
     pub journal: Option<PathBuf>,
 }
 
-/// A running shop. Its folder goes with it.
+/// A running shop. Its folder is removed with it.
 pub struct Shop {
     /// The reader.
     pub reader: Reader,
@@ -48,7 +49,7 @@ pub struct Shop {
 pub const TILL_TOKEN: &str = "dGhlLXRva2VuLW9mLXRpbGwtMQ";
 
 impl Shop {
-    /// Opens the shop in a folder of its own under the system's temporary folder.
+    /// Opens the shop in its own folder under the system's temporary folder.
     ///
     /// # Errors
     /// When an address cannot be taken or a file cannot be written.
@@ -76,19 +77,19 @@ impl Shop {
         Ok(shop)
     }
 
-    /// The shop's folder: configuration, tokens, journal, the reader's link, the till's socket.
+    /// Returns the shop's folder: configuration, tokens, journal, the reader's link, the till's socket.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder.path
     }
 
-    /// The configuration file for the agent.
+    /// Returns the configuration file for the agent.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.folder.path.join("config.toml")
     }
 
-    /// The socket where the agent will serve the command line.
+    /// Returns the socket on which the agent will serve the command line.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path.join("till.sock")
@@ -145,9 +146,9 @@ path = "{journal}"
     }
 }
 
-/// A line with faults before the gateway. It ends when this is dropped.
+/// A connection with faults in front of the gateway. It ends when this value is dropped.
 struct FaultyLine {
-    /// Where the agent connects to, by the name in the gateway's certificate.
+    /// The address to which the agent connects, with the name in the gateway's certificate.
     url: String,
     task: JoinHandle<io::Result<()>>,
 }
@@ -176,7 +177,7 @@ impl Folder {
         for _ in 0..16 {
             let mut random = [0; 6];
             getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-            // Short: the path of a Unix socket has at most 107 bytes.
+            // Short, because the path of a Unix socket has at most 107 bytes.
             let path = std::env::temp_dir().join(format!("pos-shop-{}", hex::encode(random)));
             match fs::create_dir(&path) {
                 Ok(()) => {
@@ -193,12 +194,12 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Left behind only if the system refuses; it holds test data alone.
+        // The folder is left only if the system refuses to remove it; it holds test data only.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// A file that its owner alone can read.
+/// Writes a file that only its owner can read.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }

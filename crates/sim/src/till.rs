@@ -1,4 +1,4 @@
-//! Tills on a desk: `pos-sim till` speaks to a terminal as a till of a shop does, and shows what it is told.
+//! Simulated tills: `pos-sim till` speaks to a terminal as a shop's till does, and shows the messages that it gets.
 
 use std::io;
 
@@ -24,10 +24,10 @@ enum Protocol {
     Nexo(nexo::Args),
 }
 
-/// Carries out what was asked for; the exit code is 0 when it was approved or done, 1 when it was not.
+/// Carries out the request; the exit code is 0 when it was approved or done, 1 when it was not.
 ///
 /// # Errors
-/// When the terminal cannot be reached, or says what no terminal says.
+/// When the terminal cannot be reached, or its answer violates the protocol.
 pub async fn run(args: Args) -> io::Result<u8> {
     match args.protocol {
         Protocol::Zvt(args) => zvt::run(args).await,

@@ -1,11 +1,11 @@
-//! What a person types while a simulator runs.
+//! Input that a person types while a simulator runs.
 
 use std::io;
 
 use tokio::sync::mpsc;
 
-/// The lines of standard input; none when it has ended. A thread of its own reads them: a blocked read must not hold
-/// the program's end.
+/// Returns the lines of standard input; the channel closes at its end. A separate thread reads them, because a blocked
+/// read must not delay the program's end.
 pub(crate) fn lines() -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel(8);
     std::thread::spawn(move || {

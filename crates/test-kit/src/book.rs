@@ -1,5 +1,5 @@
 //! Transactions for tests of the journal's book, written step by step as the agent writes them, and the verbs that read
-//! it.
+//! the journal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -31,7 +31,7 @@ pub fn order(number: u64, reference: &str) -> Value {
     })
 }
 
-/// A refund of an earlier transaction of this journal.
+/// Returns a refund of an earlier transaction of this journal.
 pub fn refund(number: u64, reference: &str, of: u64) -> Record {
     let mut order = order(number, reference);
     order["kind"] = json!({"is": "refund", "of": {"payment": "a".repeat(32), "number": of}});
@@ -52,7 +52,7 @@ pub fn ended() -> Record {
     )
 }
 
-/// A whole transaction, three steps.
+/// Writes a whole transaction in three steps.
 pub fn sell(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     end(db, number, started(number, reference), unix_ms);
 }
@@ -63,7 +63,7 @@ pub fn end(db: &mut Db, number: u64, started: Record, unix_ms: i64) {
     db.write(SaleNumber::new(number), 2, unix_ms + 2000, &[ended()]).unwrap();
 }
 
-/// A transaction that is being reversed.
+/// Writes a transaction that is being reversed.
 pub fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, reference)]).unwrap();
     db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
@@ -84,7 +84,8 @@ pub fn open_journal(path: &Path) -> Result<(Journal, Opened), Error> {
     Journal::open(path)
 }
 
-/// A program that another test starts in this moment has the lock of every journal of this process, until it is itself.
+/// Waits until the journal's lock is free. A program that another test is starting holds the locks of this process
+/// until it runs.
 pub fn until_free(path: &Path) {
     for _ in 0..10_000 {
         if !pos_journal::is_held(path) {
@@ -94,7 +95,7 @@ pub fn until_free(path: &Path) {
     }
 }
 
-/// By another program than the agent.
+/// Runs SQL with another program than the agent.
 pub fn sql(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
@@ -107,20 +108,20 @@ pub fn verify(path: &Path) -> Verdict {
     Reading::open(path).unwrap().verify().unwrap()
 }
 
-/// The journal is as it was written.
+/// Checks that the journal is as it was written.
 pub fn well(path: &Path) -> Verdict {
     let verdict = verify(path);
     assert_eq!(verdict.altered, None, "{verdict:?}");
     verdict
 }
 
-/// `pos-agent journal …` of the real program.
+/// Runs `pos-agent journal …` with the real program.
 pub fn verb(arguments: &[&str], journal: &Path) -> Output {
     until_free(journal);
     verb_beside_the_agent(arguments, journal)
 }
 
-/// The same while the journal is an agent's, and stays it.
+/// Does the same while an agent holds the journal.
 pub fn verb_beside_the_agent(arguments: &[&str], journal: &Path) -> Output {
     let mut command = Command::new(crate::agent());
     command.arg("journal").args(arguments).arg("--journal").arg(journal).env_remove("RUST_LOG").output().unwrap()

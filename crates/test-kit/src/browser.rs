@@ -1,4 +1,4 @@
-//! A browser as a cashier and a shopper have one: Debian's Chromium without a window, driven by its own driver.
+//! A browser of a cashier or a shopper: Debian's Chromium without a window, controlled through chromedriver.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use tokio::process::{Child, Command};
 
 use crate::within;
 
-/// How often a condition is looked at.
+/// The pause between two checks of a condition.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often the driver is started until its port is free.
+/// The most starts of the driver until it finds a free port.
 const STARTS: u32 = 10;
-/// Marks the document that is about to be left.
+/// The script that marks a document before it is left.
 const LEFT: &str = "window.wasLeft = true";
-/// Another document is there, and it has been read.
+/// The condition that another document is there and was read.
 const ARRIVED: &str = "!window.wasLeft && document.readyState !== 'loading'";
 
 /// Keys without a letter, as the protocol writes them.
 pub const ENTER: char = '\u{e006}';
-/// The one beside the digits.
+/// The Enter key of the number pad.
 pub const NUMPAD_ENTER: char = '\u{e007}';
 pub const TAB: char = '\u{e004}';
 pub const ESCAPE: char = '\u{e00c}';
 
-/// The driver's process. It ends with this, and its browsers with it.
+/// The driver's process. It ends with this value, and its browsers with it.
 pub struct Driver {
     _child: Child,
     url: String,
@@ -48,8 +48,8 @@ impl Driver {
         panic!("chromedriver does not start: {said}");
     }
 
-    /// The driver takes a port that is free on `::1`, and ends when another socket has the same port on `127.0.0.1`.
-    /// What it said by then is the error.
+    /// Starts the driver. It takes a port that is free on `::1`, and ends if another socket has the same port on
+    /// `127.0.0.1`. Its output is the error.
     async fn try_start() -> Result<Self, String> {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
@@ -71,17 +71,17 @@ impl Driver {
         Ok(Self { _child: child, url: format!("http://127.0.0.1:{port}") })
     }
 
-    /// A browser with a memory of its own, which is empty.
+    /// Opens a browser with an empty profile.
     pub async fn browser(&self) -> Browser {
         self.browser_with(&[]).await
     }
 
-    /// The same with more arguments.
+    /// Opens a browser with further arguments.
     pub async fn browser_with(&self, more: &[&str]) -> Browser {
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let arguments = [&arguments, more].concat();
         let wanted = json!({
-            // The driver waits for no page: it may wait without end for a frame that a click has taken away.
+            // The driver does not wait for pages, because it may wait for ever for a frame that a click has removed.
             "pageLoadStrategy": "none",
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "args": arguments },
@@ -97,7 +97,7 @@ pub struct Browser {
     client: Client,
 }
 
-/// A command by its path: one of Chromium's own, or one that the client's list does not have.
+/// A command by its path: one of Chromium's own, or one that the client does not list.
 #[derive(Debug)]
 struct Chromium {
     path: &'static str,
@@ -128,7 +128,7 @@ impl Browser {
         self.chromium("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 
-    /// `light` or `dark`.
+    /// Sets the colour scheme: `light` or `dark`.
     pub async fn scheme(&self, scheme: &str) {
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.chromium("Emulation.setEmulatedMedia", features).await;
@@ -139,7 +139,7 @@ impl Browser {
         self.client.issue_cmd(Chromium { path: "goog/cdp/execute", body }).await.unwrap();
     }
 
-    /// What the page has complained of since this was asked last; requests that failed are not among it.
+    /// Returns the page's errors since the last call, without failed requests.
     pub async fn complaints(&self) -> Vec<String> {
         let log = self.client.issue_cmd(Chromium { path: "se/log", body: json!({ "type": "browser" }) }).await.unwrap();
         let all = log.as_array().cloned().unwrap_or_default();
@@ -147,14 +147,14 @@ impl Browser {
         serious.map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// Opens an address, whatever is there, and waits for its document.
+    /// Opens an address in any state of the page, and waits for its document.
     pub async fn go(&self, url: &str) {
         self.run(LEFT).await;
         self.client.goto(url).await.unwrap();
         self.until(ARRIVED).await;
     }
 
-    /// What is asked and pressed from now on is in this frame; in the whole page when there is none.
+    /// Lets later commands work in this frame, or in the whole page without one.
     pub async fn enter(&self, frame: Option<&str>) {
         self.client.issue_cmd(Chromium { path: "frame", body: json!({ "id": null }) }).await.unwrap();
         if let Some(frame) = frame {
@@ -163,7 +163,7 @@ impl Browser {
         }
     }
 
-    /// Types into a field, as soon as it is there, what was there before being gone.
+    /// Types into a field as soon as it is there, and replaces its text.
     pub async fn fill(&self, selector: &str, text: &str) {
         self.until(&format!("document.querySelector({selector:?})")).await;
         let field = self.client.find(Locator::Css(selector)).await.unwrap();
@@ -177,22 +177,22 @@ impl Browser {
         self.until(ARRIVED).await;
     }
 
-    /// The value of a script that ends in `return …`, or nothing.
+    /// Returns the value of a script that ends in `return …`, or null.
     pub async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {script:.200}"))
     }
 
-    /// The value of a promise.
+    /// Returns the value of a promise.
     pub async fn promised(&self, script: &str) -> Value {
         let script =
             format!("const done = arguments[arguments.length - 1]; ({script}).then(done, (e) => done(String(e)));");
         self.client.execute_async(&script, Vec::new()).await.unwrap()
     }
 
-    /// Until this expression is true; when it never is, the screen is told.
+    /// Waits until this expression is true. If it never is, the panic shows the screen.
     pub async fn until(&self, what: &str) {
         let asked = async {
-            // Between two documents there is none to ask.
+            // Between two documents no script can run.
             while !self.client.execute(&format!("return !!({what})"), Vec::new()).await.is_ok_and(|is| is == true) {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
@@ -207,7 +207,7 @@ impl Browser {
         self.until(&format!("document.body.dataset.screen === {name:?}")).await;
     }
 
-    /// `up`, `lost` or `agent-down`: what the page says of its connection.
+    /// Waits for the page's connection state: `up`, `lost` or `agent-down`.
     pub async fn until_link(&self, word: &str) {
         self.until(&format!("document.body.dataset.link === {word:?}")).await;
     }
@@ -216,14 +216,14 @@ impl Browser {
         self.run("return document.body.dataset.screen ?? ''").await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// One key after the other.
+    /// Presses the keys one after the other.
     pub async fn keys(&self, keys: &str) {
         let one =
             |actions: KeyActions, key| actions.then(KeyAction::Down { value: key }).then(KeyAction::Up { value: key });
         self.client.perform_actions(keys.chars().fold(KeyActions::new("keyboard".to_owned()), one)).await.unwrap();
     }
 
-    /// Presses what is there to be pressed, as soon as it may be: by the pointer, or by Tab and Enter.
+    /// Presses an element as soon as it is enabled: with the pointer, or with Tab and Enter.
     pub async fn press(&self, selector: &str, by: By) {
         let there = format!(
             "(() => {{ const e = document.querySelector({selector:?}); \
@@ -231,7 +231,7 @@ impl Browser {
         );
         self.until(&there).await;
         match by {
-            // What is drawn anew between the look and the click was not clicked.
+            // An element that was drawn anew between the search and the click was not clicked.
             By::Pointer => loop {
                 match self.client.find(Locator::Css(selector)).await.unwrap().click().await {
                     Err(error) if error.is_stale_element_reference() => self.until(&there).await,
@@ -250,7 +250,7 @@ impl Browser {
         }
     }
 
-    /// The picture of what is shown.
+    /// Returns a picture of the page.
     pub async fn picture(&self) -> Vec<u8> {
         self.client.screenshot().await.unwrap()
     }
@@ -260,7 +260,7 @@ impl Browser {
     }
 }
 
-/// What a cashier works with.
+/// The cashier's input device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Pointer,

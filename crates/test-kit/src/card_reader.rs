@@ -1,5 +1,5 @@
-//! A card reader with one test card, as bytes: what it seals, what the chip says. For tests that talk to the simulated
-//! gateway without a reader's protocol.
+//! A card reader with one test card, as bytes: its encrypted data and the chip's answers. For tests that talk to the
+//! simulated gateway without a reader's protocol.
 
 use pos_sim::keys::cryptogram::{CardKey, Issuer};
 use pos_sim::keys::pin_block::{Pin, encrypt_0};
@@ -14,9 +14,9 @@ pub struct Reader {
     sred: Device,
     pin: Device,
     pub card: CardKey,
-    /// The card's transaction counter at its last transaction.
+    /// The card's transaction counter in its last transaction.
     pub atc: u16,
-    /// What the cardholder types; 1234 is right.
+    /// The PIN that the cardholder types; 1234 is right.
     pub typed_pin: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub struct Sealed {
     pub ksn: Vec<u8>,
 }
 
-/// What a chip transaction with online PIN gives.
+/// The data of a chip transaction with online PIN.
 pub struct ChipRead {
     pub card: Sealed,
     pub pin: Sealed,
@@ -45,7 +45,7 @@ impl Reader {
         }
     }
 
-    /// The chip signs `minor` units of the currency with this ISO 4217 number.
+    /// Lets the chip sign `minor` units of the currency with this ISO 4217 number.
     pub fn chip(&mut self, minor: u64, numeric: u16) -> ChipRead {
         self.atc += 1;
         let fields = format!(
@@ -61,19 +61,19 @@ impl Reader {
         ChipRead { card, pin: self.pin(self.typed_pin, PAN), icc }
     }
 
-    /// The block of a PIN typed for this card number.
+    /// Encrypts a PIN that was typed for this card number.
     pub fn pin(&mut self, typed: &str, pan: &str) -> Sealed {
         let (ksn, key) = self.pin.next().unwrap();
         let block = encrypt_0(&key.working(Usage::Pin), &Pin::new(typed).unwrap(), pan).unwrap();
         Sealed { data: block.to_vec(), ksn: ksn.0.to_vec() }
     }
 
-    /// Track 2 equivalent data, sealed.
+    /// Encrypts track 2 equivalent data.
     pub fn tap(&mut self) -> Sealed {
         self.seal(&hex::decode(TAG_57).unwrap())
     }
 
-    /// Both tracks with this service code, sealed.
+    /// Encrypts both tracks with this service code.
     pub fn swipe(&mut self, service_code: &str) -> Sealed {
         let track1 = format!("%B{PAN}^TEST CARD^3112{service_code}1234567890000000?");
         let mut track2 = format!(";{PAN}=3112{service_code}1234567890?");
@@ -81,7 +81,7 @@ impl Reader {
         self.stripe(&track1, &track2)
     }
 
-    /// These tracks, sealed.
+    /// Encrypts these tracks.
     pub fn stripe(&mut self, track1: &str, track2: &str) -> Sealed {
         let mut clear = vec![0x5F, 0x21, u8::try_from(track1.len()).unwrap()];
         clear.extend(track1.bytes());
@@ -90,7 +90,7 @@ impl Reader {
         self.seal(&clear)
     }
 
-    /// Any bytes, sealed.
+    /// Encrypts any bytes.
     pub fn seal(&mut self, clear: &[u8]) -> Sealed {
         let (ksn, key) = self.sred.next().unwrap();
         let data = key.working(Usage::DataRequest).cbc_encrypt_zero_padded(&ZERO_IV, clear);

@@ -1,16 +1,16 @@
-//! The data model as people typed it from the interface document, chapter by chapter, in its order. Not made from the
-//! table in `crates/gateway-model/src/table`: it is what that table is held against. When a test with it fails, look
-//! into the document first.
+//! The data model as people typed it from the interface document, chapter by chapter, in its order. It is not made from
+//! the table in `crates/gateway-model/src/table`; the table is checked against it. If such a test fails, read the
+//! document first.
 //!
 //! A heading is `# group direction call number-of-fields`. A line is: name, need (R, C, O), format. Formats:
 //!
 //! | | |
 //! |---|---|
-//! | `an:8-255` | free text of so many characters |
+//! | `an:8-255` | free text with this many characters |
 //! | `n:1-32` `ld:` `w:` `a:` `up:` `hex:` | digits; letters and digits; these and underscores; letters; capitals; lower-case hex |
-//! | `amount:10` | so many digits at most, a dot, two decimals |
+//! | `amount:10` | at most this many digits, a dot, two decimals |
 //! | `v:A\|B` | one of these |
-//! | `x:good;good!bad;bad` | examples; `~` is a space, `%` nothing at all |
+//! | `x:good;good!bad;bad` | examples; `~` is a space, `%` an empty value |
 
 pub const DOCUMENT: &str = r"
 # resource response checkout 1
@@ -611,8 +611,8 @@ includeLinkedTransactions O v:true|false
 shortId O an:1-14
 ";
 
-/// Structures that the document repeats under another name: group, what the names begin with there and here, what is
-/// left out. All of it is optional. The number is that of the fields.
+/// Structures that the document repeats under another name: group, the beginning of the names there and here, and the
+/// names that are left out. All fields are optional. The number is that of the fields.
 #[allow(clippy::type_complexity, reason = "a line of a table is as wide as the table")]
 pub const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     (
@@ -631,7 +631,7 @@ pub const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     ("merchant-shipping", "shipping.", "merchant.shipping.", &[], 26),
 ];
 
-/// The columns of the reconciliation file and the names that they have in the interface, in the document's order.
+/// The columns of the reconciliation file and their names in the interface, in the document's order.
 pub const COLUMNS: &[(&str, &[&str])] = &[
     ("ReconciliationType", &["recordType"]),
     ("PaymentType", &["transactionType"]),

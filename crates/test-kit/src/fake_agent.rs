@@ -1,5 +1,5 @@
-//! An agent that plays a script: the reference of a sale says what becomes of it. The wires around it are the real
-//! ones.
+//! An agent that plays a script: the reference of a transaction chooses its course. The tills' connections around it
+//! are real.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 /// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
 pub const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
 
-/// What follows the answer to `POST /v1/sales`, by reference. A reference that is not here stays waiting for a card.
+/// The steps after the answer to `POST /v1/sales`, by reference. An unlisted reference keeps waiting for a card.
 #[rustfmt::skip]
 const SCRIPT: &[(&str, &[Beat])] = &[
     ("approved", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Say("pin-entry", "PIN ***"),
@@ -44,7 +44,7 @@ enum Beat {
     Say(&'static str, &'static str),
     Unconfirmed,
     End(OutcomeWord),
-    /// It ends, and nobody is told.
+    /// The transaction ends without an event.
     EndUnheard(OutcomeWord),
     /// The server goes away for good.
     Vanish,
@@ -61,11 +61,11 @@ pub struct Shop {
     pub http: std::net::SocketAddr,
     pub progress: ProgressLog,
     pub stop: mpsc::Sender<oneshot::Sender<()>>,
-    /// What a till wanted last.
+    /// The last request of a till.
     pub wanted: watch::Receiver<Option<Wanted>>,
 }
 
-/// The usual rights and more.
+/// Returns the usual rights and further ones.
 pub fn usual_and(more: &[Right]) -> Rights {
     Right::ALL.into_iter().filter(|right| Rights::till().has(*right) || more.contains(right)).collect()
 }
@@ -75,7 +75,7 @@ pub async fn open(ring: usize) -> Shop {
     open_with(ring, |_| {}).await
 }
 
-/// Opens a shop with another configuration of its ways in.
+/// Opens a shop with another configuration of the tills.
 pub async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Shop {
     let folder = tempfile::tempdir().unwrap();
     let tokens = [1, 2].map(|n: usize| {
@@ -161,7 +161,7 @@ async fn play(
                 if reference == "drop" {
                     continue;
                 }
-                // A card that is stored or forgotten has none.
+                // Storing or deleting a card has no amount.
                 let amount = amount.map_or_else(
                     || ("0.00".to_owned(), "EUR".to_owned()),
                     |amount| (amount.decimal(), amount.currency().code().to_owned()),
@@ -188,7 +188,7 @@ async fn play(
                 let why = "the terminal has no printer".to_owned();
                 drop(reply.send(Err(Refused::Printer { why })));
             }
-            // Whoever waits for an answer hears that there is none.
+            // The dropped sender reports that there is no answer.
             Command::Operators(asked) => drop(asked),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
@@ -225,7 +225,7 @@ async fn play(
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == SaleState::WaitingForCard) {
                     end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
-                    // More news of others than any ring holds: the end is pushed out before a listener can run.
+                    // More events of other tills than any ring holds: the end is pushed out before a listener can run.
                     let crowd = if reference == "crowded" { 100 } else { 0 };
                     let other = SaleView { till: "till-2".into(), ..sale.clone() };
                     (0..crowd).for_each(|_| announce(&server, &other, "present-card", "Insert, tap or swipe"));

@@ -1,4 +1,4 @@
-//! A counter of the shop: a reader and what its cashier asks of the simulated gateway, payment after payment.
+//! A counter of the shop: a reader and the requests of its cashier to the simulated gateway, payment after payment.
 
 use chrono::{DateTime, Utc};
 use pos_sim::gateway::Options;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::card_reader::Reader;
 use crate::shop_client::{Sales, Shop, with};
 
-/// A parameter is not as documented.
+/// The code for a parameter that is not as documented.
 pub const INVALID: &str = "200.300.404";
 
 /// A shop with its reader; it counts its references.
@@ -31,7 +31,7 @@ impl Counter {
         format!("life-{:04}", self.count)
     }
 
-    /// Pays with the chip; the id of what was approved.
+    /// Pays with the chip; returns the id of the approved payment.
     pub async fn paid(&mut self, kind: &str, amount: &str, more: &[(&str, &str)]) -> String {
         let (status, answer) = self.pay(kind, amount, more).await;
         assert_eq!(status, 200, "{answer}");
@@ -44,7 +44,7 @@ impl Counter {
         self.shop.pay(&with(form, more)).await
     }
 
-    /// CP, RV or RF; without an amount the whole of what is left.
+    /// Sends CP, RV or RF; without an amount for all that is left.
     pub async fn follow(&self, id: &str, kind: &str, amount: Option<&str>, more: &[(&str, &str)]) -> (u16, Value) {
         let entity = self.shop.gateway.entity_id().to_owned();
         let mut form = vec![("entityId", entity.as_str()), ("paymentType", kind)];
@@ -57,7 +57,7 @@ impl Counter {
     pub async fn followed(&self, id: &str, kind: &str, amount: Option<&str>) -> String {
         let (status, answer) = self.follow(id, kind, amount, &[]).await;
         assert_eq!(status, 200, "{answer}");
-        // Which payment it follows is said in webhooks only: the books know it.
+        // Only webhooks name the payment that it follows; the books know it.
         assert!(answer.get("referencedId").is_none(), "{answer}");
         let ledger = self.shop.gateway.ledger();
         let booked = ledger.entries().iter().find(|entry| answer["id"] == entry.id.as_str()).unwrap();
@@ -65,7 +65,7 @@ impl Counter {
         text(&answer, "/id")
     }
 
-    /// A follow-up that is refused: this code, this parameter, and nothing has changed.
+    /// Checks that a follow-up is refused with this code and parameter, and that nothing has changed.
     pub async fn refused(&self, id: &str, kind: &str, amount: Option<&str>, code: &str, name: &str) {
         let before = self.shop.gateway.ledger().entries().to_vec();
         let (status, answer) = self.follow(id, kind, amount, &[]).await;
@@ -77,7 +77,7 @@ impl Counter {
         assert_eq!(self.shop.gateway.ledger().entries(), before, "{kind} {amount:?}");
     }
 
-    /// More for a pre-authorisation, or again.
+    /// Raises or renews a pre-authorisation by reference.
     pub async fn by_reference(
         &mut self,
         id: &str,
@@ -140,7 +140,7 @@ pub fn text(answer: &Value, pointer: &str) -> String {
     answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer}: {answer}")).to_owned()
 }
 
-/// Result code and parameter of a refusal.
+/// Returns the result code and the parameter of a refusal.
 pub fn refusal(answer: &Value) -> (String, String) {
     (text(answer, "/result/code"), text(answer, "/result/parameterErrors/0/name"))
 }

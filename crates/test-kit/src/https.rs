@@ -1,5 +1,5 @@
-//! An HTTPS server that follows a script, one act for each request it receives, and remembers what it saw. It knows
-//! nothing of payments: bytes in, bytes out. Not the simulated gateway.
+//! A scripted HTTPS server: one act for each request, and a record of what it saw. It knows nothing about payments:
+//! bytes in, bytes out. It is not the simulated gateway.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,35 +14,35 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::{ServerConfig, crypto, version};
 use tokio_rustls::server::TlsStream;
 
-/// What the server does with one request.
+/// The server's reaction to one request.
 pub enum Act {
     /// Answers with these bytes and waits for the next request.
     Answer(Vec<u8>),
     /// Answers and ends TLS and TCP properly.
     AnswerAndClose(Vec<u8>),
-    /// Sends these bytes and cuts the line without ending TLS.
+    /// Sends these bytes and cuts the connection without ending TLS.
     Cut(Vec<u8>),
     /// Sends these bytes and then nothing, until the client leaves.
     Mute(Vec<u8>),
-    /// Sends nothing at all, until the client leaves.
+    /// Sends nothing until the client leaves.
     Silence,
-    /// Closes the port to everybody else, then answers and ends TLS and TCP properly: there is no other connection.
+    /// Closes the port to all other clients, then answers and ends TLS and TCP properly: there is no other connection.
     AnswerAsTheLast(Vec<u8>),
 }
 
-/// What the server does with each request that the script does not know.
+/// The server's reaction to each request that the script does not list.
 type Answers = Box<dyn FnMut(&str) -> Act + Send>;
 
-/// What the server saw, in order; the number is the connection's.
+/// The server's record, in order; the number is the connection's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// TCP stands.
+    /// The TCP connection is open.
     Connected(usize),
-    /// TLS stands.
+    /// The TLS handshake is done.
     Handshake(usize),
     /// A whole request was received.
     Request(usize),
-    /// The server is done with the connection.
+    /// The server has closed the connection.
     Closed(usize),
 }
 
@@ -67,7 +67,7 @@ impl Server {
         Self::serving(tls, Seen { script: script.into(), ..Seen::default() }).await
     }
 
-    /// As [`Self::start`]; what is done with a request, its head and body, is decided when it comes.
+    /// Does the same as [`Self::start`], but decides the reaction to a request, its head and body, when it comes.
     pub async fn answering(tls: ServerConfig, answers: impl FnMut(&str) -> Act + Send + 'static) -> Self {
         Self::serving(tls, Seen { answers: Some(Box::new(answers)), ..Seen::default() }).await
     }
@@ -109,36 +109,36 @@ impl Server {
         Self { address, seen, closed }
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it saw, without the ends of connections.
+    /// Returns the record without the ends of connections.
     pub fn events(&self) -> Vec<Event> {
         let seen = self.seen.lock().unwrap();
         seen.events.iter().copied().filter(|event| !matches!(event, Event::Closed(_))).collect()
     }
 
-    /// Waits until so many handshakes are done on this side too: in TLS 1.3 the client is done before.
+    /// Waits until this many handshakes are done on this side too: in TLS 1.3 the client finishes earlier.
     pub async fn handshakes(&self, count: usize) {
         while self.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count() < count {
             tokio::task::yield_now().await;
         }
     }
 
-    /// The requests it received, head and body.
+    /// Returns the received requests, head and body.
     pub fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().requests.clone()
     }
 
-    /// Waits until the server has closed so many connections.
+    /// Waits until the server has closed this many connections.
     pub async fn closed(&self, count: usize) {
         let mut closed = self.closed.clone();
         closed.wait_for(|closed| *closed >= count).await.unwrap();
     }
 
-    /// The script must have been used up.
+    /// Checks that the script is used up.
     pub fn finish(&self) {
         assert!(self.seen.lock().unwrap().script.is_empty(), "the server still waits for requests");
     }
@@ -164,7 +164,7 @@ async fn serve(
             seen.requests.push(request);
             act
         };
-        // A client that has heard enough may leave while it is told more.
+        // A client that has read enough may leave while the server still writes.
         match act.expect("a request the script does not know") {
             Act::Answer(bytes) => {
                 let _ = stream.write_all(&bytes).await;
@@ -198,7 +198,7 @@ async fn serve(
     }
 }
 
-/// The next request with its body by Content-Length; `None` when the client has left.
+/// Reads the next request with its body by Content-Length; `None` when the client has left.
 async fn next_request(stream: &mut TlsStream<TcpStream>, received: &mut Vec<u8>) -> Option<String> {
     loop {
         if let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -219,14 +219,14 @@ async fn next_request(stream: &mut TlsStream<TcpStream>, received: &mut Vec<u8>)
     }
 }
 
-/// A certificate authority of one test.
+/// The certification authority of one test.
 pub struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    /// A new CA with a key of its own.
+    /// Makes a CA with a new key.
     pub fn new() -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -236,12 +236,12 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// Its certificate for `ca-file`.
+    /// Returns its certificate for `ca-file`.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// A server's TLS settings with a certificate for `name`, valid between the first of January of two years.
+    /// Returns a server's TLS settings with a certificate for `name`, valid between the first of January of two years.
     pub fn server(&self, name: &str, (from, until): (i32, i32)) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();

@@ -1,6 +1,6 @@
-//! Is: what several test programs share, compiled once: worlds, counters, scripted peers, a browser.
-//! Is not: a test, or a part of any program.
-//! Invariant: the agent in it is the agent as it ships; only what surrounds it is made for tests.
+//! Is: the shared parts of several test programs, compiled once: worlds, counters, scripted peers, a browser. Is not: a
+//! test, or a part of any program. Invariant: the agent in it is the agent as it ships; only its surroundings are made
+//! for tests.
 
 #![allow(missing_docs, reason = "a helper of tests says by its name what it does")]
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -8,15 +8,15 @@
 
 // An agent's journal, read as an account book.
 pub mod book;
-// Chromium, driven by its own driver.
+// Chromium, controlled through its own driver.
 pub mod browser;
-// The sealed data that a reader gives, without a reader.
+// The encrypted data of a reader, without a reader.
 pub mod card_reader;
-// A shop of simulators on real wires with the agent in the same process.
+// A shop of simulators with real connections, and the agent in the same process.
 pub mod counter;
 // The interface's data model, as people typed it.
 pub mod data_model;
-// An agent that plays a script, behind the real wires of the tills.
+// An agent that plays a script, behind the real connections of the tills.
 pub mod fake_agent;
 // A counter at the simulated gateway, without an agent.
 pub mod gateway_counter;
@@ -28,7 +28,7 @@ pub mod page_shop;
 pub mod program;
 // A shop's server at the simulated gateway.
 pub mod shop_client;
-// A reader's traces.
+// Traces of a reader.
 pub mod trace;
 // A world of memory and virtual time, with a ledger and a judge.
 pub mod world;
@@ -37,10 +37,10 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Longer than anything in a test takes; a test that hangs fails by name.
+/// A time longer than any step of a test; a test that hangs fails by name.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for what must come.
+/// Waits for something that must come.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(value) => value,
@@ -48,18 +48,18 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// A port at which connections are refused, to the end of the test's program; nobody else gets it meanwhile.
+/// Returns a port at which connections are refused, until the test's program ends; no other program gets it meanwhile.
 pub fn refusing_port() -> u16 {
     let socket = pos_sim::gateway::kept_port::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     Box::leak(Box::new(socket)).local_addr().unwrap().port()
 }
 
-/// The agent's program. Cargo builds it for the integration tests of its package, one folder above them.
+/// Returns the agent's program. Cargo builds it for the integration tests of its package, one folder above them.
 pub fn agent() -> PathBuf {
     built("pos-agent")
 }
 
-/// The front's program, likewise.
+/// Returns the front's program, found in the same way.
 pub fn front() -> PathBuf {
     built("pos-front")
 }

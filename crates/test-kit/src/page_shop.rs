@@ -1,5 +1,5 @@
-//! A shop on a page: what a merchant's server asks of the simulated gateway when nobody stands at a counter, and what
-//! its customer's browser does then. Forms are built here from the interface documents.
+//! A shop on a page: the requests of a merchant's server to the simulated gateway without a terminal, and the following
+//! actions of its customer's browser. The forms are built here from the interface documents.
 
 use pos_sim::gateway::{LedgerEntry, Options};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::gateway_counter::{refusal, text};
 use crate::shop_client::Shop;
 
-/// A card whose payments go without 3-D Secure.
+/// A card whose payments have no 3-D Secure.
 pub const CARD: &[(&str, &str)] = &[
     ("card.number", "4111111111111111"),
     ("card.expiryMonth", "12"),
@@ -30,8 +30,7 @@ impl PageShop {
         Self { shop: Shop::with(options).await, count: 0 }
     }
 
-    /// The form of a payment; of the names that are in several parts the last one counts, and an empty value takes it
-    /// out.
+    /// Builds the form of a payment. If a name is in several parts, the last one counts; an empty value removes it.
     pub fn form(&mut self, amount: &str, parts: &[&[(&str, &str)]]) -> Vec<(String, String)> {
         self.count += 1;
         let reference = format!("page-{:04}", self.count);
@@ -56,14 +55,14 @@ impl PageShop {
         self.shop.pay(&form).await
     }
 
-    /// Pays, and is approved.
+    /// Pays, and checks that it is approved.
     pub async fn paid(&mut self, amount: &str, parts: &[&[(&str, &str)]]) -> Value {
         let (status, answer) = self.pay(amount, parts).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.100.110"), "{answer}");
         answer
     }
 
-    /// Pays, and is refused for this parameter before anything is booked.
+    /// Pays, and checks that it is refused for this parameter before anything is booked.
     pub async fn refused(&mut self, parts: &[&[(&str, &str)]], code: &str, name: &str) -> Value {
         let before = self.entries();
         let (status, answer) = self.pay("10.00", parts).await;
@@ -73,7 +72,7 @@ impl PageShop {
         answer
     }
 
-    /// What follows a payment, or asks for one of its own by a path.
+    /// Posts a follow-up of a payment, or a request with its own path.
     pub async fn post(&mut self, path: &str, parts: &[&[(&str, &str)]]) -> (u16, Value) {
         let form = self.form("1.00", parts);
         let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -88,7 +87,7 @@ impl PageShop {
         self.entries().pop().unwrap()
     }
 
-    /// The ids that a query finds.
+    /// Returns the ids that a query finds.
     pub async fn found(&self, query: &str) -> Vec<String> {
         let path = format!("v1/query?entityId={}&{query}", self.shop.gateway.entity_id());
         let (status, answer) = self.shop.get(&path).await;
@@ -97,23 +96,23 @@ impl PageShop {
     }
 }
 
-/// The customer's browser at a page of the gateway.
+/// The customer's browser on a page of the gateway.
 pub struct Browser<'a> {
     shop: &'a Shop,
     url: String,
     hidden: Vec<(String, String)>,
 }
 
-/// What the browser got.
+/// The browser's answer from the gateway.
 pub struct Shown {
     pub status: u16,
     pub html: String,
-    /// Where it goes next.
+    /// The address to which it goes next.
     pub location: Option<String>,
 }
 
 impl<'a> Browser<'a> {
-    /// Where an answer sends the customer, with its parameters.
+    /// Makes the browser that an answer redirects, with its parameters.
     pub fn sent(page: &'a PageShop, answer: &Value) -> Self {
         assert_eq!(text(answer, "/result/code"), "000.200.000", "{answer}");
         let hidden = answer["redirect"]["parameters"].as_array().unwrap().iter();
@@ -121,13 +120,13 @@ impl<'a> Browser<'a> {
         Self { shop: &page.shop, url: text(answer, "/redirect/url"), hidden }
     }
 
-    /// Another browser, which has never been at the shop.
+    /// Makes another browser, which has never been at the shop.
     pub fn stranger(mut self) -> Self {
         self.hidden = vec![("token".to_owned(), "0".repeat(32))];
         self
     }
 
-    /// Arrives, as a form that is posted does, and by a link.
+    /// Opens the page, both as a posted form and by a link.
     pub async fn arrives(&self) -> Shown {
         let by_link = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.hidden).finish();
         let by_link = shown(self.shop.client.get(format!("{}?{by_link}", self.url)).send().await.unwrap()).await;
@@ -136,7 +135,7 @@ impl<'a> Browser<'a> {
         posted
     }
 
-    /// Posts the page's form with these of its fields.
+    /// Posts the page's form with these fields.
     pub async fn acts(&self, fields: &[(&str, &str)]) -> Shown {
         let body =
             form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.hidden).extend_pairs(fields).finish();

@@ -1,4 +1,4 @@
-//! The real program in a shop of simulators, and HTTP spoken to it byte by byte.
+//! The real program in a shop of simulators, and HTTP that is sent to it byte by byte.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::within;
 
-/// A terminal: the simulators in this process, and the program in its own.
+/// A terminal: the simulators in this process, and the program as a separate one.
 pub struct Terminal {
     pub shop: Shop,
-    /// Where tills with a token connect.
+    /// The address for tills with a token.
     pub http: String,
     agent: Child,
 }
@@ -85,7 +85,7 @@ impl Terminal {
         within(what, asked).await
     }
 
-    /// A line of `/proc/…/status` of the program, as a number.
+    /// Returns a line of the program's `/proc/…/status` as a number.
     pub fn in_proc(&self, name: &str) -> u64 {
         let text = fs::read_to_string(Path::new("/proc").join(self.agent.id().to_string()).join("status")).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
@@ -100,13 +100,14 @@ impl Drop for Terminal {
     }
 }
 
-/// An address that no other test has: nothing else takes the port, as connections do that go out from 127.0.0.1.
+/// Returns an address that no other test has. No other socket takes the port, which outgoing connections from 127.0.0.1
+/// could do.
 pub fn own_address(of_this_program: u8) -> String {
     let [.., high, low] = std::process::id().to_be_bytes();
     format!("127.{}.{low}.{of_this_program}:8470", 1 + high % 254)
 }
 
-/// The token of `till-1`, as a header.
+/// Returns the header with the token of `till-1`.
 pub fn token() -> String {
     format!("Authorization: Bearer {TILL_TOKEN}\r\n")
 }
@@ -137,7 +138,7 @@ pub async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: 
     Answer(head[9..12].parse().unwrap(), head, body)
 }
 
-/// A body that came in chunks, which must have its end.
+/// Joins a body that came in chunks, which must have its end.
 fn whole(mut chunks: &str) -> String {
     let mut body = String::new();
     loop {
@@ -151,8 +152,9 @@ fn whole(mut chunks: &str) -> String {
     }
 }
 
-/// Puts the program where another user can start it. `cp` does it: a file that is open for writing here, while another
-/// test's thread starts a program, may be open in that one a moment longer, and cannot be started ("text file busy").
+/// Copies the program to a place where another user can start it, with `cp`. A file that is open for writing in this
+/// process may be inherited by a program that another test's thread starts. Until that program runs, the file cannot be
+/// started ("text file busy").
 pub fn copied_to(path: &Path) {
     let copied = Command::new("cp").arg(crate::agent()).arg(path).status().unwrap();
     assert!(copied.success(), "the program is copied to {}", path.display());

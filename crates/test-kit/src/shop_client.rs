@@ -1,5 +1,5 @@
 //! A shop that asks the simulated gateway over real HTTPS, with forms built here from the interface documents. Every
-//! answer is held against the table of the interface.
+//! answer is checked against the table of the interface.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Shop {
         read(self.asked("GET", path, None).await).await
     }
 
-    /// Sends it, and goes once where it is redirected to: the same method, the same body.
+    /// Sends a request, and follows one redirect with the same method and body.
     pub async fn asked(&self, method: &str, path: &str, form: Option<&Form>) -> reqwest::Response {
         let url = reqwest::Url::parse(&self.gateway.base_url()).unwrap().join(path).unwrap();
         let first = self.ask(method, url.clone(), form).await;
@@ -94,7 +94,7 @@ impl Shop {
         request.header("Content-Type", kind).body(body).send().await.unwrap()
     }
 
-    /// Pays, and expects a refusal for this reason before there is a payment.
+    /// Pays, and checks that it is refused for this reason before there is a payment.
     pub async fn refuses(&self, form: &Form, why: &str) {
         let entries = self.gateway.ledger().entries().len();
         let (status, answer) = self.pay(form).await;
@@ -104,7 +104,7 @@ impl Shop {
         assert_eq!(self.gateway.ledger().entries().len(), entries);
     }
 
-    /// Pays, and expects a declined payment; gives its result code and what the card is told.
+    /// Pays, and checks that it is declined; returns its result code and the answer to the card.
     pub async fn declines(&self, form: &Form) -> (String, String) {
         let (status, answer) = self.pay(form).await;
         assert_eq!(status, 400, "{answer}");
@@ -118,7 +118,7 @@ pub async fn read(response: reqwest::Response) -> (u16, Value) {
     read_as(Call::Payment, response).await
 }
 
-/// The answer of this call, as the interface documents it.
+/// Reads the answer to this call, as the interface documents it.
 pub async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let answer = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
@@ -126,19 +126,19 @@ pub async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
     (status, answer)
 }
 
-/// Fields that the interface does not list for an answer ("clients must accept new fields"): what a capture refers to,
-/// which parameter failed, the payments of a query, and the stored card that the answer to `createRegistration`
-/// carries; of a checkout, the hash of the script that `integrity` asks for and the way back.
+/// Fields that the interface does not list for an answer ("clients must accept new fields"). They are the payment of a
+/// capture, the parameter that failed, the payments of a query, and the stored card in the answer to
+/// `createRegistration`. A checkout adds the hash of the script for `integrity` and the way back.
 const NOT_LISTED: &[&str] =
     &["referencedId", "result.parameterErrors", "payments", "padding", "integrity", "resourcePath", "shopperResultUrl"];
 
-/// Fields whose names stand in brackets.
+/// Fields whose names are in brackets.
 const PAIRS: &[&str] = &["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 
-/// Holds every field of an answer against the table of the interface (what it is not asked for here: `id`, which an
-/// answer that failed has not).
+/// Checks every field of an answer against the table of the interface, except `id`, which a failed answer does not
+/// have.
 fn is_as_documented(call: Call, answer: &Value) {
-    // The warm path says nothing, and the outcome with control bytes is there to be wrong.
+    // The warm path has an empty answer, and the outcome with control bytes is wrong on purpose.
     if answer == &serde_json::json!({})
         || answer["pos"]["statusText"].as_str().is_some_and(|text| text.contains('\u{1B}'))
     {
@@ -176,7 +176,7 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
             }
         }
         Value::String(text) => fields.push((name.to_owned(), text.clone())),
-        // Whether amounts are text is not documented.
+        // The interface does not say whether amounts are text.
         Value::Number(number) if name == "amount" => {
             fields.push((name.to_owned(), format!("{:.2}", number.as_f64().unwrap())));
         }
@@ -184,7 +184,7 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
     }
 }
 
-/// Forms from what the reader reads.
+/// Forms made from the reader's data.
 pub trait Sales {
     fn chip_sale(&mut self, amount: &str, reference: &str) -> Form;
     fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form;
@@ -216,7 +216,7 @@ pub fn sealed_sale(amount: &str, reference: &str, entry_mode: &str, sealed: &Sea
     with(base(amount, reference, entry_mode), &more)
 }
 
-/// The parameters that every payment has.
+/// Returns the parameters that every payment has.
 pub fn base(amount: &str, reference: &str, entry_mode: &str) -> Form {
     owned(&[
         ("entityId", &Options::default().entity_id),

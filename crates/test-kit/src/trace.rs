@@ -1,5 +1,5 @@
-//! Traces of a Miura session against a scripted peer: each line is a time in seconds, a direction and a message, and a
-//! script that is not used up line by line fails.
+//! Traces of a Miura session against a scripted peer. Each line is a time in seconds, a direction and a message. The
+//! test fails unless the whole script is used up line by line.
 //!
 //! ```text
 //! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
@@ -28,7 +28,7 @@ pub fn settings() -> ReaderSettings {
     ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new("/dev/reader") }
 }
 
-/// What a session is made with: settings of every family, and those of Miura; the tests' own for what is not given.
+/// The settings of a session: those of every family, and those of Miura. The tests have defaults for missing ones.
 pub struct Setup(ReaderSettings, MiuraSettings);
 
 impl From<ReaderSettings> for Setup {
@@ -43,7 +43,7 @@ impl From<MiuraSettings> for Setup {
     }
 }
 
-/// One TLV object of hex.
+/// Makes one TLV object of hex.
 pub fn t(tag: &str, value: &str) -> String {
     let value: String = value.split_whitespace().collect();
     let length = value.len() / 2;
@@ -57,9 +57,9 @@ pub fn t(tag: &str, value: &str) -> String {
 pub const RESET: &str =
     "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
 pub const P2PE: &str = "E105DFAE0101079000";
-/// No capability beyond the plain ones.
+/// Device information with the plain capabilities only.
 pub const INFO: &str = "E10EEF0CDF0D09434F4E5441435449439000";
-/// One file, `A` of version `1`.
+/// A configuration with one file, `A` of version `1`.
 pub const CONFIG: &str = "E10AED08DF0D0141DF7F01319000";
 pub const NO_CARD: &str = "E10448020000";
 pub const CARD_IN: &str = "E10F4802030063093B6500002063CB6800";
@@ -85,7 +85,7 @@ pub const STARTED: &str = "
        < 9000
        ! ready 04000203 M000-MPI 1-51 pin-key";
 
-/// The elements of an E4 for 12.34 EUR; each test changes what it is about.
+/// The elements of an E4 for 12.34 EUR; each test changes the ones that it checks.
 pub struct E4 {
     pub amount: &'static str,
     pub currency: &'static str,
@@ -115,7 +115,7 @@ impl E4 {
     }
 }
 
-/// An E4 as a chip gives it, with what `more` adds. The cardholder signs, unless a PIN is added.
+/// Makes an E4 of a chip, with the elements of `more`. The cardholder signs, unless a PIN is added.
 pub fn e4(more: &str) -> String {
     let verified = if more.contains(PIN) { "9F3403420300" } else { "9F34031E0300" };
     E4 { more: format!("{CRYPTOGRAM}{verified}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
@@ -123,7 +123,7 @@ pub fn e4(more: &str) -> String {
 
 pub const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
 
-/// The event of a swipe with a service code.
+/// Makes the event of a swipe with a service code.
 pub fn swipe(service_code: &str) -> String {
     let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
     t(
@@ -135,7 +135,7 @@ pub fn swipe(service_code: &str) -> String {
 pub const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
 pub const E5: &str = "E5048A025A319000";
 
-/// A script with its names filled in.
+/// Replaces the names in a script by their values.
 pub fn filled(script: &str) -> String {
     let mut text = script.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
     for (name, value) in [
@@ -167,7 +167,7 @@ pub fn play_with(setup: impl Into<Setup>, script: &str) {
 pub struct Player {
     pub session: MiuraSession,
     pub now: Duration,
-    /// The last [`ReaderEvent::KeysLeft`]; checked by `keys`, for it follows every card.
+    /// The last [`ReaderEvent::KeysLeft`]. `keys` checks it separately, because it follows every card.
     keys: Option<(Option<u64>, Option<u64>)>,
 }
 
@@ -177,7 +177,7 @@ impl Player {
         Self { session: MiuraSession::new(settings, miura), now: Duration::ZERO, keys: None }
     }
 
-    /// After start-up.
+    /// Returns a peer after start-up.
     pub fn started(setup: impl Into<Setup>) -> Self {
         let mut player = Self::new(setup);
         player.play(STARTED);
@@ -254,7 +254,7 @@ impl Player {
         }
         Some(match output {
             PortAction::Write(packet) => {
-                // A command of several packets is told as one.
+                // A command of several packets is one message of the trace.
                 let mut apdu = packet[3..packet.len() - 1].to_vec();
                 let mut chained = packet[1] & 1 != 0;
                 while chained {
@@ -307,7 +307,7 @@ pub fn arm(sale: u64) -> Arm {
     }
 }
 
-/// `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
+/// Reads `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
 pub fn typing(text: &str) -> TypeAmount {
     let mut words = text.split_whitespace();
     let sale = words.next().unwrap().parse().unwrap();

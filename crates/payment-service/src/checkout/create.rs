@@ -1,6 +1,6 @@
-//! `POST /v1/checkouts`: the merchant's server says what is to be paid, and gets an id for the widget. With the id
-//! behind it (`POST /v1/checkouts/{id}`) it says more, or something else, as long as nothing was submitted
-//! (data-model: overrideHolder, "at prepare/update checkout").
+//! `POST /v1/checkouts`: the merchant's server says what is to be paid, and gets an id for the widget. With
+//! `POST /v1/checkouts/{id}` it adds or changes fields until something is submitted (data-model: overrideHolder, "at
+//! prepare/update checkout").
 
 use serde_json::json;
 
@@ -14,14 +14,14 @@ use crate::invalid::Invalid;
 use crate::refusal::{self, Refusal};
 use crate::widget;
 
-/// How the names of the brands' own types begin.
+/// The beginning of the names that override the payment type of one brand.
 pub(super) const OVERRIDE: &str = "overridePaymentType[";
 
-/// Said of one that was changed.
+/// The result of a changed checkout.
 const UPDATED: (&str, &str) = ("000.200.101", "successfully updated checkout");
 
 impl Host {
-    /// `POST /v1/checkouts`.
+    /// Handles `POST /v1/checkouts`.
     pub(crate) fn create_checkout(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::CHECKOUT)?;
         let purpose = self.checked(&form)?;
@@ -40,7 +40,7 @@ impl Host {
         Ok(if self.checkouts.keep(new, now) { Delivery::Answer(200, answer) } else { refusal::throttled() })
     }
 
-    /// `POST /v1/checkouts/{id}`: what it names counts from now on, and everything else stays.
+    /// Handles `POST /v1/checkouts/{id}`: the named fields change, all others stay.
     pub(crate) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let more = self.form(body, form::CHECKOUT)?;
         // data-model: overridePaymentType[brand], "accepted only when creating a checkout".
@@ -67,7 +67,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "id": id, "result": result(UPDATED.0, UPDATED.1) })))
     }
 
-    /// What a checkout is for, when all that is said of it fits together.
+    /// Checks that the fields of a checkout fit together, and returns its purpose.
     fn checked(&self, form: &Form) -> Result<Purpose, Refusal> {
         let purpose = purpose(form)?;
         if purpose == Purpose::Payment {
@@ -93,7 +93,8 @@ fn is_type(name: &str) -> bool {
     name == "paymentType" || name.starts_with(OVERRIDE)
 }
 
-/// Without money it stores; with a part of what says how much, something is missing.
+/// Returns the purpose: a checkout without amount, currency and type stores payment data. If only some of the three are
+/// there, the missing one is refused.
 fn purpose(form: &Form) -> Result<Purpose, Invalid> {
     let pays = ["amount", "currency", "paymentType"].into_iter().any(|name| form.get(name).is_some());
     if pays || !form.is_true("createRegistration") {
@@ -105,7 +106,7 @@ fn purpose(form: &Form) -> Result<Purpose, Invalid> {
     }
 }
 
-/// 41 characters, with the dot and the hyphen that an id may have.
+/// Makes an id of 41 characters, with a dot and a hyphen, which an id may contain.
 fn new_id() -> String {
     format!("{}.sim-tx01", envelope::new_id().to_uppercase())
 }

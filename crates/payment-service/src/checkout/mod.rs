@@ -1,30 +1,31 @@
-//! Checkouts of the hosted widget: made by the merchant's server, paid by the shopper's browser, asked for by the
-//! server again (behaviour: States and transitions, Endpoints, Hosted widget usage, Fast checkout, Limits).
+//! Checkouts of the hosted widget: the merchant's server makes them, the shopper's browser pays them, and the server
+//! asks for the outcome (behaviour: States and transitions, Endpoints, Hosted widget usage, Fast checkout, Limits).
 //!
 //! ```text
 //!  merchant's server ── POST /v1/checkouts ─────────────▶ an id for 30 minutes
-//!  shopper's browser ── POST /checkouts/{id}/payment ───▶ the shopper's data beside the server's: one payment
-//!  merchant's server ── GET /checkouts/{id}/payment ────▶ what became of it
-//!                    ◀── GET shopperResultUrl?resourcePath=… ── after 29 minutes, when nobody has asked
+//!  shopper's browser ── POST /checkouts/{id}/payment ───▶ the shopper's data, added to the server's: one payment
+//!  merchant's server ── GET /checkouts/{id}/payment ────▶ the outcome
+//!                    ◀── GET shopperResultUrl?resourcePath=… ── after 29 minutes, if the server has not asked
 //! ```
 //!
 //! Where the interface is silent, this is assumed:
 //!
-//! - `POST /v1/checkouts` makes one, and `POST /v1/checkouts/{id}` changes it until something was submitted. What its
-//!   server has said the shopper's browser cannot change; a name that it sends
-//!   as well must have the same value. Amount, currency and type are the server's alone.
+//! - `POST /v1/checkouts` makes one, and `POST /v1/checkouts/{id}` changes it until something is submitted. The
+//!   shopper's browser cannot change what the server has said. A name that the browser sends as well must have the same
+//!   value. Only the server sets amount, currency and type.
 //! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing:
 //!   it is served at `/registration`, all others at `/payment`.
-//! - One payment for each checkout, approved, declined or pending. What was not processed (refused, throttled, a server
-//!   that failed before) leaves it open.
-//! - What the browser sends must come from a page of the origin of `shopperResultUrl`: of the one that the checkout was
-//!   made with, else of the one that the widget sends (the action of the merchant's form). It carries no token.
-//! - What the browser is (`customer.browser.*`) counts when the server has said whose it is: any field of a customer
-//!   comes with a name. A card that takes part in 3-D Secure cannot do without.
-//! - Before anything was paid the server is told `000.200.100`; an expired checkout is `200.300.404`.
-//! - The 29 minutes begin with the submission (behaviour: Events). Where the id ends before they do, [`LateShopCall`]
-//!   says what happens. The call is made once, its answer is not looked at, and no redirect is followed.
-//! - Checkouts are in memory: they live half an hour, and what was paid is in the books.
+//! - Each checkout makes one payment: approved, declined or pending. A submission that was not processed (refused,
+//!   throttled, a server that failed before) leaves the checkout open.
+//! - A submission must come from a page of the origin of `shopperResultUrl`. The checkout's own `shopperResultUrl`
+//!   counts; without one, the `shopperResultUrl` that the widget sends (the action of the merchant's form). A
+//!   submission carries no token.
+//! - The browser's data (`customer.browser.*`) count only when the server has named the customer: any field of a
+//!   customer comes with a name. A card that takes part in 3-D Secure needs the browser's data.
+//! - Before anything was paid, the server gets `000.200.100`; an expired checkout gets `200.300.404`.
+//! - The 29 minutes begin with the submission (behaviour: Events). [`LateShopCall`] says what happens when the id
+//!   expires earlier. The call is made once, its answer is ignored, and no redirect is followed.
+//! - Checkouts are kept in memory: they live for half an hour, and the books hold what was paid.
 //!
 //! [`LateShopCall`]: super::LateShopCall
 
@@ -43,23 +44,24 @@ use super::options::LateShopCall;
 use super::redirect::with_query;
 use super::refusal::{Refusal, rule};
 
-/// How long an id is valid (behaviour: Limits).
+/// The time for which an id is valid (behaviour: Limits).
 const VALID: TimeDelta = TimeDelta::minutes(30);
-/// When the shop is called that has not asked (behaviour: Limits).
+/// The time after which a shop that has not asked is called (behaviour: Limits).
 const REMINDED_AFTER: TimeDelta = TimeDelta::minutes(29);
-/// Checkouts that are kept; an expired one makes room for a new one.
+/// The most checkouts that are kept; an expired one makes room for a new one.
 const MOST: usize = 10_000;
-/// Names and values that are kept of all of them, in bytes: 6 kB for each of the most, or 16 of the longest forms.
+/// The most bytes of names and values of all checkouts: 6 kB for each of the most checkouts, or 16 of the longest
+/// forms.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Said of a checkout that waits for its shopper. Which code says so is not documented.
+/// The result of a checkout that waits for its shopper. The interface does not document the code.
 const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
 
-// Which code says so is not documented.
+// The interface does not document the code for this refusal.
 const USED_UP: Refusal =
     rule("id", "700.300.700", "this checkout was used: there is one payment for each, make another");
 
-/// What a checkout is for: the last word of its path.
+/// The purpose of a checkout: the last word of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Payment,
@@ -80,27 +82,27 @@ struct Checkout {
     id: String,
     purpose: Purpose,
     created: DateTime<Utc>,
-    /// What the server has said about it.
+    /// The fields that the server has sent.
     pairs: Vec<(String, String)>,
-    /// What the shopper's browser has sent.
+    /// The submission of the shopper's browser.
     submitted: Option<Submitted>,
 }
 
-/// A checkout that was used.
+/// The submission of a checkout.
 struct Submitted {
     at: DateTime<Utc>,
-    /// Where the shopper comes back to.
+    /// The address to which the shopper returns.
     shopper_result_url: String,
     result: Submission,
-    /// The server has asked, or was called.
+    /// True if the server has asked for the outcome, or was called.
     fetched: bool,
 }
 
-/// What it was used for.
+/// The result of a submission.
 enum Submission {
     /// The payment with this id.
     Payment(String),
-    /// The answer about what was stored.
+    /// The answer about the stored payment data.
     Registration(Value),
 }
 
@@ -108,12 +110,12 @@ enum Submission {
 #[derive(Default)]
 pub(super) struct Checkouts {
     known: HashMap<String, Checkout>,
-    /// The ids in the order of their making.
+    /// The ids in the order in which they were made.
     order: VecDeque<String>,
     bytes: usize,
 }
 
-/// A call that is due: where to, and about which checkout.
+/// A call that is due: its address and its checkout.
 struct ShopCall {
     shopper_result_url: String,
     resource_path: String,
@@ -128,7 +130,7 @@ impl Checkout {
         now - self.created >= VALID
     }
 
-    /// What the server has said by this name.
+    /// Returns the server's value of this name.
     fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -137,7 +139,7 @@ impl Checkout {
         self.pairs.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
-    /// When the shop is called, unless it asks before.
+    /// Returns when the shop is called, unless it asks before.
     fn reminded_at(&self, late: LateShopCall) -> Option<DateTime<Utc>> {
         let submitted = self.submitted.as_ref().filter(|submitted| !submitted.fetched)?;
         let (due, last_minute) = (submitted.at + REMINDED_AFTER, self.created + REMINDED_AFTER);
@@ -151,14 +153,14 @@ impl Checkout {
 }
 
 impl Submitted {
-    /// The shopper's way back, with the checkout.
+    /// Returns the address to which the shopper returns, with the checkout's path.
     fn back(&self, checkout: &Checkout) -> String {
         with_query(&self.shopper_result_url, &[("id", &checkout.id), ("resourcePath", &checkout.path())])
     }
 }
 
 impl Checkouts {
-    /// Keeps a new one; false when there are too many that live.
+    /// Keeps a new checkout; false when there are too many valid ones.
     fn keep(&mut self, new: Checkout, now: DateTime<Utc>) -> bool {
         let weight = new.bytes();
         while self.known.len() >= MOST || self.bytes.saturating_add(weight) > MOST_BYTES {
@@ -176,7 +178,7 @@ impl Checkouts {
         true
     }
 
-    /// Says something else of one; false when there is no room for it.
+    /// Replaces the fields of a checkout; false when there is no room.
     fn replace(&mut self, id: &str, pairs: Vec<(String, String)>) -> bool {
         let Some(checkout) = self.known.get_mut(id) else { return false };
         let others = self.bytes.saturating_sub(checkout.bytes());
@@ -197,12 +199,12 @@ impl Checkouts {
         self.known.get_mut(id)
     }
 
-    /// Whether there is one with this id that a page may still load the script for.
+    /// Returns whether a page may still load the script for the checkout with this id.
     pub(super) fn is_open(&self, id: &str, now: DateTime<Utc>) -> Option<bool> {
         self.find(id).map(|checkout| !checkout.is_expired(now))
     }
 
-    /// Takes the calls that are due, so many at most; each is made once.
+    /// Takes the calls that are due, at most this many; each is made once.
     fn take_due(&mut self, now: DateTime<Utc>, late: LateShopCall, most: usize) -> Vec<ShopCall> {
         let mut due = Vec::new();
         for checkout in self.known.values_mut() {
@@ -221,7 +223,7 @@ impl Checkouts {
         due
     }
 
-    /// When the next call is due.
+    /// Returns when the next call is due.
     fn next_due(&self, late: LateShopCall) -> Option<DateTime<Utc>> {
         self.known.values().filter_map(|checkout| checkout.reminded_at(late)).min()
     }
@@ -290,9 +292,9 @@ mod tests {
         assert_eq!(all.take_due(at(32), after, 9).len(), 1);
         assert!(all.take_due(at(33), after, 9).is_empty() && all.next_due(after).is_none());
         assert!(with(true, 3).take_due(at(99), after, 9).is_empty());
-        // Submitted at once: the id still lives, and the setting says nothing.
+        // Submitted immediately: the id is still valid after 29 minutes, so the setting has no effect.
         assert!(LateShopCall::ALL.into_iter().all(|late| with(false, 0).next_due(late) == Some(at(29))));
-        // Paid in its last minute: at once.
+        // Paid in its last minute: the call is due immediately.
         assert_eq!(with(false, 29).next_due(before), Some(at(29)));
     }
 }

@@ -1,20 +1,21 @@
-//! Which page a request of the widget comes from: what the browser says, and nobody in the page can change.
+//! The page that a request of the widget comes from. The browser states the origin, and no script in the page can
+//! change it.
 //!
-//! The card's fields are in a frame of the gateway's own, so that the shop's page cannot read them. What the frame
-//! sends has the gateway's origin; the shop's, which its browser has told the frame, comes in [`WIDGET_ORIGIN`].
+//! The card's fields are in a frame of the gateway, so the shop's page cannot read them. The frame's requests have the
+//! gateway's origin. The browser gives the frame the shop's origin, and the frame sends it in [`WIDGET_ORIGIN`].
 
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, ORIGIN};
 
 use crate::invalid::Invalid;
 
-/// The shop's origin, in what the frame of the card's fields sends.
+/// The header with the shop's origin, in the requests of the card fields' frame.
 pub(super) const WIDGET_ORIGIN: &str = "widget-origin";
 
-/// What `shopperResultUrl` has to be.
+/// The rule for `shopperResultUrl`.
 pub(super) const MUST_BE: &str = "must be an absolute address of http or https, without a user in it";
 
-/// The origin of an address as a browser writes it; `None` for what has none.
+/// Returns the origin of an address as a browser writes it; `None` for an address without origin.
 pub(super) fn of(url: &str) -> Option<String> {
     let url = url.split_once('#').map_or(url, |(url, _)| url);
     let uri: Uri = url.parse().ok()?;
@@ -32,13 +33,13 @@ pub(super) fn of(url: &str) -> Option<String> {
     })
 }
 
-/// The gateway as the browser calls it, as `https://localhost:8443`.
+/// Returns the gateway's origin as the browser names it, for example `https://localhost:8443`.
 pub(super) fn own(headers: &HeaderMap) -> Result<String, Invalid> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     host.and_then(|host| of(&format!("https://{host}"))).ok_or_else(|| Invalid::new("Host", "required and not sent"))
 }
 
-/// The origin of the shop's page.
+/// Returns the origin of the shop's page.
 pub(super) fn shop(headers: &HeaderMap) -> Result<String, Invalid> {
     let said = |name: &str| {
         let mut all = headers.get_all(name).iter();

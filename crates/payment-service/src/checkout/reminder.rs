@@ -1,8 +1,9 @@
-//! The call to a shop that has not asked what became of its checkout (behaviour: Events, "Widget timeout event"): GET
-//! to `shopperResultUrl` with `resourcePath`, by the gateway's clock, beside everything else.
+//! The call to a shop that has not asked for the outcome of its checkout (behaviour: Events, "Widget timeout event"): a
+//! GET to `shopperResultUrl` with `resourcePath`. It follows the gateway's clock and runs in its own task.
 //!
-//! A shop's server may be anything: few calls at once, ten seconds for each, redirects not followed, and of the answer
-//! only its status is read. Over HTTPS it must show a certificate of the CA in [`Options::shop_ca`].
+//! A shop's server may misbehave, so the calls are limited. Few run at the same time, each may take ten seconds, no
+//! redirect is followed, and only the status of the answer is read. Over HTTPS the shop must show a certificate of the
+//! CA in [`Options::shop_ca`].
 //!
 //! [`Options::shop_ca`]: crate::Options::shop_ca
 
@@ -27,15 +28,15 @@ use crate::redirect::with_query;
 use crate::response::ResponseBody;
 use crate::shared::Shared;
 
-/// Calls at once: a shop that hangs must not keep all the others waiting.
+/// The most calls at the same time: a hanging shop must not keep the others waiting.
 const MOST_AT_ONCE: usize = 16;
-/// For the whole call: a shop's page is made in less.
+/// The time-out of the whole call: a shop's page takes less.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// It looks at the clock at least as often: the system's may be put forward, and nobody tells.
+/// The longest time between two looks at the clock: the system's clock may be put forward without notice.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// Why a shop was not reached.
+/// The reason why a shop was not reached.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
     #[error("it is no address of http or https")]
@@ -48,10 +49,10 @@ enum CallError {
     Late(#[from] tokio::time::error::Elapsed),
 }
 
-/// The client's side of TLS towards shops.
+/// Makes the client's side of TLS towards shops.
 ///
 /// # Errors
-/// When the CA is none.
+/// When the CA cannot be read.
 pub(crate) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     for ca in shop_ca.into_iter().flat_map(|pem| CertificateDer::pem_slice_iter(pem.as_bytes())) {
@@ -62,7 +63,7 @@ pub(crate) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
     Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// Calls the shops whose time has come, for ever.
+/// Calls the shops whose time has come. Never returns.
 pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
     let mut calls = JoinSet::new();
     loop {
@@ -86,7 +87,7 @@ pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
     }
 }
 
-/// One call; what came of it is noted.
+/// Makes one call and records its outcome.
 async fn call_shop(call: ShopCall, tls: Arc<ClientConfig>) {
     let url = with_query(&call.shopper_result_url, &[("resourcePath", &call.resource_path)]);
     let called = tokio::time::timeout(PATIENCE, get(&url, tls)).await.unwrap_or_else(|late| Err(late.into()));

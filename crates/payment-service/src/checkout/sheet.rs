@@ -1,5 +1,5 @@
-//! What the simulated telephone of a mobile wallet shows and gives: the amount of the checkout, and the token for it.
-//! What a wallet's own script would do on the shop's page, the frame of the widget asks here.
+//! The simulated phone of a mobile wallet: it shows the amount of the checkout and returns a token for it. In a real
+//! shop the wallet's script does this on the shop's page; here the widget's frame asks the gateway.
 
 use serde_json::json;
 
@@ -12,11 +12,11 @@ use crate::provider;
 use crate::refusal::Refusal;
 use pos_gateway_model::form;
 
-/// The card in everybody's wallet, and until when it is valid (YYMM).
+/// The card in every wallet, and its expiry (YYMM).
 const CARD: (&str, &str) = ("4111111111111111", "3412");
 
 impl Host {
-    /// `GET /v1/widget/wallet`, with `checkout` and `wallet`, the prefix of its parameters.
+    /// Handles `GET /v1/widget/wallet` with `checkout` and `wallet`, the prefix of the wallet's parameters.
     pub(crate) fn wallet_sheet(&self, query: &[u8]) -> Result<Delivery, Refusal> {
         let asked = form::decode(query).unwrap_or_default();
         let get = |wanted: &str| asked.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value.as_str());

@@ -1,4 +1,5 @@
-//! What the shopper's browser sends for a checkout, what its merchant's server is told, and the shopper's way back.
+//! The submission of the shopper's browser for a checkout, the answer to the merchant's server, and the shopper's way
+//! back.
 
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
@@ -16,7 +17,8 @@ use crate::remote_payment::Origin;
 use crate::widget;
 use pos_gateway_model::{means, shown};
 
-/// What the widget may send: what the shopper types and what the browser is. With a dot, all that begin so.
+/// The parameters that the widget may send: the shopper's input and the browser's data. A name that ends with a dot
+/// allows all names that begin with it.
 const OF_SHOPPER: &[&str] = &[
     "paymentBrand",
     "createRegistration",
@@ -39,7 +41,7 @@ const CUSTOM_OF_SHOPPER: &str = "customParameters[SHOPPER_";
 const BROWSER: &str = "customer.browser.";
 const SHOPPER_RESULT_URL: &str = "shopperResultUrl";
 
-// Which codes say so is not documented.
+// The interface does not document the codes for these refusals.
 const EXPIRED: Refusal =
     rule("id", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
 const STORES: Refusal =
@@ -47,7 +49,7 @@ const STORES: Refusal =
 const PAYS: Refusal = rule("id", "700.400.580", "this checkout is paid: it is served at its path /payment");
 
 impl Host {
-    /// `POST /checkouts/{id}/payment` or `/registration`.
+    /// Handles `POST /checkouts/{id}/payment` or `/registration`.
     pub(crate) fn submit(
         &mut self,
         id: &str,
@@ -83,7 +85,7 @@ impl Host {
         Ok(with_way_back(delivery, &path, &back))
     }
 
-    /// The payment's id, unless it was not processed.
+    /// Pays the checkout and returns the payment's id, unless the payment was not processed.
     fn pay_checkout(
         &mut self,
         pairs: Vec<(String, String)>,
@@ -101,7 +103,7 @@ impl Host {
         Ok((paid.id.map(Submission::Payment), paid.delivery))
     }
 
-    /// Stores what was typed, and pays nothing.
+    /// Stores the typed payment data, and pays nothing.
     fn store_by_checkout(
         &mut self,
         mut pairs: Vec<(String, String)>,
@@ -116,7 +118,7 @@ impl Host {
         })
     }
 
-    /// `GET /checkouts/{id}/payment` or `/registration`.
+    /// Handles `GET /checkouts/{id}/payment` or `/registration`.
     pub(crate) fn checkout_result(&mut self, id: &str, purpose: Purpose, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, false)?;
         self.checkout(id, purpose)?;
@@ -133,8 +135,8 @@ impl Host {
         Ok(Delivery::Answer(200, answer))
     }
 
-    /// `GET /checkouts/{id}/return`: the shopper comes back from a page that they were sent to. In a frame of the
-    /// widget the page around it is told; it goes on by itself.
+    /// Handles `GET /checkouts/{id}/return`: the shopper returns from a page of a bank or provider. If that page was in
+    /// a frame of the widget, the frame notifies the page around it, which then continues.
     pub(crate) fn shopper_returns(&mut self, id: &str, sender: &HeaderMap) -> Result<Delivery, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let submitted = checkout.submitted.as_ref().ok_or(Refusal::NotFound)?;
@@ -144,7 +146,7 @@ impl Host {
         Ok(if in_frame { widget::tell_the_page(id, &shop, &back) } else { Delivery::SeeOther(back) })
     }
 
-    /// A checkout whose id is valid, at its own path.
+    /// Returns the checkout if its id is valid and the path fits its purpose.
     pub(super) fn checkout(&self, id: &str, purpose: Purpose) -> Result<&Checkout, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         if checkout.is_expired(self.clock.now()) && !self.host_rules().books_all() {
@@ -158,7 +160,7 @@ impl Host {
     }
 }
 
-/// The pairs of a request of the widget, of which each may be sent by a shopper.
+/// Reads the pairs of a widget request, and refuses names that a shopper may not send.
 fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     let pairs = form::decoded(body)?;
     for (name, _) in &pairs {
@@ -175,7 +177,7 @@ fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     Ok(pairs)
 }
 
-/// Where the shopper comes back to: what the server has said, else what the page says.
+/// Returns the address to which the shopper returns: the server's value, else the page's value.
 fn result_url(checkout: &Checkout, theirs: &[(String, String)]) -> Result<String, Invalid> {
     let sent = theirs.iter().find(|(name, _)| name == SHOPPER_RESULT_URL).map(|(_, value)| value.as_str());
     let url = checkout.get(SHOPPER_RESULT_URL).or(sent);
@@ -184,7 +186,7 @@ fn result_url(checkout: &Checkout, theirs: &[(String, String)]) -> Result<String
     Ok(url.to_owned())
 }
 
-/// Whether a page of the shop has sent it.
+/// Checks that a page of the shop has sent the request.
 fn check_origin(sender: &HeaderMap, shopper_result_url: &str) -> Result<(), Invalid> {
     let shop = origin::shop(sender)?;
     if origin::of(shopper_result_url).is_some_and(|expected| expected == shop) {
@@ -193,7 +195,7 @@ fn check_origin(sender: &HeaderMap, shopper_result_url: &str) -> Result<(), Inva
     Err(Invalid::new("Origin", "this checkout belongs to a page of another origin: that of its shopperResultUrl"))
 }
 
-/// The form of the payment: what the server has said, what the shopper has typed, and a way back by this gateway.
+/// Builds the form of the payment: the server's fields, the shopper's input, and a way back through this gateway.
 fn together(
     checkout: &Checkout,
     theirs: Vec<(String, String)>,
@@ -213,7 +215,7 @@ fn together(
     }
     for (name, value) in theirs {
         match checkout.get(&name) {
-            // What a browser is, a server may have been told by it.
+            // The server may have learnt the browser's data from the browser, so both may send them.
             Some(_) if name.starts_with(BROWSER) => {}
             Some(known) if *known != value => {
                 return Err(Invalid::new(shown(&name), "the merchant's server has set it to another value"));
@@ -227,8 +229,8 @@ fn together(
     Ok(pairs)
 }
 
-/// Takes what the browser is out of a form that does not say whose it is: any field of the customer comes with a name
-/// (data-model: Customer). Gives whether it had to.
+/// Removes the browser's data from a form that names no customer: any field of the customer comes with a name
+/// (data-model: Customer). Returns whether there was something to remove.
 fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
     let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
     if has("customer.givenName") && has("customer.surname") {
@@ -239,7 +241,7 @@ fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
     pairs.len() < before
 }
 
-/// What 3-D Secure misses then, by the name of what the merchant can mend.
+/// Rewrites the refusal of 3-D Secure so that it names the field that the merchant can add.
 fn name_wanted(refusal: Refusal) -> Refusal {
     match refusal {
         Refusal::Invalid(invalid) if invalid.name.starts_with(BROWSER) => {
@@ -250,7 +252,7 @@ fn name_wanted(refusal: Refusal) -> Refusal {
     }
 }
 
-/// What the widget needs to go on.
+/// Adds the addresses that the widget needs to continue.
 fn with_way_back(delivery: Delivery, path: &str, back: &str) -> Delivery {
     match delivery {
         Delivery::Answer(status, mut answer) => {

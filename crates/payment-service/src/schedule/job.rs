@@ -1,11 +1,13 @@
-//! What `job.*` says: the timetable, from when to when, how long, and how it is given notice of (data-model:
-//! Scheduling).
+//! The meaning of `job.*`: the timetable, its start and end, its duration, and its notice (data-model: Scheduling).
 //!
-//! Assumed, as the interface is silent: of the two day fields one that is not sent says nothing when the other is, and
-//! when neither is the day of the month is 1; nothing is paid for the time before the request; a duration begins with
-//! `job.startDate`, or with the request, and ends the schedule, unless `job.noticeCallable` is DURATION_END: then it
-//! begins anew until notice is given. Notice ends a schedule after its time (ANYTIME, also when it is not said), or
-//! with the first duration that ends no sooner than that (DURATION_END).
+//! Where the interface is silent, this is assumed:
+//!
+//! - If only one of the two day fields is sent, the other names no day. If neither is sent, the day of the month is 1.
+//! - Nothing is paid for the time before the request.
+//! - A duration begins with `job.startDate`, or with the request, and ends the schedule. If `job.noticeCallable` is
+//!   DURATION_END, it begins anew until notice is given.
+//! - Notice ends a schedule after the notice period (ANYTIME, also the default), or with the first duration that ends
+//!   no sooner than that (DURATION_END).
 
 use chrono::{DateTime, Months, NaiveDateTime, TimeDelta, Utc};
 
@@ -13,7 +15,7 @@ use super::timetable::Timetable;
 use crate::form::Form;
 use crate::invalid::Invalid;
 
-/// Whether a payment's form asks for a schedule.
+/// Returns whether a payment's form asks for a schedule.
 pub(crate) fn is_asked(form: &Form) -> bool {
     form.iter().any(|(name, _)| name.starts_with("job."))
 }
@@ -27,11 +29,11 @@ pub(super) struct Job {
     notice: Option<Span>,
     duration: Option<Span>,
     begins_anew: bool,
-    /// The parameter to name when no moment comes.
+    /// The parameter that an error names if no payment date comes.
     named_by: &'static str,
 }
 
-/// Fields in the order of an expression, with what they are when they are not sent.
+/// The fields in the order of an expression, with their default values.
 const FIELDS: [(&str, &str); 7] = [
     ("job.second", "0"),
     ("job.minute", "0"),
@@ -43,7 +45,7 @@ const FIELDS: [(&str, &str); 7] = [
 ];
 
 impl Job {
-    /// Reads what was sent; the form's values are as the interface's table has them.
+    /// Reads the terms; the form has checked its values against the interface's table.
     pub(super) fn read(form: &Form) -> Result<Self, Invalid> {
         let (timetable, named_by) = timetable(form)?;
         let time = |name: &str| {
@@ -71,7 +73,7 @@ impl Job {
         Ok(job)
     }
 
-    /// The first payment of a schedule that is set up at `now`.
+    /// Returns the first payment of a schedule that is set up at `now`.
     pub(super) fn first(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, Invalid> {
         let from = self.start.map_or(now, |start| start.max(now));
         let never = || Invalid::new(self.named_by, "never comes: no such day from now to the end of 2099");
@@ -85,12 +87,12 @@ impl Job {
         }
     }
 
-    /// The payment after the one at `at`; `None` when there is none.
+    /// Returns the payment after the one at `at`; `None` when there is none.
     pub(super) fn after(&self, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.timetable.next_from(at + TimeDelta::seconds(1))
     }
 
-    /// The last moment at which it may pay, when nobody gives notice; and which parameter says so.
+    /// Returns the last moment for a payment when no notice is given, and the parameter that sets it.
     fn last_by_itself(&self, set_up: DateTime<Utc>) -> Result<Option<(DateTime<Utc>, &'static str)>, Invalid> {
         let by_date = self.end.map(|end| (end, "job.endDate"));
         let by_duration = match self.duration.as_ref().filter(|_| !self.begins_anew) {
@@ -100,18 +102,18 @@ impl Job {
         Ok(by_date.into_iter().chain(by_duration).min())
     }
 
-    /// The same without the parameter.
+    /// Returns the last moment without the parameter.
     pub(super) fn last(&self, set_up: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, Invalid> {
         Ok(self.last_by_itself(set_up)?.map(|(last, _)| last))
     }
 
-    /// The last second of the n-th duration.
+    /// Returns the last second of the n-th duration.
     fn end_of(&self, duration: &Span, set_up: DateTime<Utc>, nth: u64) -> Result<DateTime<Utc>, Invalid> {
         let begins = self.start.unwrap_or(set_up);
         Ok(duration.after(begins, nth)? - TimeDelta::seconds(1))
     }
 
-    /// The last moment at which it may pay after notice was given at `now`.
+    /// Returns the last moment for a payment after notice was given at `now`.
     pub(super) fn last_after_notice(
         &self,
         set_up: DateTime<Utc>,
@@ -122,7 +124,7 @@ impl Job {
             None => now - TimeDelta::seconds(1),
         };
         let Some(duration) = self.duration.as_ref().filter(|_| self.begins_anew) else { return Ok(soonest) };
-        // As many as there are seconds until the end of 2099 would be too many to try.
+        // With a duration of one second, trying every duration until the end of 2099 would take too long.
         let mut nth = 1;
         while self.end_of(duration, set_up, nth)? < soonest {
             nth = if self.end_of(duration, set_up, nth * 2).is_ok_and(|end| end < soonest) { nth * 2 } else { nth + 1 };
@@ -143,7 +145,7 @@ fn timetable(form: &Form) -> Result<(Timetable, &'static str), Invalid> {
     let named = ["job.dayOfMonth", "job.dayOfWeek", "job.month", "job.year"];
     let mut named_by = named.into_iter().find(|name| form.get(name).is_some()).unwrap_or("job.dayOfMonth");
     if let Some(expression) = form.get(EXPRESSION) {
-        // It overwrites all of them; the year may be left out.
+        // The expression overwrites all fields; the year may be left out.
         fields = ["*"; 7];
         for (field, text) in fields.iter_mut().zip(expression.split_ascii_whitespace()) {
             *field = text;
@@ -154,7 +156,7 @@ fn timetable(form: &Form) -> Result<(Timetable, &'static str), Invalid> {
     read.map(|table| (table, named_by)).ok_or_else(|| Invalid::new(named_by, "not a timetable"))
 }
 
-/// So many of a unit.
+/// A number of units of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Span {
     number: u64,
@@ -190,7 +192,7 @@ impl Span {
         Ok(Some(Self { number: number.ok_or_else(|| Invalid::new(name, "must be 1 or more"))?, unit, name }))
     }
 
-    /// So many times this long after `at`, which is before the year 2200, or nobody can live to see it.
+    /// Returns `at` plus this many times the span. The result must be before the year 2200.
     fn after(&self, at: DateTime<Utc>, times: u64) -> Result<DateTime<Utc>, Invalid> {
         let far = || Invalid::new(self.name, "too far away: beyond the year 2200");
         let number = self.number.checked_mul(times).ok_or_else(far)?;

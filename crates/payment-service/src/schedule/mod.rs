@@ -1,15 +1,19 @@
-//! Subscriptions: a payment with `job.*` is not paid but paid again and again, by the gateway's clock, with a stored
-//! card (data-model: Scheduling). When one is due is in `timetable`, how long it lasts in `job`.
+//! Subscriptions: a payment with `job.*` is paid repeatedly with a stored card, by the gateway's clock (data-model:
+//! Scheduling). `timetable` says when a payment is due, `job` how long the schedule lasts.
 //!
-//! Assumed, as the interface is silent: `job.*` comes with a payment by registration or with payment data,
-//! which are stored then; the request itself pays nothing, and is answered with the schedule's id; each payment has the
-//! request's reference with `-0001`, `-0002`, … behind it, and is the merchant's own (MIT, REPEATED); a declined one
-//! changes nothing for the next; a stored card that is deleted stops its schedules.
+//! Where the interface is silent, this is assumed:
+//!
+//! - `job.*` comes with a payment by registration or with payment data, which are stored then.
+//! - The request itself pays nothing, and its answer has the schedule's id.
+//! - Each payment has the request's reference followed by `-0001`, `-0002`, …, and is started by the merchant (MIT,
+//!   REPEATED).
+//! - A declined payment does not change the next one.
+//! - A deleted stored card stops its schedules.
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `GET /v1/schedules/{id}` | how it stands |
-//! | `POST /v1/schedules/{id}` with `job.*` | another timetable from now on |
+//! | `GET /v1/schedules/{id}` | shows its state |
+//! | `POST /v1/schedules/{id}` with `job.*` | sets another timetable from here on |
 //! | `DELETE /v1/schedules/{id}` | gives notice |
 
 pub(crate) mod job;
@@ -36,11 +40,11 @@ use super::secure;
 use job::Job;
 use rows::{Schedule, State};
 
-/// Payments in one turn of the clockwork, about a tenth of a second; what is due beyond them comes in the next turn.
+/// The most payments in one turn of the clockwork, about a tenth of a second; the next turn pays the rest.
 pub(super) const MOST_AT_ONCE: usize = 500;
-/// Schedules that may be active: each is looked at when the clock goes on.
+/// The most active schedules: each is examined when the clock goes on.
 const MOST_SCHEDULES: u32 = 10_000;
-/// What a payment takes over from its schedule's request; nothing of a card or a reader is among it.
+/// The fields that a payment takes from its schedule's request; none belongs to a card or a reader.
 const KEPT: &[&str] = &[
     "entityId",
     "amount",
@@ -55,7 +59,7 @@ const KEPT: &[&str] = &[
 ];
 
 impl Host {
-    /// Sets a schedule up, which pays with a stored card that may be used.
+    /// Sets up a schedule that pays with a usable stored card.
     pub(super) fn schedule(&mut self, registration: &str, form: &Form) -> Result<Delivery, Refusal> {
         if !matches!(form.required("paymentType")?, "DB" | "PA") {
             return Err(Invalid::new("paymentType", "must be DB or PA with job.*").into());
@@ -97,14 +101,14 @@ impl Host {
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
 
-    /// `GET /v1/schedules/{id}`.
+    /// Handles `GET /v1/schedules/{id}`.
     pub(super) fn show_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let schedule = self.books.schedule(id)?.ok_or(Refusal::NotFound)?;
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
 
-    /// `POST /v1/schedules/{id}`: another timetable from now on.
+    /// Handles `POST /v1/schedules/{id}`: sets another timetable from here on.
     pub(super) fn reschedule(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::RESCHEDULE)?;
         let mut schedule = self.active(id)?;
@@ -127,7 +131,7 @@ impl Host {
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
 
-    /// `DELETE /v1/schedules/{id}`: notice is given.
+    /// Handles `DELETE /v1/schedules/{id}`: gives notice.
     pub(super) fn cancel_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let mut schedule = self.active(id)?;
@@ -146,13 +150,13 @@ impl Host {
         }
     }
 
-    /// Pays what is due by now, in its order; whether there may be more.
+    /// Pays what is due, in its order; returns whether more may be due.
     pub(super) fn pay_schedules(&mut self) -> rusqlite::Result<bool> {
         let now = self.clock.now();
         for _ in 0..MOST_AT_ONCE {
             let Some(mut schedule) = self.books.next_schedule()? else { return Ok(false) };
             let Some(at) = schedule.next.filter(|at| *at <= now) else { return Ok(false) };
-            // What it has paid is written first: it never pays twice for one moment.
+            // The payment is counted before it is made, so that a schedule never pays twice for one moment.
             schedule.paid += 1;
             let job = Job::read(&schedule.form).ok();
             schedule.next = job.and_then(|job| job.after(at));
@@ -176,13 +180,13 @@ impl Host {
         Ok(true)
     }
 
-    /// One payment of a schedule, at its time.
+    /// Makes one payment of a schedule, at its time.
     fn pay_schedule(&mut self, schedule: &Schedule) -> Result<Delivery, Refusal> {
         let stored = self.usable(&schedule.registration)?;
         let form = schedule.payment();
         let kind = if form.required("paymentType")? == "PA" { Kind::PreAuthorisation } else { Kind::Debit };
         let amount = money(&form)?;
-        // Nobody waits for an answer: what goes wrong on a line cannot go wrong here.
+        // No client waits for an answer, so faults of a connection cannot happen here.
         let outcome = match self.outcome(form.get("amount")) {
             Outcome::Throttle | Outcome::RedirectElsewhere | Outcome::RedirectOnce => Outcome::Approve,
             outcome => outcome,
@@ -201,13 +205,13 @@ impl Host {
         Ok(paid.delivery)
     }
 
-    /// When the next payment of any schedule is due.
+    /// Returns when the next payment of any schedule is due.
     pub(super) fn next_payment(&self) -> rusqlite::Result<Option<DateTime<Utc>>> {
         Ok(self.books.next_schedule()?.and_then(|schedule| schedule.next))
     }
 }
 
-/// A schedule as it is answered: the request's own fields, and how it stands.
+/// Returns a schedule for an answer: the request's own fields, and its state.
 fn shown(schedule: &Schedule) -> Value {
     let (code, description, _) = envelope::approved(schedule.form.get("testMode"));
     let mut answer = json!({

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::database::Books;
 use crate::form::Form;
 
-/// Part of the books' own.
+/// The part of the books' schema for schedules.
 pub(crate) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS schedule (
         n INTEGER PRIMARY KEY,
@@ -22,41 +22,41 @@ pub(crate) const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS schedule_next ON schedule (next) WHERE next IS NOT NULL;
 ";
 
-/// Longest reference of a schedule that a number fits behind (data-model: merchantTransactionId, AN255).
+/// The longest reference of a schedule that leaves room for a number (data-model: merchantTransactionId, AN255).
 const LONGEST_REFERENCE: usize = 240;
 
 /// A schedule.
 pub(super) struct Schedule {
     pub id: String,
-    /// The stored card that pays.
+    /// The id of the stored card that pays.
     pub registration: String,
-    /// What was asked for, without card and reader.
+    /// The request, without card and reader.
     pub form: Form,
     pub set_up: DateTime<Utc>,
-    /// The next payment; `None` when none comes any more.
+    /// The next payment; `None` if there are no more.
     pub next: Option<DateTime<Utc>>,
-    /// The last moment at which it may pay.
+    /// The last moment for a payment.
     pub last: Option<DateTime<Utc>>,
-    /// Payments so far, declined ones too.
+    /// The number of payments so far, including declined ones.
     pub paid: u32,
     pub state: State,
 }
 
-/// How it stands.
+/// The state of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It pays.
+    /// The schedule pays.
     Active,
-    /// All its payments have been made, or notice was given.
+    /// All its payments were made, or notice was given.
     Ended,
-    /// Its stored card cannot be used any more.
+    /// Its stored card cannot be used any longer.
     Stopped,
 }
 
 impl State {
     const ALL: [Self; 3] = [Self::Active, Self::Ended, Self::Stopped];
 
-    /// In one word.
+    /// Returns the name in one word.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -67,7 +67,7 @@ impl State {
 }
 
 impl Schedule {
-    /// Ends it when its next payment would come after its last moment, or never.
+    /// Ends the schedule if its next payment would come after its last moment, or never.
     pub(super) fn end_if_over(&mut self) {
         self.next = self.next.filter(|next| self.last.is_none_or(|last| *next <= last));
         if self.next.is_none() {
@@ -75,7 +75,7 @@ impl Schedule {
         }
     }
 
-    /// The form of its latest payment, which has a reference of its own.
+    /// Makes the form of its latest payment, which has its own reference.
     pub(super) fn payment(&self) -> Form {
         let number = self.paid;
         let pairs = self.form.iter().filter(|(name, _)| !name.starts_with("job.")).map(|(name, value)| {
@@ -97,7 +97,7 @@ impl Books {
         let insert = "INSERT INTO schedule (id, registration, form, set_up, next, last, paid, state)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
         self.write_schedule(insert, new)?;
-        // Its reference is used, though nothing is booked.
+        // The reference counts as used, although nothing is booked.
         let used = "INSERT OR IGNORE INTO registered (reference) SELECT ? WHERE ?1 IS NOT NULL";
         self.connection().prepare_cached(used)?.execute([new.form.get("merchantTransactionId")])?;
         Ok(())
@@ -129,7 +129,7 @@ impl Books {
         one(self.connection(), "SELECT * FROM schedule WHERE id = ?", [id])
     }
 
-    /// The one that pays next, of several at one time the oldest.
+    /// Returns the schedule that pays next; of several at one time the oldest.
     pub(super) fn next_schedule(&self) -> rusqlite::Result<Option<Schedule>> {
         one(self.connection(), "SELECT * FROM schedule WHERE next IS NOT NULL ORDER BY next, n LIMIT 1", [])
     }

@@ -1,15 +1,14 @@
-//! When a subscription is due: the seven fields of a cron expression, and the next moment that they name (data-model:
-//! Scheduling). Pure; whether the text has the right form is the interface's table's to say (`pos_gateway_model`).
+//! The due dates of a subscription: the seven fields of a cron expression, and the next moment that they name
+//! (data-model: Scheduling). Pure; the interface's table (`pos_gateway_model`) checks the form of the text.
 //!
-//! The signs mean what they mean wherever such expressions have seven fields: `5/20` is 5, 25, 45; `L` is the last day
-//! of the month, `L-3` three days before it, `LW` the last weekday, `15W` the weekday nearest to the 15th within its
-//! month; `6L` is the last Friday, `6#3` the third, `L` alone among the days of the week Saturday. Sunday is 1.
+//! The signs have their usual meaning in expressions with seven fields: `5/20` is 5, 25, 45. `L` is the last day of the
+//! month and `L-3` three days before it. `LW` is the last weekday, and `15W` the weekday nearest to the 15th within its
+//! month. `6L` is the last Friday, `6#3` the third, and a lone `L` among the days of the week is Saturday. Sunday is 1.
 //!
-//! The crate `croner` was looked at and is not used: of these it refuses `5/20` and `L-3`, and never comes to a lone
-//! `L`.
+//! The crate `croner` is not used: of these signs it refuses `5/20` and `L-3`, and never reaches a lone `L`.
 //!
-//! Assumed, as the interface is silent: times are UTC; a day counts when it is named by either of the two day fields;
-//! `*` and `?` name no day, so that the other field alone decides.
+//! Where the interface is silent, this is assumed. Times are UTC. A day counts if either of the two day fields names
+//! it. `*` and `?` name no day, so the other field alone decides.
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc, Weekday};
 
@@ -23,7 +22,7 @@ pub struct Timetable {
     seconds: u64,
     minutes: u64,
     hours: u64,
-    /// Empty: every day, as far as this field goes.
+    /// The days of the month; an empty list allows every day.
     days: Vec<DayOfMonth>,
     months: u64,
     weekdays: Vec<DayOfWeek>,
@@ -33,13 +32,13 @@ pub struct Timetable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DayOfMonth {
     Is(u32),
-    /// So many days before the last one.
+    /// This many days before the last one.
     BeforeLast(u32),
     LastWeekday,
     NearestWeekday(u32),
 }
 
-/// Days of the week as the interface counts them, 1 is Sunday.
+/// Days of the week as the interface counts them; 1 is Sunday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DayOfWeek {
     Is(u32),
@@ -49,7 +48,7 @@ enum DayOfWeek {
 
 impl Timetable {
     /// Reads second, minute, hour, day of month, month, day of week and year; `None` for a text that the table would
-    /// not have let through.
+    /// refuse.
     #[must_use]
     pub fn read(fields: [&str; 7]) -> Option<Self> {
         let [second, minute, hour, day, month, weekday, year] = fields;
@@ -66,7 +65,7 @@ impl Timetable {
         })
     }
 
-    /// The first moment at or after `from`; `None` when none comes until the end of 2099.
+    /// Returns the first moment at or after `from`; `None` if there is none until the end of 2099.
     #[must_use]
     pub fn next_from(&self, from: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let from = if from.nanosecond() > 0 { from.with_nanosecond(0)? + TimeDelta::seconds(1) } else { from };
@@ -140,7 +139,7 @@ fn last_of_month(date: NaiveDate) -> u32 {
     (28..=31).rev().find(|day| date.with_day(*day).is_some()).unwrap_or(28)
 }
 
-/// The weekday that is nearest to a day of this month, and in it.
+/// Returns the weekday that is nearest to a day, within the same month.
 fn nearest_weekday(of: NaiveDate, day: u32) -> Option<u32> {
     let last = last_of_month(of);
     Some(match of.with_day(day)?.weekday() {
@@ -152,7 +151,7 @@ fn nearest_weekday(of: NaiveDate, day: u32) -> Option<u32> {
     })
 }
 
-/// The numbers of a field: what stands between its commas, each a number, a range or `*`, with a step or without.
+/// Returns the numbers of a field. Each part between commas is a number, a range or `*`, with or without a step.
 fn numbers(text: &str, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for item in text.split(',') {
@@ -169,7 +168,7 @@ fn range(item: &str, from: u32, to: u32) -> Option<impl Iterator<Item = u32> + u
     let (first, last) = match base.split_once('-') {
         _ if base == "*" => (from, to),
         Some((first, last)) => (number(first)?, number(last)?),
-        // With a step a number is where it begins.
+        // With a step, a number is the beginning of a range.
         None => (number(base)?, if step.is_some() { to } else { number(base)? }),
     };
     (from <= first && first <= last && last <= to).then(|| (first..=last).step_by(step.unwrap_or(1)))
@@ -259,11 +258,11 @@ mod tests {
         ("0 0 9 ? * 6#3",         &["Fri 2026-12-18 09:00:00", "Fri 2027-01-15 09:00:00"]),
         ("0 0 9 ? * MON#5",       &["Mon 2026-11-30 09:00:00", "Mon 2027-03-29 09:00:00"]),
         ("0 0 9 ? * 2#1,6L",      &["Fri 2026-11-27 09:00:00", "Mon 2026-12-07 09:00:00", "Fri 2026-12-25 09:00:00"]),
-        // Both: either. With `*` or `?` the other one alone.
+        // Both day fields: a day of either counts. With `*` or `?` the other field decides alone.
         ("0 0 9 25 * 1",          &["Wed 2026-11-25 09:00:00", "Sun 2026-11-29 09:00:00"]),
         ("0 0 9 25 * *",          &["Wed 2026-11-25 09:00:00", "Fri 2026-12-25 09:00:00"]),
         ("0 0 9 * * SAT",         &["Sat 2026-11-28 09:00:00"]),
-        // The end of February, and what never comes.
+        // The end of February, and moments that never come.
         ("0 0 0 29 2 ?",          &["Tue 2028-02-29 00:00:00", "Sun 2032-02-29 00:00:00"]),
         ("0 0 0 ? 2 MON#5",       &["Mon 2044-02-29 00:00:00", "Mon 2072-02-29 00:00:00"]),
         ("0 0 0 30 2 ?",          &[]),
@@ -314,7 +313,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever the table lets through can be read, and its moments are in order and on time.
+        /// Checks that every text that the table accepts can be read, and that its moments are in order and on time.
         #[test]
         fn whatever_has_the_form_can_be_read(
             fields in proptest::collection::vec(proptest::sample::select(vec![

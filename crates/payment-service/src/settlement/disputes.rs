@@ -1,19 +1,19 @@
-//! What the cents of an approved sale or capture choose after its settlement.
+//! Events after the settlement of an approved sale or capture, chosen by the cents of its amount.
 
 use std::fmt::Write as _;
 
 use crate::entry::{Kind, LedgerEntry};
 
-/// What becomes of it.
+/// The event after the settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dispute {
-    /// The cardholder takes it back, five days after it was settled.
+    /// The cardholder charges it back, five days after it was settled.
     Chargeback {
         /// `result.code`.
         code: &'static str,
         /// `result.description`.
         reason: &'static str,
-        /// The shop gets it again, five days later.
+        /// True if the shop gets it again, five days later.
         is_reversed: bool,
     },
     /// The clearing institute could not settle it.
@@ -22,8 +22,8 @@ pub(super) enum Dispute {
     NotMatched,
 }
 
-/// Cents, what they choose, and what a person reads about it. They approve under every rule of the host but `.59`,
-/// which the literal one declines.
+/// Cents, their event, and the description for people. Every host rule approves these amounts, except `.59`, which the
+/// literal rules decline.
 const TABLE: &[(u8, &str)] = &[
     (59, "settled, but its record is not matched to the payment"),
     (94, "its settlement has failed (SettlementStatus FAILED)"),
@@ -31,8 +31,8 @@ const TABLE: &[(u8, &str)] = &[
     (98, "settled, charged back five days later, and returned to the shop after five more"),
 ];
 
-/// Reasons by the last digit before the decimals: `000.100.2` and two digits (data-model: Chargeback). Which number
-/// means what is not documented.
+/// Reasons by the last digit before the decimals: `000.100.2` and two digits (data-model: Chargeback). The interface
+/// does not document the meaning of each number.
 const REASONS: [(&str, &str); 10] = [
     ("000.100.200", "Reason not specified"),
     ("000.100.201", "Account or bank details incorrect"),
@@ -46,7 +46,7 @@ const REASONS: [(&str, &str); 10] = [
     ("000.100.299", "Goods or services not received"),
 ];
 
-/// What the cents of an entry choose.
+/// Returns the event that the cents of an entry choose.
 pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
     let sold = matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.has_moved();
     let (units, cents) = entry.amount.split_once('.').filter(|_| sold)?;
@@ -62,7 +62,7 @@ pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
     }
 }
 
-/// The table as text, for `--help`.
+/// Returns the table as text, for `--help`.
 pub(crate) fn help() -> String {
     let mut text = String::from("In the settlement files the cents of an approved sale or capture choose:\n");
     for (cents, what) in TABLE {

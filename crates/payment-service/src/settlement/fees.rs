@@ -1,18 +1,18 @@
-//! What the bank asks for its work, in cents of the merchant's account. The interface names the kinds of fees and no
-//! more; which of them are asked for what is ours.
+//! The fees of the acquirer, in cents of the merchant's account. The interface only names the kinds of fees; which fee
+//! is charged for what is our choice.
 
 use crate::books::Booking;
 use crate::entry::Kind;
 
-/// A kind of fee and what it costs.
+/// A kind of fee and its price.
 pub(super) type Fee = (&'static str, u64);
 
-/// For each file that settles anything.
+/// The fee of each file that settles anything.
 pub(super) const BATCH: Fee = ("BATCH", 10);
-/// For each month in which anything was booked, in the file after its last day.
+/// The fee of each month with an entry, in the file after its last day.
 pub(super) const MONTHLY: Fee = ("MONTHLY", 1500);
 
-/// What a payment cost, beside the percentage on its settled row.
+/// Returns the fees of a payment, without the percentage on its settled row.
 pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
     let entry = &booking.entry;
     let approved = entry.has_moved();
@@ -31,7 +31,7 @@ pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
     by_kind.into_iter().chain(by_merchant.into_iter().flatten()).filter(move |_| approved)
 }
 
-/// What settling a sale costs: hundredths of a per cent of it by brand, and five cents, rounded half up.
+/// Returns the price of settling a sale: hundredths of a per cent by brand, and five cents, rounded half up.
 pub(super) fn on_sale(brand: Option<&str>, settled: u64) -> u64 {
     let rate = match brand {
         Some("VISA" | "MASTER" | "MAESTRO") => 90,

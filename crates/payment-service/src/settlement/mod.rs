@@ -1,12 +1,13 @@
-//! What the bank settles: the records of one settlement date, made of the ledger (data-model: Reconciliation file).
-//! Pure: bookings in, records out. How they are written is in `record`, what they cost in `fees`, what the cents of an
-//! amount choose in `disputes`.
+//! The settlement: the records of one settlement date, made from the ledger (data-model: Reconciliation file). Pure:
+//! entries in, records out. `record` writes them, `fees` has the prices, `disputes` the events that the cents choose.
 //!
-//! Assumed, as the interface is silent: the clearing institute is in UTC. It cuts off at midnight and settles on the
-//! next day; what was taken back whole before the cut-off is settled in neither direction. What was taken back later,
-//! or in part, is a row of its own, under the reference of the reversal. `SettlementAmount` is gross, and its fee
-//! stands beside it. A record is made of what had happened by the cut-off, so that the file of a date is the same
-//! whenever it is written.
+//! Where the interface is silent, this is assumed:
+//!
+//! - The clearing institute is in UTC. It cuts off at midnight and settles on the next day.
+//! - A payment that was reversed whole before the cut-off is settled in neither direction.
+//! - A later or partial reversal is a separate row, under the reference of the reversal.
+//! - `SettlementAmount` is gross, and its fee is in a column next to it.
+//! - A record shows the state at the cut-off, so the file of a date is the same at any time of writing.
 //!
 //! | booked | record |
 //! |---|---|
@@ -35,13 +36,13 @@ use disputes::Dispute;
 pub(super) use disputes::help;
 pub(super) use record::{Account, Record, csv, json};
 
-/// Days from the payment's settlement to its chargeback, and from there to the reversal of it.
+/// Days from the payment's settlement to its chargeback, and from there to the chargeback's reversal.
 const CHARGEBACK_DAYS: u64 = 5;
 
 /// Pre-authorisation, capture, refund: a refund's payment is two steps away.
 const LONGEST_CHAIN: usize = 3;
 
-/// The records that are settled on a date, in the order of the ledger: payments, then chargebacks, then fees.
+/// Returns the records of a settlement date, in the order of the ledger: payments, then chargebacks, then fees.
 pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -> rusqlite::Result<Vec<Record>> {
     let mut records = Vec::new();
     let day = |before: u64| date.checked_sub_days(Days::new(before));
@@ -90,25 +91,25 @@ pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -
     Ok(records)
 }
 
-/// The first day and the last of which something was booked; `None` when nothing was.
+/// Returns the first and the last day with an entry; `None` if there is none.
 pub(super) fn booked_days(books: &Books) -> rusqlite::Result<Option<(NaiveDate, NaiveDate)>> {
     let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or_default().date_naive();
     Ok(books.first_and_last()?.map(|(first, last)| (at(first), at(last))))
 }
 
-/// The last date of which anything can be settled that was booked on `day`.
+/// Returns the last date that can settle an entry booked on `day`.
 pub(super) fn last_date(day: NaiveDate) -> NaiveDate {
     day.checked_add_days(Days::new(1 + 2 * CHARGEBACK_DAYS)).unwrap_or(day)
 }
 
-/// What was booked on a day, and what was taken back of it before the cut-off.
+/// The entries of a day, and their reversals before the cut-off.
 struct Presented {
     bookings: Vec<Booking>,
     /// Minor units that reversals of the same day took back, by payment.
     taken_back: HashMap<String, u64>,
-    /// What the day's follow-ups refer to.
+    /// The payments that the day's follow-ups refer to.
     earlier: HashMap<String, Booking>,
-    /// The day's first second and its last.
+    /// The day's first and last second.
     span: (i64, i64),
 }
 
@@ -134,12 +135,12 @@ impl Presented {
         Ok(Self { bookings, taken_back, earlier, span })
     }
 
-    /// The payment that it follows.
+    /// Returns the payment that an entry follows.
     fn followed(&self, entry: &LedgerEntry) -> Option<&Booking> {
         self.earlier.get(entry.refers_to.as_deref()?)
     }
 
-    /// The record of a booking; `None` when nothing of it is settled.
+    /// Returns the record of an entry; `None` if nothing of it is settled.
     fn settled(&self, booking: &Booking, account: Account<'_>, date: NaiveDate) -> Option<Record> {
         let entry = &booking.entry;
         if entry.minor() == 0 {
@@ -151,7 +152,7 @@ impl Presented {
             Kind::Credit if entry.has_moved() && !self.is_cancelled(entry) => ("CREDIT", "NEG"),
             Kind::Reversal if is_reversal(entry) => {
                 match self.followed(entry) {
-                    // Before the cut-off, and all of it: nothing has happened.
+                    // A complete reversal before the cut-off: nothing is settled.
                     Some(of) if self.is_of_today(of) && self.is_cancelled(&of.entry) => return None,
                     Some(of) if of.entry.kind == Kind::Credit => ("CREDIT", "POS"),
                     Some(of) if of.entry.kind == Kind::PreAuthorisation => return None,
@@ -175,7 +176,7 @@ impl Presented {
         Some(record)
     }
 
-    /// Its own reference, or that of the payment that it follows.
+    /// Returns the entry's own reference, or that of the payment that it follows.
     fn reference<'a>(&'a self, entry: &'a LedgerEntry) -> Option<&'a str> {
         let chain = std::iter::successors(Some(entry), |entry| self.followed(entry).map(|of| &of.entry));
         chain.take(1 + LONGEST_CHAIN).find_map(|entry| entry.merchant_transaction_id.as_deref())
@@ -185,12 +186,12 @@ impl Presented {
         (self.span.0..=self.span.1).contains(&of.at)
     }
 
-    /// All of it was taken back on its own day.
+    /// Returns whether the whole payment was reversed on its own day.
     fn is_cancelled(&self, payment: &LedgerEntry) -> bool {
         self.taken_back.get(&payment.id).is_some_and(|taken| *taken >= payment.minor())
     }
 
-    /// The payments that the clearing institute's record could be: by the reference, and the kind.
+    /// Returns the payments that the clearing institute's record could be, by reference and kind.
     fn matches(&self, books: &Books, booking: &Booking) -> rusqlite::Result<Vec<String>> {
         if disputes::of(&booking.entry) == Some(Dispute::NotMatched) {
             return Ok(Vec::new());
@@ -213,7 +214,7 @@ fn is_reversal(entry: &LedgerEntry) -> bool {
     entry.kind == Kind::Reversal && entry.state == State::Approved
 }
 
-/// The first second of a day, and the last of another.
+/// Returns the first second of one day and the last second of another.
 pub(super) fn seconds(first: NaiveDate, last: NaiveDate) -> (i64, i64) {
     let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc().timestamp();
     (midnight(first), midnight(last) + 86_399)

@@ -1,11 +1,14 @@
-//! One record of the reconciliation: its fields by the names that they have in the interface, written as a line of the
-//! file or as JSON (data-model: Reconciliation file).
+//! One record of the reconciliation: its fields by their names in the interface, written as a line of the file or as
+//! JSON (data-model: Reconciliation file).
 //!
-//! Assumed, as the interface is silent: `TransactionId` and `InvoiceId` stand behind the other columns; several ids in
-//! `MatchedTransactions` have commas between them; a follow-up without a reference of its own has that of its payment.
-//! `TransactionId` is required: a payment that has none has its own id there, and what is about no payment, as a fee of
-//! the account, has the `SettlementTxId`. `Brand` has letters alone, sixteen at most: of a brand with other signs these
-//! are left out.
+//! Where the interface is silent, this is assumed:
+//!
+//! - `TransactionId` and `InvoiceId` follow the other columns.
+//! - Several ids in `MatchedTransactions` have commas between them.
+//! - A follow-up without a reference has the reference of its payment.
+//! - `TransactionId` is required. A payment without a reference has its own id there. A record about no payment, as a
+//!   fee of the account, has the `SettlementTxId`.
+//! - `Brand` has letters only, sixteen at most; other signs of a brand are left out.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +19,13 @@ use super::{fees, fx};
 use crate::books::Booking;
 use pos_terms::money::Currency;
 
-/// Payments that `MatchedTransactions` names at most.
+/// The most payments that `MatchedTransactions` names.
 pub(super) const MOST_MATCHES: u32 = 10;
 
-/// Letters of `Brand` (A16).
+/// The most letters of `Brand` (A16).
 const LONGEST_BRAND: usize = 16;
 
-/// Columns in their order, and what they are called in the interface. An array's column is a list.
+/// The columns in their order, with their names in the interface. An array's column is a list.
 const COLUMNS: [(&str, &str); 38] = [
     ("ReconciliationType", "recordType"),
     ("PaymentType", "transactionType"),
@@ -56,7 +59,7 @@ const COLUMNS: [(&str, &str); 38] = [
     ("ReasonCode", "result.code"),
     ("ReasonDesc", "result.description"),
     ("SettlementFileFormat", "settlement.format"),
-    // As the interface spells it.
+    // The interface spells it like this.
     ("ClearingInsitituteName", "clearingInstitute.name"),
     ("MatchingStatus", "matchedTransactions.status"),
     ("MatchedTransactions", "matchedTransactions.payment[n].id"),
@@ -65,12 +68,12 @@ const COLUMNS: [(&str, &str); 38] = [
     ("InvoiceId", "merchantInvoiceId"),
 ];
 
-/// Who settles, and in what.
+/// The merchant and the currency of a settlement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account<'a> {
     /// The entity that was paid.
     pub entity: &'a str,
-    /// The merchant's account is in this currency.
+    /// The currency of the merchant's account.
     pub currency: Currency,
 }
 
@@ -79,7 +82,7 @@ pub(crate) struct Account<'a> {
 pub(crate) struct Record(BTreeMap<&'static str, String>);
 
 impl Record {
-    /// The record of a booking, without what kind of record it is.
+    /// Makes the record of an entry, without the kind of record.
     pub(super) fn of(booking: &Booking, account: Account<'_>, date: NaiveDate) -> Self {
         let entry = &booking.entry;
         let text = |pointer: &str| booking.answer.pointer(pointer).and_then(Value::as_str);
@@ -117,7 +120,7 @@ impl Record {
         record
     }
 
-    /// A fee, of a payment or of none.
+    /// Makes the record of a fee, with or without a payment.
     pub(super) fn fee(
         what: &'static str,
         cents: u64,
@@ -170,7 +173,7 @@ impl Record {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// Its place in the settlement, and with it a `TransactionId` where there is none.
+    /// Sets the settlement id of the record, and with it a missing `TransactionId`.
     pub(super) fn number(&mut self, settlement: String) {
         if self.value("merchantTransactionId").is_empty() {
             let payment = self.value("payment.id");
@@ -180,7 +183,7 @@ impl Record {
         self.set("settlement.id", settlement);
     }
 
-    /// What stands in a column: of a card's, or of a bank account's.
+    /// Returns the value of a column, from the card or from the bank account.
     fn column(&self, name: &str) -> &str {
         let of_account = match name {
             "card.last4Digits" => "bankAccount.last4Digits",
@@ -193,7 +196,7 @@ impl Record {
         }
     }
 
-    /// What settling a sale costs; nothing when it has failed.
+    /// Sets the price of settling a sale; a failed one costs nothing.
     pub(super) fn price(&mut self, booking: &Booking, account: Account<'_>, failed: bool) {
         let settled = hundredths(self.value("settlement.amount"));
         let fee = fees::on_sale(booking.answer["paymentBrand"].as_str(), settled);
@@ -201,7 +204,7 @@ impl Record {
         self.set("settlement.fee", if failed { "0.00".to_owned() } else { decimal(fee.div_ceil(step) * step) });
     }
 
-    /// Which payments the clearing institute's record was found to be.
+    /// Sets the payments that match the clearing institute's record.
     pub(super) fn match_to(&mut self, ids: &[String]) {
         let status = match ids.len() {
             0 => "NOT_MATCHED",
@@ -216,7 +219,7 @@ impl Record {
         }
     }
 
-    /// The same as a chargeback, or as the reversal of one.
+    /// Turns the record into a chargeback, or into the reversal of one.
     pub(super) fn charge_back(&mut self, payment: &str, is_won: bool, code: &'static str, reason: &'static str) {
         self.match_to(&[payment.to_owned()]);
         self.0.remove("settlement.fee");
@@ -224,13 +227,13 @@ impl Record {
         self.set("settlement.cashflow", if is_won { "POS" } else { "NEG" });
         self.set("result.code", code);
         self.set("result.description", reason);
-        // Of the payment's own id, so that the same chargeback has the same one whenever it is asked for.
+        // Made from the payment's own id, so that a chargeback has the same id at every request.
         let turned: String = payment.chars().rev().collect();
         self.set("chargebackTransaction.id", turned);
     }
 }
 
-/// The file: its header, and one record on each line.
+/// Writes the file: its header, and one record on each line.
 pub(crate) fn csv(records: &[Record]) -> String {
     let line = |fields: Vec<String>| fields.join(";") + "\r\n";
     let mut file = line(COLUMNS.iter().map(|(column, _)| (*column).to_owned()).collect());
@@ -240,19 +243,19 @@ pub(crate) fn csv(records: &[Record]) -> String {
     file
 }
 
-/// A time as the clearing institute writes it.
+/// Writes a time as the clearing institute does.
 pub(super) fn time(at: i64) -> String {
     DateTime::<Utc>::from_timestamp(at, 0).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// A field as every reader of such files takes it: in quotes where it holds a sign of the file. A line's end inside it
-/// would be another line.
+/// Writes a field for every reader of such files: in quotes if it contains a special character. A line break inside a
+/// field would begin another line.
 fn quoted(value: &str) -> String {
     let value = value.replace(|c: char| c.is_control(), " ");
     if value.contains([';', '"']) { format!("\"{}\"", value.replace('"', "\"\"")) } else { value }
 }
 
-/// The records as the report answers them.
+/// Returns the records as JSON for the report.
 pub(crate) fn json(records: &[Record]) -> Vec<Value> {
     records.iter().map(Record::json).collect()
 }
@@ -285,7 +288,7 @@ fn insert(object: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-/// An amount in the gateway's form in hundredths of a unit.
+/// Converts an amount in the gateway's form to hundredths of a unit.
 fn hundredths(amount: &str) -> u64 {
     amount.replacen('.', "", 1).parse().unwrap_or_default()
 }

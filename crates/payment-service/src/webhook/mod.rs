@@ -1,16 +1,23 @@
-//! Webhooks: what is booked, and what becomes of stored cards, is told to registered URLs (behaviour: Events;
-//! data-model: Webhook notification body). Who is told what is here; in which order, and what becomes of it, is in
-//! `queue`, how it is sent in `post`, how it is sealed in `seal`.
+//! Webhooks: notifications to registered URLs about entries and stored cards (behaviour: Events; data-model: Webhook
+//! notification body). This file decides the content; `queue` keeps the order and the results, `post` sends, `seal`
+//! encrypts.
 //!
-//! A payment never waits: it only puts a notification into the queue of each URL. A queue is bounded; what comes beyond
-//! it is dropped and counted. Each URL is told one thing after the other, and tried again by the gateway's clock.
+//! A payment never waits: it only puts a notification into the queue of each URL. A queue is bounded; further
+//! notifications are dropped and counted. Each URL gets its notifications in order, with retries by the gateway's
+//! clock.
 //!
-//! Assumed, as the interface is silent: `POST`, `GET` and `DELETE /v1/webhooks`; every URL is told everything; CREATED
-//! is said of each payment and stored card, UPDATED of a pending payment that was decided, DELETED of a stored card;
-//! any HTTP status 200 to 299 takes a notification; a redirect is not followed; with a key the body is sealed by
-//! AES-256-GCM. Registered URLs are forgotten when the gateway ends. The `notificationUrl` of a request (deprecated,
-//! data-model: Asynchronous payments) is told the same of its own payment, in plain JSON, when it is booked and when it
-//! is decided; one that a webhook may not have is not called.
+//! Where the interface is silent, this is assumed:
+//!
+//! - The calls are `POST`, `GET` and `DELETE /v1/webhooks`.
+//! - Every URL gets all notifications.
+//! - CREATED is sent for each payment and stored card, UPDATED for a pending payment that was decided, DELETED for a
+//!   stored card.
+//! - Any HTTP status 200 to 299 accepts a notification; a redirect is not followed.
+//! - With a key the body is encrypted with AES-256-GCM.
+//! - Registered URLs are forgotten when the gateway ends.
+//! - The `notificationUrl` of a request (deprecated, data-model: Asynchronous payments) gets the notifications of its
+//!   own payment, in plain JSON: when it is booked and when it is decided. An address that a webhook may not have is
+//!   not called.
 
 pub(crate) mod post;
 pub(crate) mod queue;
@@ -31,7 +38,7 @@ use queue::Action;
 use seal::SealingKey;
 
 impl Host {
-    /// Tells that a payment was booked, or decided.
+    /// Notifies that a payment was booked or decided.
     pub(super) fn tell_of_payment(&mut self, action: Action, booking: &Booking) {
         let entry = &booking.entry;
         let mut body = json!({
@@ -41,7 +48,7 @@ impl Host {
             "presentationAmount": entry.amount,
             "presentationCurrency": entry.currency,
         });
-        // Of captures and refunds, and here alone (data-model: Webhook notification body).
+        // Only webhooks of captures and refunds have it (data-model: Webhook notification body).
         if let Some(of) = entry.refers_to.as_ref().filter(|_| matches!(entry.kind, Kind::Capture | Kind::Refund)) {
             body["referencedId"] = json!(of);
         }
@@ -52,7 +59,7 @@ impl Host {
         }
     }
 
-    /// Tells that a card was stored or deleted; `payload` is what was answered.
+    /// Notifies that a card was stored or deleted; `payload` is the answer to the request.
     pub(super) fn tell_of_registration(&mut self, action: Action, payload: &Value) {
         self.tell(&json!({ "type": "REGISTRATION", "action": action.as_str(), "payload": payload }));
     }
@@ -62,7 +69,7 @@ impl Host {
         self.posted.notify_one();
     }
 
-    /// Registers the URLs that it was started with.
+    /// Registers the URLs of the options.
     pub(super) fn register_options(&mut self) -> Result<(), String> {
         let options = self.options().clone();
         let key = match options.webhook_key.as_deref() {
@@ -76,7 +83,7 @@ impl Host {
         Ok(())
     }
 
-    /// `POST /v1/webhooks`: `url`, and if wanted `key`, 64 hex digits.
+    /// Handles `POST /v1/webhooks`: `url`, and optionally `key`, 64 hex digits.
     pub(super) fn register_webhook(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let pairs = encoded::decode(body).map_err(|wrong| Invalid::new(wrong.name, wrong.problem))?;
         let (mut url, mut key) = (None, None);
@@ -100,7 +107,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "id": id, "result": result })))
     }
 
-    /// `GET /v1/webhooks`: all of them, and how it goes.
+    /// Handles `GET /v1/webhooks`: all URLs and the state of their deliveries.
     pub(super) fn list_webhooks(&mut self, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let webhooks = self.webhooks.shown();
@@ -108,7 +115,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "result": result, "webhooks": webhooks })))
     }
 
-    /// `DELETE /v1/webhooks/{id}`: it is told nothing more, not even what waits.
+    /// Handles `DELETE /v1/webhooks/{id}`: the URL gets nothing more, not even waiting notifications.
     pub(super) fn remove_webhook(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         if !self.webhooks.remove(id) {

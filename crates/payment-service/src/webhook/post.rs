@@ -1,5 +1,5 @@
-//! Sends notifications: one task for all URLs, which sends to several of them at once and to each one after the other.
-//! A receiver that hangs has a deadline, and holds up nobody else.
+//! Sends notifications. One task serves all URLs: different URLs at the same time, each URL in order. A receiver that
+//! hangs runs into a time-out and does not delay the others.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
                 }
                 sending.spawn(post(client.clone(), task));
             }
-            // A clock that stands is put forward by somebody, who calls.
+            // When a clock is stopped, the call that moves it also wakes this task.
             let next = host.webhooks.next_due().filter(|_| !host.clock.stands());
             next.map(|next| (next - now).to_std().unwrap_or_default())
         };
@@ -42,9 +42,9 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
     }
 }
 
-/// Who sends: no redirect, no proxy, a deadline; only the authorities of a file, if one is named.
+/// Makes the HTTP client: no redirect, no proxy, a time-out; only the authorities of a file, if one is named.
 pub(crate) fn client(options: &Options) -> io::Result<Client> {
-    // Installed already by another part of this program: as good.
+    // An error means that another part of this program has installed a provider already, which works as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let unusable = |error: reqwest::Error| io::Error::new(io::ErrorKind::InvalidInput, format!("webhooks: {error}"));
     let mut client = Client::builder()
@@ -84,13 +84,13 @@ async fn post(client: Option<Client>, task: Task) -> (String, Result<(), String>
         Err(error) if error.is_timeout() => {
             Err("no answer within its time; the receiver hangs or is too slow".to_owned())
         }
-        // Its words may name the URL, which may hold a secret.
+        // The error text may contain the URL, which may contain a secret.
         Err(error) => Err(cause(&error.without_url())),
     };
     (task.hook, went)
 }
 
-/// The innermost words of an error: the outer ones only say that a request failed.
+/// Returns the innermost text of an error: the outer ones only say that a request failed.
 fn cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => cause(source),

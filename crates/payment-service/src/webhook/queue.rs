@@ -1,4 +1,4 @@
-//! The registered URLs, and what waits to be told to each of them.
+//! The registered URLs, and the notifications that wait for each of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,48 +11,48 @@ use crate::envelope;
 use crate::invalid::Invalid;
 use crate::refusal::{Refusal, rule};
 
-/// URLs that may be registered.
+/// The most URLs that can be registered.
 const MOST_HOOKS: usize = 20;
-/// URLs of requests that wait to be told at once.
+/// The most URLs of requests with waiting notifications.
 const MOST_OF_REQUESTS: usize = 100;
-/// Notifications that wait for one URL, about two megabytes.
+/// The most notifications that wait for one URL, about two megabytes.
 const MOST_WAITING: usize = 1000;
-/// As long as any address in the interface (AN2048).
+/// The length limit of every address in the interface (AN2048).
 const LONGEST_URL: usize = 2048;
-/// Minutes from an attempt that failed to the next one; after the last it is given up, a day and a half later.
+/// Minutes from a failed attempt to the next one; after the last the notification is given up, a day and a half later.
 const PAUSES: [i64; 8] = [1, 5, 15, 60, 180, 360, 720, 1440];
 
 /// The registered URLs.
 #[derive(Default)]
 pub(crate) struct Webhooks(Vec<Hook>);
 
-/// One of them.
+/// One registered URL.
 struct Hook {
     id: String,
     url: String,
     key: Option<SealingKey>,
     waiting: VecDeque<Notification>,
-    /// It is being sent to in this moment.
+    /// True while a notification is being sent to it.
     busy: bool,
     delivered: u64,
     given_up: u64,
     dropped: u64,
-    /// Why the latest attempt failed.
+    /// The reason why the latest attempt failed.
     failing: Option<String>,
-    /// It is the `notificationUrl` of a request, and hears of that payment alone.
+    /// True for the `notificationUrl` of a request, which gets the notifications of that payment only.
     is_of_request: bool,
 }
 
-/// What is told.
+/// A waiting notification.
 struct Notification {
     body: Arc<str>,
-    /// Attempts so far.
+    /// The number of attempts so far.
     attempts: usize,
-    /// Not before.
+    /// The earliest time of the next attempt.
     due: DateTime<Utc>,
 }
 
-/// What is to be sent now.
+/// A notification to be sent.
 pub(super) struct Task {
     pub hook: String,
     pub url: String,
@@ -60,7 +60,7 @@ pub(super) struct Task {
     pub body: Arc<str>,
 }
 
-/// `action`.
+/// The value of `action`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Created,
@@ -91,7 +91,7 @@ impl Webhooks {
         Ok(id)
     }
 
-    /// Tells the `notificationUrl` of a request, as far as it may be told.
+    /// Queues a notification for the `notificationUrl` of a request, if that URL is allowed.
     pub(super) fn tell_of_request(&mut self, url: &str, body: &Value, now: DateTime<Utc>) {
         if let Err(why) = check(url) {
             tracing::warn!("gateway: notificationUrl is not called: {why}");
@@ -119,7 +119,7 @@ impl Webhooks {
         }
     }
 
-    /// What may be sent now: the head of each queue.
+    /// Returns what may be sent: the head of each queue.
     pub(super) fn due(&mut self, now: DateTime<Utc>) -> Vec<Task> {
         let mut tasks = Vec::new();
         for hook in self.0.iter_mut().filter(|hook| !hook.busy) {
@@ -131,12 +131,12 @@ impl Webhooks {
         tasks
     }
 
-    /// When the next one may be sent.
+    /// Returns when the next notification may be sent.
     pub(super) fn next_due(&self) -> Option<DateTime<Utc>> {
         self.0.iter().filter(|hook| !hook.busy).filter_map(|hook| Some(hook.waiting.front()?.due)).min()
     }
 
-    /// What became of an attempt.
+    /// Records the result of an attempt.
     pub(super) fn sent(&mut self, id: &str, went: Result<(), String>, now: DateTime<Utc>) {
         self.went(id, went, now);
         self.0.retain(|hook| hook.busy || !hook.is_of_request || !hook.waiting.is_empty());
@@ -169,12 +169,12 @@ impl Webhooks {
         hook.failing = Some(why);
     }
 
-    /// All of them, and how it goes.
+    /// Returns all URLs and the state of their deliveries.
     pub(super) fn shown(&self) -> Vec<Value> {
         self.0.iter().filter(|hook| !hook.is_of_request).map(Hook::shown).collect()
     }
 
-    /// Tells one nothing more, not even what waits; false when there is none with this id.
+    /// Removes a URL with its waiting notifications; false if the id is unknown.
     pub(super) fn remove(&mut self, id: &str) -> bool {
         let place = self.0.iter().position(|hook| hook.id == id && !hook.is_of_request);
         place.is_some_and(|place| {
@@ -200,7 +200,7 @@ impl Hook {
         }
     }
 
-    /// One thing more to tell, as far as there is room.
+    /// Adds a notification if there is room.
     fn add(&mut self, body: &Arc<str>, now: DateTime<Utc>) {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(Notification { body: Arc::clone(body), attempts: 0, due: now });
@@ -212,7 +212,7 @@ impl Hook {
         self.dropped += 1;
     }
 
-    /// How it goes. What a URL holds behind its path may be a secret.
+    /// Returns the state of the deliveries. The part of a URL after its path may be a secret and is left out.
     fn shown(&self) -> Value {
         json!({
             "id": self.id,
@@ -229,7 +229,7 @@ impl Hook {
     }
 }
 
-/// Whether anything may be sent there: HTTPS, or HTTP on this machine.
+/// Checks that an address is allowed: HTTPS, or HTTP on this machine.
 fn check(url: &str) -> Result<(), Invalid> {
     let wrong = |why: &str| Err(Invalid::new("url", why));
     let Some(parsed) = (url.len() <= LONGEST_URL).then(|| url.parse::<hyper::Uri>().ok()).flatten() else {

@@ -1,26 +1,26 @@
-//! A notification that only the holder of a key can read: AES-256-GCM. Assumed, as the interface shows neither
-//! encryption nor signature: a key of 32 bytes; the body is the sealed JSON in hex; `X-Initialization-Vector` and
-//! `X-Authentication-Tag` hold the rest, in hex.
+//! Encrypts a notification with AES-256-GCM, so that only the holder of the key can read it. The interface describes
+//! neither encryption nor signature, so this is assumed: a key of 32 bytes; the body is the encrypted JSON in hex;
+//! `X-Initialization-Vector` and `X-Authentication-Tag` have the rest, in hex.
 
 use std::fmt;
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-/// What a key must be.
+/// The rule for a key.
 pub(super) const MUST_BE: &str = "must be 64 hex digits, the 32 bytes of an AES-256 key";
 
 /// The key of one webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SealingKey([u8; 32]);
 
-/// It is a secret, though only a simulator's.
+/// Hides the key: it is a secret, even if only the simulator's.
 impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SealingKey(32 bytes)")
     }
 }
 
-/// Hex digits, all of them.
+/// An encrypted body; all fields in hex digits.
 pub(super) struct Sealed {
     pub body: String,
     pub vector: String,
@@ -28,12 +28,12 @@ pub(super) struct Sealed {
 }
 
 impl SealingKey {
-    /// A key in hex.
+    /// Reads a key in hex.
     pub(crate) fn read(text: &str) -> Option<Self> {
         hex::decode(text).ok().and_then(|bytes| bytes.try_into().ok()).map(Self)
     }
 
-    /// Seals a body under a new initialization vector.
+    /// Encrypts a body under a new initialization vector.
     pub(super) fn seal(&self, body: &str) -> Sealed {
         let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &self.0).expect("the key has 32 bytes"));
         let mut vector = [0; NONCE_LEN];

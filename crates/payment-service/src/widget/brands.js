@@ -1,8 +1,8 @@
-// Which form a brand has. What of the shopper's data is asked, the frame knows (frame.js).
+// The form of each brand. The frame decides which of the shopper's data it asks for (frame.js).
 
 const CARDS = ['VISA', 'MASTER', 'AMEX', 'MAESTRO', 'JCB', 'DINERS', 'DISCOVER', 'UNIONPAY'];
 
-// The options of the wallets, as the interface names them (Fast checkout). Of wallet A it names none.
+// The options of the wallets, with the interface's names (Fast checkout). It names none for wallet A.
 const OPTIONS_OF_B = [
   'gatewayMerchantId', 'merchantId', 'merchantName', 'currencyCode', 'prefetchPriceStatus', 'amount', 'displayItems',
   'onPaymentDataChanged', 'billingAddressRequired', 'billingAddressParameters', 'onPaymentAuthorized',
@@ -11,8 +11,8 @@ const OPTIONS_OF_C = [
   'merchantId', 'ledgerCurrency', 'sandbox', 'checkoutLanguage', 'productType', 'placement', 'buttonColor',
 ];
 
-// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions, with
-// the names that it has there.
+// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions with
+// the option names.
 const BRANDS = {
   DIRECTDEBIT_SEPA: { kind: 'bank' },
   ONLINETRANSFER: { kind: 'bank' },

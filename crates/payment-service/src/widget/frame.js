@@ -1,11 +1,11 @@
 'use strict';
-// The fields of the shopper's payment data, in the service's own frame. It tells the page around it whether they are in
-// order and what became of the payment; what was typed goes to the service alone. Which page is around it the browser
-// says, and the service is told.
+// The fields of the shopper's payment data, in a frame of the service. The frame tells the page around it whether the
+// fields are valid, and the outcome of the payment. Only the service gets the typed data. The browser names the page
+// around the frame, and the frame reports it to the service.
 
 const digits = (text) => text.replace(/[\s-]/g, '');
 
-// A card's brand by its first digits.
+// Returns a card's brand by its first digits.
 function brandOf(number) {
   const first = (n) => Number(number.slice(0, n));
   if (/^4/.test(number)) return 'VISA';
@@ -27,7 +27,7 @@ function passesLuhn(number) {
   return sum % 10 === 0;
 }
 
-// The end of the month: the service's clock decides, this only finds slips.
+// Reads month and year, and finds only typing mistakes: the service's clock decides whether the card has expired.
 function expiryOf(text) {
   const found = /^\s*(0[1-9]|1[0-2])\s*\/?\s*(?:20)?(\d{2})\s*$/.exec(text);
   return found && { month: found[1], year: `20${found[2]}` };
@@ -43,7 +43,7 @@ function passesIban(text) {
 
 const isName = (text) => text.trim().length >= 3 && !/\d/.test(text);
 
-// Of each kind of form: the words of a field, whether it is right, and the parameters that it becomes.
+// For each kind of form: the label of a field, its check, and its parameters.
 const FIELDS = {
   card: [
     {
@@ -84,7 +84,7 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// The page around: its origin as the browser says it, and the only way to it.
+// Accepts the page around the frame: its origin, as the browser states it, and the only port to it.
 function begin(event) {
   if (event.source !== window.parent || event.data?.wpwl !== 'begin' || !event.ports[0]) return;
   removeEventListener('message', begin);
@@ -103,7 +103,7 @@ function showFields({ port, words, kind, shop }) {
   const fields = FIELDS[kind].map((field) => {
     const { word, autocomplete, inputMode = 'text' } = field;
     const input = element('input', { id: word, name: word, autocomplete, inputMode, required: true, spellcheck: false });
-    // Digits in groups keep their order where the language is right to left.
+    // Groups of digits keep their order in right-to-left languages.
     input.dir = 'auto';
     document.body.append(element('label', { htmlFor: word }, words[word] ?? word), input);
     input.addEventListener('keydown', ({ key }) => key === 'Enter' && port.postMessage({ enter: true }));
@@ -126,7 +126,7 @@ function showFields({ port, words, kind, shop }) {
   port.postMessage({ ready: true });
 }
 
-// What is lost on the way may have been paid all the same: the shop's server asks.
+// Sends the payment. If the answer is lost, the payment may have been made anyway, so the shop's server asks.
 async function pay(path, fields, shop) {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8', 'Widget-Origin': shop };
   try {
@@ -137,7 +137,7 @@ async function pay(path, fields, shop) {
   }
 }
 
-// The simulated telephone: what is to be paid, yes or no.
+// Shows the simulated phone: the amount to pay, yes or no.
 async function showSheet({ port, words, checkout, wallet }) {
   const asked = await fetch(`/v1/widget/wallet?${new URLSearchParams({ checkout, wallet })}`).then((answer) => answer.json());
   const { amount, currency, token } = asked;

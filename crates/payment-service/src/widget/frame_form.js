@@ -1,4 +1,4 @@
-// A form of the widget whose fields are in a frame of the service: no script of the shop's page can read them.
+// A form of the widget with its fields in a frame of the service: no script of the shop's page can read them.
 
 function frameForm(form, context) {
   const { words, code, container, action, purpose, extras } = context;
@@ -66,7 +66,7 @@ function frameForm(form, context) {
   });
 }
 
-// Whether the shop's own callback stops the card.
+// Returns whether the shop's callback stops the submission of the card.
 function stopped(event) {
   const before = options().onBeforeSubmitCard;
   if (typeof before !== 'function') return false;
@@ -83,7 +83,7 @@ function pictures(brands) {
   return element('p', { className: 'wpwl-brands' }, ...brands.map(picture));
 }
 
-// What the merchant has put into the form beside the brands.
+// Returns the merchant's own fields in the form.
 function fieldsOf(own) {
   return [...new FormData(own)].filter(([, value]) => typeof value === 'string' && value !== '');
 }

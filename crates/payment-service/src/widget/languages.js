@@ -1,4 +1,4 @@
-// What the shopper reads, in each of the widget's languages. Parts of one function: see mod.rs.
+// The shopper's texts in each of the widget's languages. Parts of one function: see mod.rs.
 
 const TEXTS = {
   en: {

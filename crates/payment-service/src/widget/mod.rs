@@ -1,5 +1,5 @@
-//! The hosted widget: `GET /v1/paymentWidgets.js` and what the script loads (behaviour: Hosted widget usage, Fast
-//! checkout). Plain JavaScript without a build, the same bytes for every checkout, so that one hash is true for all.
+//! The hosted widget: `GET /v1/paymentWidgets.js` and the files that the script loads (behaviour: Hosted widget usage,
+//! Fast checkout). Plain JavaScript without a build. Every checkout gets the same bytes, so one hash is right for all.
 //!
 //! ```text
 //!  the shop's page ── paymentWidgets.js ── draws the widget's own forms, one for each brand of data-brands
@@ -10,15 +10,14 @@
 //! Where the interface is silent, this is assumed:
 //!
 //! - Brands: the card brands of `card.number`, the means of `BRANDS` in `brands.js`, and the wallets as `WALLET_A` to
-//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`, by the names that the interface has.
-//! - A brand that is not known is left out, and an option that is not known does nothing; the browser's console says
-//!   so.
-//! - `wpwlOptions.locale` (or `language`) is the language: one of the 25 codes, with a country behind it or not; with
-//!   any other the texts are English. `wpwlOptions.labels` changes single texts.
+//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`, with the names of the interface.
+//! - An unknown brand is left out, and an unknown option has no effect; the browser's console reports both.
+//! - `wpwlOptions.locale` (or `language`) is the language: one of the 25 codes, with or without a country after it. Any
+//!   other value gives English texts. `wpwlOptions.labels` changes single texts.
 //! - `style` is `card`, `plain` or `none` (no style sheet); `checkout.amount` is shown on the button and never sent.
-//! - `onBeforeSubmitCard` is called when the card's fields are in order; false, or an exception, stops.
-//! - What stands in the merchant's form as a field (`customParameters[SHOPPER_…]`, `billing.…`) is sent with the rest.
-//! - When the answer of a payment is lost, the shopper goes to `shopperResultUrl` all the same: the server asks.
+//! - `onBeforeSubmitCard` is called when the card's fields are valid; false, or an exception, stops the submission.
+//! - Fields in the merchant's form (`customParameters[SHOPPER_…]`, `billing.…`) are sent with the rest.
+//! - When the answer of a payment is lost, the shopper goes to `shopperResultUrl` anyway: the server asks.
 //! - The script of an unknown or expired checkout is not served.
 
 use std::sync::LazyLock;
@@ -34,7 +33,7 @@ use super::host::Host;
 use super::refusal::{Refusal, rule};
 use pos_gateway_model::form;
 
-/// The script: its parts in one function, so that the page's own names stay free.
+/// The script: its parts are in one function, which keeps the page's own names free.
 const SCRIPT: &str = concat!(
     "(() => {\n'use strict';\n",
     include_str!("languages.js"),
@@ -47,19 +46,19 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The hash of exactly these bytes, as a page's `integrity` has it.
+/// The hash of exactly these bytes, as in the `integrity` attribute of a page.
 static INTEGRITY: LazyLock<String> =
     LazyLock::new(|| format!("sha384-{}", STANDARD.encode(digest::digest(&digest::SHA384, SCRIPT.as_bytes()))));
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
-/// Of the frame of the card's fields: nothing but the gateway's own, around it any shop.
+/// The policy for the frame of the card's fields: it loads the gateway's own files only, and any shop may embed it.
 const FRAME_POLICY: &str =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'";
-/// Of the page that tells the page around it.
+/// The policy for the page that notifies the page around it.
 const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'none'";
 
-// Which code says so is not documented.
+// The interface does not document the code for this refusal.
 const EXPIRED: Refusal =
     rule("checkoutId", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
 
@@ -75,7 +74,7 @@ impl Asset {
 }
 
 impl Host {
-    /// `GET /v1/paymentWidgets.js`, with `checkoutId` or, in fast checkout, without.
+    /// Handles `GET /v1/paymentWidgets.js`, with `checkoutId` or, in fast checkout, without.
     pub(super) fn script(&self, query: &[u8]) -> Result<Delivery, Refusal> {
         let asked = form::decode(query).unwrap_or_default();
         let checkout = asked.iter().find(|(name, _)| name == "checkoutId").map(|(_, id)| id.as_str());
@@ -87,17 +86,17 @@ impl Host {
     }
 }
 
-/// The hash of the script with its algorithm.
+/// Returns the hash of the script with its algorithm.
 pub(super) fn integrity() -> &'static str {
     &INTEGRITY
 }
 
-/// `GET /v1/fastcheckout/integrity`: one field, and nothing else.
+/// Handles `GET /v1/fastcheckout/integrity`: the answer has one field only.
 pub(super) fn integrity_answer() -> Delivery {
     Delivery::Raw(200, json!({ "integrity": integrity() }).to_string().into_bytes())
 }
 
-/// What the script loads, by its name.
+/// Returns a file that the script loads, by its name.
 pub(super) fn asset(name: &str) -> Option<Delivery> {
     Some(match name {
         "frame.html" => Asset::page(FRAME_POLICY, include_str!("frame.html")),
@@ -109,7 +108,7 @@ pub(super) fn asset(name: &str) -> Option<Delivery> {
     })
 }
 
-/// A brand's picture: its name on a card.
+/// Draws a brand's picture: its name on a card.
 fn picture(brand: &str) -> Option<String> {
     let is_name = (1..=32).contains(&brand.len()) && brand.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
     let words = is_name.then(|| brand.replace('_', " "))?;
@@ -122,7 +121,7 @@ fn picture(brand: &str) -> Option<String> {
     ))
 }
 
-/// Which methods and headers a page of another origin may use.
+/// Returns the methods and headers that a page of another origin may use.
 pub(super) fn preflight() -> Delivery {
     let allowed = [
         ("access-control-allow-methods", "POST"),
@@ -133,9 +132,9 @@ pub(super) fn preflight() -> Delivery {
     Delivery::Asset(Asset { status: 204, headers, body: Bytes::new() })
 }
 
-/// A page in a frame of the widget, that tells the page of the shop around it where to go on.
+/// Makes a page for a frame of the widget; it tells the shop's page around it where to continue.
 pub(super) fn tell_the_page(checkout: &str, shop: &str, to: &str) -> Delivery {
-    // In a script's address nothing has to be escaped for HTML: the encoding of a query has no quote and no bracket.
+    // The address needs no escaping for HTML: an encoded query contains neither quotes nor angle brackets.
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs([("checkout", checkout), ("shop", shop), ("to", to)])
         .finish()
@@ -168,7 +167,7 @@ mod tests {
     #[test]
     fn each_language_has_every_text() {
         let texts = include_str!("languages.js");
-        // Names stand at the beginning of a line or behind `', `.
+        // Names are at the beginning of a line or after `', `.
         let names = |block: &str| -> Vec<String> {
             let words = block.split([' ', '\n']).filter_map(|word| word.strip_suffix(':'));
             let named = words.filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));

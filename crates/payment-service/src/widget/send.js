@@ -1,4 +1,4 @@
-// From the shopper's click to the payment, and on from there.
+// The steps from the shopper's click to the payment, and after it.
 
 const script = document.currentScript;
 const address = new URL(script.src);
@@ -17,7 +17,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// The checkout to pay: the script's, or in fast checkout the one that the shop makes now.
+// Returns the checkout to pay: the script's, or in fast checkout a new one that the shop makes.
 async function checkoutFor(brand) {
   if (checkoutOfScript) return checkoutOfScript;
   const create = options().createCheckout;
@@ -31,7 +31,7 @@ async function checkoutFor(brand) {
   return id;
 }
 
-// What the browser is: 3-D Secure asks for it (data-model: Customer).
+// Returns the browser's data for 3-D Secure (data-model: Customer).
 function browserFields() {
   const java = typeof navigator.javaEnabled === 'function' && navigator.javaEnabled();
   return [
@@ -48,7 +48,7 @@ function browserFields() {
 
 const pathOf = (id, purpose) => `/v1/checkouts/${id}/${purpose}`;
 
-// Posts to the service. What is lost on the way may have been paid all the same.
+// Posts to the service. If the answer is lost, the payment may have been made anyway.
 async function post(url, fields, headers) {
   const kind = 'application/x-www-form-urlencoded; charset=UTF-8';
   try {
@@ -62,7 +62,7 @@ async function post(url, fields, headers) {
   }
 }
 
-// Where the shopper goes when the service could not say it.
+// Returns the shopper's next address when the service's answer is missing.
 function wayBack(action, id, purpose) {
   const url = new URL(action);
   url.searchParams.append('id', id);
@@ -70,11 +70,11 @@ function wayBack(action, id, purpose) {
   return url.href;
 }
 
-// A browser sends a request again by itself when a kept line is cut under it. The first one has paid then: the service
-// refuses the second, and the shop asks what became of it.
+// A browser repeats a request automatically when a kept connection is cut. Then the first request has paid, the service
+// refuses the second, and the shop asks for the outcome.
 const WAS_USED = '700.300.700';
 
-// Goes on after a payment: to the page that it waits for, or back to the shop. Refused, it says why.
+// Continues after a payment: to the page that it waits for, or back to the shop. A refusal is shown with its reason.
 function goOn(done, { id, brand, action, purpose, say, container, words }) {
   const { lost, status, answer } = done;
   if (lost || status >= 500 || answer.result?.code === WAS_USED) {

@@ -1,10 +1,10 @@
-// In which language the shopper reads, and the shop's own words. Parts of one function: see mod.rs.
+// The shopper's language, and the shop's own texts. Parts of one function: see mod.rs.
 
-// The widget's languages are those of the interface, by its own codes (behaviour: Hosted widget usage, 3). Where a code
-// is not the tag of its language (BCP 47), this is the tag.
+// The widget's languages have the interface's codes (behaviour: Hosted widget usage, 3). These are the language tags
+// (BCP 47) of the codes that differ from them.
 const TAGS = { dk: 'da', se: 'sv', cz: 'cs', cn: 'zh-Hans', gr: 'el', no: 'nb' };
 
-// The code itself, or the language before its country ('de-AT', 'de_AT'); English where there is no such language.
+// Returns the code itself, or the language before its country ('de-AT', 'de_AT'); English for an unknown language.
 function language(asked) {
   const code = String(asked ?? 'en').toLowerCase().split(/[-_]/)[0];
   if (Object.hasOwn(TEXTS, code)) return code;
@@ -12,7 +12,7 @@ function language(asked) {
   return 'en';
 }
 
-// The merchant's words win over ours.
+// The merchant's texts replace the widget's.
 function textsFor(options) {
   const code = language(options.locale ?? options.language);
   const direction = code === 'ar' ? 'rtl' : 'ltr';

@@ -1,4 +1,4 @@
-// The button of a mobile wallet, and the simulated telephone behind it: a sheet in a frame of the service.
+// The button of a mobile wallet, and the simulated phone that it opens: a sheet in a frame of the service.
 
 function walletButton(form, context) {
   const { words, code, container, action, purpose, extras } = context;
@@ -42,7 +42,7 @@ function walletButton(form, context) {
   });
 }
 
-// What the page says to this wallet. A name that the wallet does not have is told, as it does nothing.
+// Returns the page's options for this wallet. An unknown name has no effect, and the console reports it.
 function walletOptions(form) {
   const wished = options()[form.options] ?? {};
   for (const name of Object.keys(wished)) {
@@ -53,7 +53,7 @@ function walletOptions(form) {
   return wished;
 }
 
-// What the wallet shows of the cart: a label and a price for each thing.
+// Returns the cart lines that the wallet shows: a label and a price for each item.
 function bought(wished) {
   if (!Array.isArray(wished.displayItems) || wished.displayItems.length === 0) return [];
   const list = element('ul', { className: 'wpwl-wallet-items' });
@@ -64,11 +64,11 @@ function bought(wished) {
   return [list];
 }
 
-// The wallet's token when the customer has agreed and the shop's callbacks have; nothing when one of them has not.
+// Returns the wallet's token if the customer and the shop's callbacks have agreed; nothing otherwise.
 async function sheet(form, id, own, words, code) {
   const wished = options()[form.options] ?? {};
   const { onPaymentDataChanged, onPaymentAuthorized } = wished;
-  // Wallet C speaks a language of its own.
+  // Wallet C has its own language setting.
   const spoken = wished.checkoutLanguage ? textsFor({ locale: wished.checkoutLanguage }) : { words, code };
   if (typeof onPaymentDataChanged === 'function') {
     const update = await ended(onPaymentDataChanged, { callbackTrigger: 'INITIALIZE' });
@@ -102,7 +102,7 @@ async function sheet(form, id, own, words, code) {
   return paid;
 }
 
-// What a callback of the shop comes to; nothing when it fails.
+// Returns the result of a shop's callback; nothing if it fails.
 async function ended(callback, argument) {
   try {
     return (await callback(argument)) ?? {};

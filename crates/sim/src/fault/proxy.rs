@@ -1,4 +1,4 @@
-//! Faults before a TCP device, and what a person types to set them.
+//! A proxy with faults in front of a TCP device, and the typed commands that set them.
 
 use std::io;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{BOTH_DIRECTIONS, Direction, FaultyStream, LineFaults};
 use crate::typed;
 
-/// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between: `Read` is what the client
-/// says to the device, `Write` what the device answers. Ends only with an error of the listener.
+/// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between. `Read` is from the client
+/// to the device, `Write` from the device to the client. Ends only with an error of the listener.
 ///
 /// # Errors
-/// When no connection can be accepted any more. A device that cannot be reached closes that one connection.
+/// When the listener can accept no more connections. A device that cannot be reached closes only that connection.
 pub async fn proxy(listener: TcpListener, to: String, faults: LineFaults) -> io::Result<()> {
     loop {
         let (client, from) = listener.accept().await?;
@@ -27,7 +27,7 @@ pub async fn proxy(listener: TcpListener, to: String, faults: LineFaults) -> io:
 }
 
 async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()> {
-    // Before the connection to the device, so that a cut while connecting counts.
+    // Taken before the connection to the device, so that a cut while connecting counts.
     let cut = Arc::clone(&faults.0.cut).notified_owned();
     client.set_nodelay(true)?;
     let mut line = FaultyStream::new(client, faults);
@@ -35,7 +35,7 @@ async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()
     device.set_nodelay(true)?;
     tokio::select! {
         ended = tokio::io::copy_bidirectional(&mut line, &mut device) => ended.map(|_| ()),
-        // Else a silent device would keep its half of a line that is cut.
+        // Otherwise a silent device would keep its half of a connection that is cut.
         () = cut => Ok(()),
     }
 }
@@ -67,7 +67,7 @@ pub struct FaultArgs {
 }
 
 impl FaultArgs {
-    /// The handle that these arguments describe.
+    /// Makes the handle that these arguments describe.
     #[must_use]
     pub fn faults(&self) -> LineFaults {
         let faults = LineFaults::seeded(self.seed);
@@ -83,7 +83,7 @@ impl FaultArgs {
     }
 }
 
-/// Runs `pos-sim fault` until Ctrl-C or the listener's end; a line typed is obeyed.
+/// Runs `pos-sim fault` until Ctrl-C or the listener's end, and carries out typed lines.
 ///
 /// # Errors
 /// When the address cannot be taken.
@@ -102,7 +102,7 @@ pub async fn run(args: FaultArgs) -> io::Result<()> {
                 say(&error.to_string());
             }
         }
-        // Without a person the faults stay as they were given.
+        // Without standard input the faults stay as the arguments set them.
         std::future::pending().await
     };
     tokio::select! {
@@ -117,17 +117,17 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// A line that [`LineFaults::carry_out`] does not know; says which ones there are.
+/// A line that [`LineFaults::carry_out`] does not know; the text lists the known ones.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{0}` is not known; there are: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
 pub struct Misunderstood(String);
 
 impl LineFaults {
-    /// Does what a person types while the line runs, both ways: `delay 200`, `drop 5`, `flip 5`, `cut`, `cut 40` (after
-    /// that many more bytes that the holder reads), `clear`.
+    /// Carries out a typed line in both directions while the connection is open: `delay 200`, `drop 5`, `flip 5`,
+    /// `cut`, `cut 40` (after that many more bytes that the holder reads), `clear`.
     ///
     /// # Errors
-    /// [`Misunderstood`] when the line is none of these; nothing is changed.
+    /// [`Misunderstood`] if the line is unknown; nothing is changed.
     pub fn carry_out(&self, line: &str) -> Result<(), Misunderstood> {
         let misunderstood = || Misunderstood(line.trim().to_owned());
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,6 +1,6 @@
-//! The stream that the faults are on.
+//! The stream that carries the faults.
 //!
-//! Nothing is lost when a read or a write is given up half-way: bytes that were read wait in the line itself, and a
+//! Nothing is lost when a read or a write is cancelled half-way: bytes that were read are held in the stream, and a
 //! write accepts only what the stream below has taken.
 
 use std::future::Future;
@@ -19,16 +19,16 @@ use super::{ByteFate, Direction, LineFaults, Next};
 /// A byte stream with faults. Wrap the innermost stream: the serial port or the socket, below any TLS.
 #[derive(Debug)]
 pub struct FaultyStream<S> {
-    /// None once cut: dropping it is what the other end notices.
+    /// The stream below; `None` once cut. The other end notices when it is dropped.
     inner: Option<S>,
     faults: LineFaults,
     read: Half,
     write: Half,
     /// Bytes that were read and wait for their delay or for a large enough buffer.
     held: Vec<u8>,
-    /// The line is to be cut when `held` has been delivered.
+    /// True if the connection is to be cut when `held` is delivered.
     ends: bool,
-    /// Position up to which the delay of the writing way has been served.
+    /// The position up to which the delay of the writing direction is over.
     waited_to: u64,
 }
 
@@ -39,7 +39,7 @@ struct Half {
 }
 
 impl<S> FaultyStream<S> {
-    /// Puts `faults` on `inner`.
+    /// Wraps `inner` with `faults`.
     pub fn new(inner: S, faults: &LineFaults) -> Self {
         let half = || Half { delay: None, cut: Box::pin(Arc::clone(&faults.0.cut).notified_owned()) };
         Self {
@@ -108,7 +108,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FaultyStream<S> {
 }
 
 impl<S> FaultyStream<S> {
-    /// Lets a piece that was read meet its fate and keeps what is left of it.
+    /// Applies the faults to a piece that was read, and keeps what is left of it.
     fn hold(&mut self, mut piece: &[u8]) {
         while let [first, ..] = piece {
             let (n, fate) = match self.faults.next(Direction::Read, piece.len()) {
@@ -136,7 +136,7 @@ impl<S> FaultyStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
-    /// Accepts a clean run or a single faulty byte at a time, so that nothing has to be kept when the stream is not
+    /// Accepts a run without faults or a single faulty byte at a time. Nothing has to be kept when the stream is not
     /// ready.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
@@ -201,7 +201,7 @@ mod tests {
         (FaultyStream::new(near, faults), far)
     }
 
-    /// What comes out at the other end when `bytes` are written in pieces of `piece`.
+    /// Returns what arrives at the other end when `bytes` are written in pieces of `piece`.
     async fn written(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
@@ -213,7 +213,7 @@ mod tests {
         out
     }
 
-    /// What the holder reads when the other end writes `bytes` in pieces of `piece`.
+    /// Returns what the holder reads when the other end writes `bytes` in pieces of `piece`.
     async fn read(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
@@ -283,7 +283,7 @@ mod tests {
         faults.drop_byte(Direction::Write, 2);
         faults.flip_bit(Direction::Write, 4, 0);
         assert_eq!(written(&faults, TEXT, 10).await, b"013556789");
-        // Positions count from now, and a planned fault happens once.
+        // Positions count from the call, and a planned fault happens once.
         faults.flip_bit(Direction::Write, 1, 7);
         assert_eq!(written(&faults, b"abc", 3).await, b"a\xE2c");
         assert_eq!(written(&faults, b"abc", 3).await, b"abc");

@@ -1,4 +1,4 @@
-//! `pos-sim printer`: what a person can ask of it, and the hands that are typed.
+//! `pos-sim printer`: its arguments, and the commands that are typed while it runs.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -61,7 +61,7 @@ pub struct Args {
 /// Prints each receipt to standard output as it is cut, until the program is stopped.
 ///
 /// # Errors
-/// When the address cannot be listened on, a picture not be written, or standard output is gone.
+/// When it cannot listen on the address, a picture cannot be written, or standard output is gone.
 pub async fn run(args: Args) -> io::Result<()> {
     let mut printer = Printer::open(args.options()).await?;
     if let Some(lines) = args.paper_out_after {
@@ -117,7 +117,7 @@ fn draw(printer: &Printer, number: usize, folder: &Path) -> io::Result<PathBuf> 
     Ok(file)
 }
 
-/// Does what was typed, and says what the printer is like then.
+/// Carries out a typed command, and returns the printer's state after it.
 async fn obey(printer: &Printer, word: &str, dead: &mut bool) -> String {
     let mut sensors = printer.sensors();
     match word.trim() {

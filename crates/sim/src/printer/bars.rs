@@ -1,10 +1,10 @@
-//! Bar codes as a printer takes them: what GS k asks for, judged as the manuals' tables say. A printer that cannot draw
-//! a code prints nothing.
+//! Bar codes of a printer: the codes of GS k, checked by the manuals' tables. A printer that cannot draw a code prints
+//! nothing.
 
-/// What GS h and GS w have set, as far as it decides whether a code is drawn.
+/// The settings of GS h and GS w that decide whether a code is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
-    /// Dots of the narrowest bar.
+    /// The dots of the narrowest bar.
     pub(super) module: usize,
 }
 
@@ -15,7 +15,8 @@ impl Default for Bars {
 }
 
 impl Bars {
-    /// The name of the code and what a scanner reads in it, on paper of so many dots; `None` for what is not drawn.
+    /// Returns the name of the code and its content for a scanner, on paper of this many dots; `None` if it is not
+    /// drawn.
     pub(super) fn read(self, kind: u8, data: &[u8], dots: usize) -> Option<(&'static str, String)> {
         let (name, modules, says) = match kind {
             65 => ("UPC-A", 95, gtin(data, 12)?),
@@ -31,7 +32,7 @@ impl Bars {
             _ => return None,
         };
         let width = match kind {
-            // Wide bars of 0.625 and 1 mm at narrow ones of 0.25 and 0.375 mm: two of five are wide.
+            // Wide bars of 0.625 and 1 mm with narrow ones of 0.25 and 0.375 mm: two of five are wide.
             70 if self.module == 2 => says.len() * 16 + 17,
             70 => says.len() * 25 + 26,
             _ => modules * self.module,
@@ -48,7 +49,7 @@ fn text(data: &[u8]) -> Option<String> {
     data.iter().all(|byte| (0x20..0x7F).contains(byte)).then(|| String::from_utf8_lossy(data).into_owned())
 }
 
-/// Digits whose weighted sum, the last digit with the weight 1, is a multiple of ten.
+/// Returns digits whose weighted sum is a multiple of ten; the last digit has the weight 1.
 fn gtin(data: &[u8], length: usize) -> Option<String> {
     if data.len() != length || !is_digits(data) {
         return None;
@@ -58,7 +59,7 @@ fn gtin(data: &[u8], length: usize) -> Option<String> {
     if sum.is_multiple_of(10) { text(data) } else { None }
 }
 
-/// Set B alone; a brace stands for itself where it is doubled.
+/// Reads set B only; a doubled brace is one brace.
 fn code128(data: &[u8]) -> Option<String> {
     let rest = data.strip_prefix(b"{B")?;
     let mut says = String::new();
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_a_printer_would_draw_is_read_and_nothing_else() {
-        // From the packages of goods: a check digit that somebody else has printed.
+        // From the packages of goods: a check digit from another source.
         assert_eq!(read(67, b"4006381333931").as_deref(), Some("EAN-13 4006381333931"));
         assert_eq!(read(68, b"96385074").as_deref(), Some("EAN-8 96385074"));
         assert_eq!(read(65, b"036000291452").as_deref(), Some("UPC-A 036000291452"));

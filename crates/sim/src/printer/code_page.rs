@@ -1,5 +1,5 @@
-//! The characters that a printer has above 7F, page by page: from `oem_cp` and `encoding_rs`, and so from other hands
-//! than the agent's.
+//! The characters of a printer above 7F, page by page. They come from `oem_cp` and `encoding_rs`, not from the agent's
+//! tables.
 
 use encoding_rs::Encoding;
 use oem_cp::code_table as oem;
@@ -7,9 +7,9 @@ use oem_cp::code_table as oem;
 /// A page by its number (Epson's ESC/POS reference, ESC t).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Page {
-    /// Complete: each byte is a character.
+    /// A complete page: each byte is a character.
     Oem(&'static [char; 128]),
-    /// With places that print nothing.
+    /// A page on which some bytes print nothing.
     Gaps(&'static [Option<char>; 128]),
     Windows(&'static Encoding),
 }
@@ -38,7 +38,7 @@ impl Page {
         })
     }
 
-    /// The character of a byte from 80; none where the page has none.
+    /// Returns the character of a byte from 80 on; `None` if the page has none.
     pub(super) fn character(self, byte: u8) -> Option<char> {
         let place = usize::from(byte).checked_sub(0x80)?;
         match self {
@@ -46,7 +46,7 @@ impl Page {
             Self::Gaps(table) => table[place],
             Self::Windows(encoding) => {
                 let text = encoding.decode_without_bom_handling_and_without_replacement(std::slice::from_ref(&byte))?;
-                // C1 controls stand where Windows has nothing.
+                // The library returns C1 controls where the Windows page has no character.
                 text.chars().next().filter(|c| !c.is_control())
             }
         }

@@ -1,4 +1,4 @@
-//! The wires of the simulated printer: a TCP listener or a pty, and its plug.
+//! The connections of the simulated printer: a TCP listener or a pty, and its plug.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,15 +14,15 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::Place;
 
-/// Connections that may wait; a real printer serves one at a time.
+/// The most connections that wait; a real printer serves one at a time.
 const BACKLOG: u32 = 8;
 
-/// Where the other side comes in, when the printer is on.
+/// The port to which the agent connects while the printer is on.
 pub(super) enum PrinterPort {
     Listening(TcpListener),
-    /// The address is kept: connections are refused, and nobody else gets the port.
+    /// The address is kept: connections are refused, and no other program gets the port.
     Refusing(TcpSocket),
-    /// A pty is there from the start; none when it is in use.
+    /// A pty, which exists from the start; `None` while it is in use.
     Pty(Option<Connection>, Option<PathBuf>),
     Unplugged(Option<PathBuf>),
 }
@@ -30,7 +30,7 @@ pub(super) enum PrinterPort {
 /// A connection.
 pub(super) enum Connection {
     Tcp(TcpStream),
-    /// The slave is open here too: the other side may close and open it again.
+    /// The slave is open here too, because the other side may close it and open it again.
     Pty {
         master: AsyncFd<OwnedFd>,
         _slave: OwnedFd,
@@ -38,7 +38,7 @@ pub(super) enum Connection {
 }
 
 impl PrinterPort {
-    /// Opens it, and says what the other side calls it.
+    /// Opens the port, and returns the address for the other side.
     pub(super) fn open(place: &Place) -> io::Result<(Self, String)> {
         match place {
             Place::Tcp(address) => {
@@ -53,7 +53,7 @@ impl PrinterPort {
         }
     }
 
-    /// The next connection; never, while the printer is off.
+    /// Returns the next connection; never while the printer is off.
     pub(super) async fn next(&mut self) -> io::Result<Connection> {
         match self {
             Self::Listening(listener) => listener.accept().await.map(|(stream, _)| Connection::Tcp(stream)),
@@ -74,7 +74,7 @@ impl PrinterPort {
     }
 }
 
-/// A raw pty, and the name of its other end.
+/// Makes a raw pty, and returns the name of its other end.
 fn pty(link: Option<&Path>) -> io::Result<(Connection, String)> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&master)?;
@@ -109,16 +109,16 @@ impl Connection {
         }
     }
 
-    /// Writes an answer of a few bytes. When nobody reads answers they are lost, as on a real wire.
+    /// Writes an answer of a few bytes. If the other side does not read, the answer is lost, as on a real connection.
     pub(super) fn answer(&self, bytes: &[u8]) {
-        // A connection that is gone is found by the next reading.
+        // The next read detects a connection that is gone.
         let _ = match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Pty { master, .. } => rustix::io::write(master, bytes).map_err(io::Error::from),
         };
     }
 
-    /// Cuts it, as a device that loses its power.
+    /// Cuts the connection, as a loss of power does.
     pub(super) fn cut(self) {
         if let Self::Tcp(stream) = &self {
             let _ = stream.set_zero_linger();

@@ -1,11 +1,11 @@
 //! A receipt as a picture: strips of paper to dots, dots to PNG.
 //!
-//! The paper is drawn with two pixels for each of its dots: a character of 12 by 24 dots is then a letter of GNU
+//! The paper is drawn with two pixels for each of its dots. A character of 12 by 24 dots is then a letter of GNU
 //! Unifont (8 by 16) three times as large. Bold letters are drawn twice, one dot apart, as printers do.
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
-/// Where a line stands.
+/// The alignment of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -22,7 +22,7 @@ pub(super) struct Cell {
     pub(super) high: usize,
 }
 
-/// What is across the whole paper.
+/// A strip across the whole paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Strip {
     /// A line of text, perhaps an empty one.
@@ -33,23 +33,23 @@ pub(super) enum Strip {
     Qr { content: Vec<u8>, level: u8, module: usize, align: Align },
 }
 
-/// Pixels of a dot.
+/// The pixels of a dot.
 const SCALE: usize = 2;
-/// Dots of a character of font A, and of the line it stands on.
+/// The dots of a character of font A: width, and height of its line.
 const CELL: (usize, usize) = (12, 24);
 const LINE: usize = 30;
-/// White around the print, in dots.
+/// The white margin around the print, in dots.
 const MARGIN: usize = 24;
-/// Pixels of a font's dot: 8 of them are a cell of 12 dots.
+/// The pixels of a font's dot: 8 of them are a cell of 12 dots.
 const LETTER: usize = CELL.0 * SCALE / 8;
 
-/// Black where true.
+/// The pixels; true is black.
 struct Canvas {
     width: usize,
     rows: Vec<Vec<bool>>,
 }
 
-/// The strips as a PNG file of one bit a pixel, for paper of `columns` characters.
+/// Draws the strips as a PNG file of one bit a pixel, for paper of `columns` characters.
 pub(super) fn png(strips: &[Strip], columns: usize) -> Result<Vec<u8>, png::EncodingError> {
     let dots = if columns == 42 { 512 } else { columns * CELL.0 };
     let mut canvas = Canvas { width: (dots + 2 * MARGIN) * SCALE, rows: Vec::new() };
@@ -66,7 +66,7 @@ impl Canvas {
         self.rows.resize_with(self.rows.len() + dots * SCALE, || vec![false; self.width]);
     }
 
-    /// Draws a strip below all that is there.
+    /// Draws a strip below everything so far.
     fn strip(&mut self, strip: &Strip, dots: usize) {
         let top = self.rows.len();
         match strip {
@@ -76,7 +76,7 @@ impl Canvas {
                 let width = cells.iter().map(|cell| cell.wide * CELL.0).sum();
                 let mut x = left(*align, width, dots);
                 for cell in cells {
-                    // Letters of different height stand on the same foot.
+                    // Letters of different height have the same base line.
                     self.letter(*cell, x * SCALE, top + (high - cell.high) * CELL.1 * SCALE);
                     x += cell.wide * CELL.0;
                 }
@@ -97,7 +97,7 @@ impl Canvas {
     fn qr(&mut self, content: &[u8], level: u8, module: usize, align: Align, dots: usize) {
         let level = [QrCodeEcc::Low, QrCodeEcc::Medium, QrCodeEcc::Quartile, QrCodeEcc::High][usize::from(level % 4)];
         let segments = [QrSegment::make_bytes(content)];
-        // As printers do: the level that was asked for, not the best that fits.
+        // As printers do: the requested level, not the best that fits.
         let Ok(code) = QrCode::encode_segments_advanced(&segments, level, Version::MIN, Version::MAX, None, false)
         else {
             return;
@@ -116,7 +116,7 @@ impl Canvas {
     }
 
     fn letter(&mut self, cell: Cell, x: usize, y: usize) {
-        // What the font lacks is a box.
+        // A character that the font lacks is a box.
         let Some(glyph) = unifont::get_glyph(cell.c).or_else(|| unifont::get_glyph('\u{25A1}')) else { return };
         let strokes = if cell.bold { SCALE } else { 0 };
         for (gx, gy) in
@@ -135,7 +135,7 @@ impl Canvas {
         }
     }
 
-    /// Beyond the paper nothing is printed.
+    /// Sets a pixel; outside the paper nothing is printed.
     fn pixel(&mut self, x: usize, y: usize) {
         if let Some(pixel) = self.rows.get_mut(y).and_then(|row| row.get_mut(x)) {
             *pixel = true;
@@ -157,7 +157,7 @@ impl Canvas {
     }
 }
 
-/// Dots from the picture's edge to what is `width` dots wide.
+/// Returns the dots between the picture's edge and an object that is `width` dots wide.
 fn left(align: Align, width: usize, dots: usize) -> usize {
     let free = dots.saturating_sub(width);
     MARGIN
@@ -172,7 +172,7 @@ fn left(align: Align, width: usize, dots: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Black pixels, read back by the PNG reader of the same crate.
+    /// Returns the black pixels, read by the PNG reader of the same crate.
     fn drawn(strips: &[Strip]) -> (usize, Vec<Vec<bool>>) {
         let bytes = png(strips, 32).unwrap();
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
@@ -212,7 +212,7 @@ mod tests {
             drawn(&[Strip::Text { cells, align: Align::Left }]).1.concat().iter().filter(|black| **black).count()
         };
         assert!(ink('A', false) > 0 && ink('A', true) > ink('A', false));
-        // Each in its own shape: no box for what shops need.
+        // Each has its own shape: characters that shops need are no boxes.
         for c in "żЖΩ€".chars() {
             assert_ne!(ink(c, false), ink('\u{25A1}', false), "{c}");
         }

@@ -1,5 +1,4 @@
-//! The inside of the printer: what has arrived, what its sensors see, what it says about its state as the manuals say
-//! (DLE EOT), and what it prints.
+//! The inside of the printer: its buffer, its sensors, its state answers by the manuals (DLE EOT), and its printing.
 
 use std::collections::VecDeque;
 
@@ -13,23 +12,23 @@ pub(super) struct Mechanism {
     pub(super) paper: Paper,
     pub(super) status_answers: StatusAnswers,
     pub(super) sensors: Sensors,
-    /// What has arrived and is not printed yet.
+    /// Bytes that have arrived and are not printed yet.
     pub(super) buffer: VecDeque<u8>,
-    /// The last two bytes that arrived: DLE EOT n is obeyed at once, wherever it stands.
+    /// The last two bytes that arrived: DLE EOT n is obeyed immediately, anywhere in the data.
     heard: [u8; 2],
-    /// Bytes until the printer dies, when that was ordered.
+    /// Bytes until the printer dies, if that was ordered.
     pub(super) die_after: Option<usize>,
-    /// Lines at which the paper is out, when that was ordered.
+    /// The line at which the paper runs out, if that was ordered.
     pub(super) out_after: Option<usize>,
 }
 
-/// As large as that of a usual printer; when it is full the flow stops.
+/// The buffer's size, the same as in a usual printer; when the buffer is full, the flow stops.
 pub(super) const BUFFER: usize = 4096;
 const DLE: u8 = 0x10;
 const EOT: u8 = 0x04;
 
 impl Mechanism {
-    /// With paper, and nothing printed yet.
+    /// Makes a printer with paper and nothing printed yet.
     pub(super) fn new(name: String, options: &Options) -> Self {
         Self {
             name,
@@ -43,7 +42,7 @@ impl Mechanism {
         }
     }
 
-    /// Takes bytes from the wire; returns what is answered at once.
+    /// Takes bytes from the connection; returns the immediate answer.
     pub(super) fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answers = Vec::new();
         for byte in bytes {
@@ -56,7 +55,7 @@ impl Mechanism {
         answers
     }
 
-    /// DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
+    /// Answers DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
     fn answer(&self, n: u8) -> Vec<u8> {
         let Sensors { paper_out, paper_near_end, cover_open, cutter_jammed } = self.sensors;
         let bit = |set: bool, bits: u8| if set { bits } else { 0 };
@@ -80,7 +79,7 @@ impl Mechanism {
         !self.buffer.is_empty() && !paper_out && !cover_open && !cutter_jammed
     }
 
-    /// Prints up to `most` bytes of the buffer; returns what is answered, and whether the printer lives after it.
+    /// Prints up to `most` bytes of the buffer; returns the answer, and whether the printer is still alive.
     pub(super) fn print(&mut self, most: usize) -> (Vec<u8>, bool) {
         let mut answers = Vec::new();
         for _ in 0..most {

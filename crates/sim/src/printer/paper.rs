@@ -1,10 +1,11 @@
-//! The command language of receipt printers, read: bytes in any split become lines of text on paper, and a drawing of
-//! them.
+//! A reader of the receipt printers' command language: bytes in any split become lines of text on paper, and a drawing
+//! of them.
 //!
-//! It knows the commands of the manuals that receipts use, more than the agent sends, and none of the agent's code.
-//! What it does not know is put on the paper as `<1B 3F>` and counted. The text shows no size and weight of letters,
-//! but a double-wide letter takes the room of two, and a line that is too long goes on in the next one, as on paper. A
-//! picture is shown as its size, a code as what it says, and in the drawing too where it is no QR code.
+//! It knows the manuals' commands that receipts use. They are more than the agent sends, and none of the agent's code
+//! is used. An unknown byte or command is put on the paper as `<1B 3F>` and counted. The text shows no size or weight
+//! of letters. But a double-wide letter takes the room of two, and a line that is too long continues in the next one,
+//! as on paper. A picture is shown as its size, a code as its content; the drawing shows a code like this too, unless
+//! it is a QR code.
 
 use std::fmt::Write;
 
@@ -21,33 +22,33 @@ pub struct Paper {
     code_page: Option<Page>,
     align: Align,
     bold: bool,
-    /// How many times as wide and high.
+    /// The factors of width and height.
     size: (usize, usize),
     qr: Qr,
     bars: Bars,
     pdf417: Vec<u8>,
-    /// The line that is being set, and the room it takes.
+    /// The cells of the current line, and their width.
     line: Vec<Cell>,
     room: usize,
-    /// Since the last cut.
+    /// The lines since the last cut.
     lines: Vec<String>,
     strips: Vec<Strip>,
     cut: Vec<Receipt>,
     errors: usize,
-    /// Lines printed since the roll was put in.
+    /// The number of lines printed since the roll was put in.
     fed: usize,
 }
 
 /// A piece of paper that was cut off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// What a person reads on it.
+    /// The text that a person reads on it.
     pub text: String,
-    /// What it looks like.
+    /// Its picture.
     pub(super) strips: Vec<Strip>,
 }
 
-/// What GS ( k has set.
+/// The settings of GS ( k.
 #[derive(Clone, Debug)]
 struct Qr {
     module: usize,
@@ -61,18 +62,18 @@ impl Default for Qr {
     }
 }
 
-/// What the bytes so far are.
+/// The state of reading a command.
 enum Reading {
     /// The beginning of a command.
     Incomplete,
     /// One whole command or character.
     Whole,
-    /// Nothing that this printer knows.
+    /// An unknown command.
     Unknown,
 }
 
 impl Paper {
-    /// An empty roll of `columns` characters.
+    /// Makes an empty roll of `columns` characters.
     #[must_use]
     pub fn new(columns: usize) -> Self {
         Self {
@@ -95,7 +96,7 @@ impl Paper {
         }
     }
 
-    /// Prints bytes; returns what the printer sends back when it has come so far.
+    /// Prints bytes; returns the printer's answers to them.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answer = Vec::new();
         for byte in bytes {
@@ -110,30 +111,30 @@ impl Paper {
         answer
     }
 
-    /// The power goes: what was set and half a command are forgotten, what is on the paper stays.
+    /// Loses the power: settings and half a command are forgotten, the print on the paper stays.
     pub fn power_off(&mut self) {
         self.command.clear();
         self.initialise();
     }
 
-    /// The receipts cut since the last call.
+    /// Returns the receipts cut since the last call.
     pub fn take_cut(&mut self) -> Vec<Receipt> {
         std::mem::take(&mut self.cut)
     }
 
-    /// The lines on the paper since the last cut.
+    /// Returns the lines on the paper since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
         self.lines.concat()
     }
 
-    /// Commands and bytes that were not understood.
+    /// Returns the number of commands and bytes that were not understood.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.errors
     }
 
-    /// Lines printed so far.
+    /// Returns the number of lines printed so far.
     #[must_use]
     pub fn fed(&self) -> usize {
         self.fed
@@ -162,9 +163,10 @@ impl Paper {
             [GS, b'w', module @ 2..=6] => self.bars.module = usize::from(module),
             [GS, b'w', _] => self.show_unknown(),
             [GS, b'k', kind, _, ..] => self.bar_code(kind),
-            // Paper there and enough of it.
+            // There is paper, and enough of it.
             [GS, b'r', _] => answer.push(0x00),
-            // Answered when it arrived; underline, spacing, font, colours, drawer, status reports: nothing that shows.
+            // These were answered on arrival, or have no visible effect: underline, spacing, font, colours, drawer,
+            // status reports.
             [ESC | GS | DLE, ..] | [CR] => {}
             [byte] => self.character(byte),
             _ => {}
@@ -190,7 +192,7 @@ impl Paper {
         }
     }
 
-    /// Takes effect at the beginning of a line only.
+    /// Sets the alignment; it takes effect only at the beginning of a line.
     fn align(&mut self, n: u8) {
         if !self.line.is_empty() {
             return;
@@ -223,7 +225,7 @@ impl Paper {
         self.room += wide;
     }
 
-    /// To the next multiple of eight characters.
+    /// Moves to the next multiple of eight characters.
     fn tab(&mut self) {
         for _ in 0..8 - self.line.len() % 8 {
             self.set(' ');
@@ -259,7 +261,7 @@ impl Paper {
         }
     }
 
-    /// A picture begins on a line of its own.
+    /// Prints a picture, which begins on a new line.
     fn raster(&mut self, bytes_in_row: usize, rows: usize) {
         if !self.line.is_empty() {
             self.end_line();
@@ -278,7 +280,7 @@ impl Paper {
             (b'P', [b'0', content @ ..]) if !content.is_empty() => self.qr.content = content.to_vec(),
             (b'Q', [b'0']) if !self.qr.content.is_empty() => {
                 let Qr { module, level, content } = self.qr.clone();
-                // One line of text, whatever it says: it is shown on terminals too.
+                // One line of text, with any content, because it is shown on terminals too.
                 let says = String::from_utf8_lossy(&content).replace(char::is_control, "\u{FFFD}");
                 self.put_line(&format!("[QR {says}]"));
                 self.strips.push(Strip::Qr { content, level, module, align: self.align });
@@ -287,7 +289,8 @@ impl Paper {
         }
     }
 
-    /// One line of text, whatever it says: it is shown on terminals too. The stored code must be one that is drawn.
+    /// Prints one line of text, with any content, because it is shown on terminals too. The stored code must be
+    /// drawable.
     fn pdf417(&mut self, function: u8) {
         let parameters = self.command[7..].to_vec();
         match (function, parameters.as_slice()) {
@@ -309,7 +312,7 @@ impl Paper {
         }
     }
 
-    /// A code as what it says.
+    /// Prints a code as its content.
     fn told(&mut self, text: &str) {
         self.put_line(text);
         let cells = text.chars().map(|c| Cell { c, bold: false, wide: 1, high: 1 }).collect();
@@ -345,7 +348,7 @@ const DLE: u8 = 0x10;
 const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
 
-/// Wider than any paper, and longer than any picture on a receipt: beyond that a command is taken as a mistake.
+/// Wider than any paper, and longer than any picture on a receipt: a command beyond these limits counts as a mistake.
 const MOST_IN_ROW: usize = 128;
 const MOST_ROWS: usize = 2400;
 
@@ -353,7 +356,7 @@ fn word(low: u8, high: u8) -> usize {
     usize::from(u16::from_le_bytes([low, high]))
 }
 
-/// How far the command has come, by the manuals' lists of its parameters.
+/// Returns how complete a command is, by the manuals' lists of its parameters.
 fn read(bytes: &[u8]) -> Reading {
     let whole_at = match *bytes {
         [ESC | GS | DLE] => return Reading::Incomplete,
@@ -371,7 +374,7 @@ fn read(bytes: &[u8]) -> Reading {
         [GS, b'L' | b'W' | b'P', ..] => 4,
         [GS, b'V'] | [GS, b'('] | [GS, b'v'] => return Reading::Incomplete,
         [GS, b'V', 0 | 1 | b'0' | b'1'] => 3,
-        // Function B and C feed n first.
+        // Functions B and C feed n first.
         [GS, b'V', 65 | 66 | 97 | 98, ..] => 4,
         [GS, b'v', b'0', 0..=3, xl, xh, yl, yh, ..] => {
             let (x, y) = (word(xl, xh), word(yl, yh));
@@ -381,7 +384,7 @@ fn read(bytes: &[u8]) -> Reading {
             8 + x * y
         }
         [GS, b'v', b'0'] | [GS, b'v', b'0', 0..=3, ..] => return Reading::Incomplete,
-        // The cn of PDF417 is 0, of a QR code 1; the parameters behind pL pH are cn, fn and what fn wants.
+        // The cn of PDF417 is 0, of a QR code 1. The parameters after pL pH are cn, fn and the parameters of fn.
         [GS, b'(', b'k', low, high, b'0' | b'1', ..] if word(low, high) >= 3 => 5 + word(low, high),
         [GS, b'(', b'k'] | [GS, b'(', b'k', _] | [GS, b'(', b'k', _, _] => return Reading::Incomplete,
         [DLE, EOT, ..] => 3,
@@ -442,7 +445,7 @@ mod tests {
         assert_eq!(qr, ("[QR A=B]\nx\n".to_owned(), 0));
         let steers = printed(b"\x1D(k\x07\x001P0A\x1B\nB\x1D(k\x03\x001Q0x\n");
         assert_eq!(steers, ("[QR A\u{FFFD}\u{FFFD}B]\nx\n".to_owned(), 0));
-        // Nothing stored, a size that there is not, a picture without rows.
+        // Nothing stored, an unknown size, a picture without rows.
         assert_eq!(printed(b"\x1D(k\x03\x001Q0\x1D(k\x03\x001C\x11\x1Dv0\x00\x01\x00\x00\x00\n").1, 3);
     }
 

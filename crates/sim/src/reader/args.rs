@@ -1,5 +1,5 @@
-//! `pos-sim reader`: the simulated reader for a person. Prints where it is, takes what hands do from the keyboard, a
-//! line each, and shows the display when it changes.
+//! `pos-sim reader`: the simulated reader for a person. It prints its address, reads commands from the keyboard, one on
+//! each line, and shows the display when it changes.
 #![allow(clippy::print_stdout, reason = "a person's program")]
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::script::{self, Script};
 use super::{Dukpt, Options, Pace};
 use crate::typed;
 
-/// Where a real device listens (readers: 2.1), on this machine alone.
+/// The address on which a real device listens (readers: 2.1), on this machine only.
 const TCP_PLACE: &str = "127.0.0.1:6543";
 
 /// Arguments of `pos-sim reader`.
@@ -84,7 +84,7 @@ pub struct Args {
     leave_card: bool,
 }
 
-/// What the reader listens on.
+/// The connection on which the reader listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Transport {
     Pty,
@@ -103,7 +103,7 @@ enum Kind {
 impl TryFrom<Args> for Options {
     type Error = io::Error;
 
-    /// Reads the script, too.
+    /// Makes the options, and reads the script.
     fn try_from(args: Args) -> io::Result<Self> {
         let script = args.script.as_deref().map(read_script).transpose()?.unwrap_or_default();
         let tcp = match (args.tcp.or(args.listen), args.transport) {
@@ -144,7 +144,7 @@ fn wrong(what: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_string())
 }
 
-/// The script in a file, of which no more is read than a script may have.
+/// Reads the script in a file, and no more of it than a script may have.
 fn read_script(path: &Path) -> io::Result<Script> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("--script {}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -157,7 +157,7 @@ fn read_script(path: &Path) -> io::Result<Script> {
 /// Runs until `quit` or the end of the input.
 ///
 /// # Errors
-/// When the script cannot be read, the port not be opened, or the output is gone.
+/// When the script cannot be read, the port cannot be opened, or the output is gone.
 pub async fn run(args: Args) -> io::Result<()> {
     let reader = start(args.try_into()?).await?;
     println!("reader at {}", reader.place());
@@ -191,7 +191,7 @@ help, quit";
 /// Carries out one line.
 ///
 /// # Errors
-/// What a person did wrong.
+/// The mistake in the line.
 pub fn carry_out(line: &str, reader: &Reader) -> Result<(), String> {
     let mut words = line.split_whitespace();
     match (words.next(), words.next()) {

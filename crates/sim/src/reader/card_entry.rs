@@ -1,5 +1,5 @@
 //! Cards at the reader: into the slot and out of it, on the antenna, through the stripe reader, and the events that
-//! tell the agent of them (readers: 2.2, 2.3, 2.6).
+//! report them to the agent (readers: 2.2, 2.3, 2.6).
 
 use super::deck::{Application, Card, CardEntry, Chip, Tap};
 use super::device::Device;
@@ -44,7 +44,7 @@ impl Device {
             self.finish(&[], StatusWord::CANCELLED);
         }
         self.card_event();
-        // The sale may go on: its card is swiped next.
+        // The transaction may continue: its card is swiped next.
         self.display.amount.take_if(|_| !self.kernel.sale_is_open);
         self.display.show("WELCOME");
         self.happens(ScriptEvent::Removed);
@@ -67,7 +67,7 @@ impl Device {
             self.finish(&[], StatusWord::CARD_SWIPED);
         }
         self.display.show("PLEASE WAIT");
-        // A chip card that was swiped first is going to be inserted in the same sale.
+        // A chip card that was swiped first is going to be inserted in the same transaction.
         self.kernel.sale_is_open &= card.after(CardEntry::Swipe).is_some() && !self.kernel.chip_failed;
     }
 
@@ -88,13 +88,13 @@ impl Device {
         }
     }
 
-    /// CARD STATUS: its answer is the unsolicited message (readers: 2.2).
+    /// Handles CARD STATUS: its answer is the unsolicited message (readers: 2.2).
     pub(super) fn card_status(&mut self, bits: u8) {
         self.switches.card_status = bits;
         self.event(&self.slot_status());
     }
 
-    /// Card status as it is now, when the agent wants to hear of it.
+    /// Reports the current card status if the agent wants it.
     fn card_event(&mut self) {
         if self.switches.card_status & UNSOLICITED != 0 {
             self.event(&self.slot_status());
@@ -111,7 +111,7 @@ impl Device {
         message::object(0xE1, &inner)
     }
 
-    /// The tracks that the agent has switched on: sealed, or in clear on a device without SRED key.
+    /// Reports the tracks that the agent has switched on: encrypted, or in clear on a device without SRED key.
     fn swipe_event(&mut self, card: &Card) -> Result<Vec<u8>, NoKey> {
         let on = |bit| self.switches.card_status & bit != 0;
         let track1 = on(TRACK_1).then(|| card.track1());

@@ -1,12 +1,12 @@
-//! The cardholder: what people do with the reader's slot, antenna, stripe and keys, and what the simulated cardholder
-//! will do by himself at the next question: PIN, application, number, and when he takes his card.
+//! The cardholder: the actions at the reader's slot, antenna, stripe and keys, and the plans of the simulated
+//! cardholder for the next question: PIN, application, number, and the removal of the card.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::deck::{Card, CardEntry};
 
-/// What a person does with the reader.
+/// An action of a person at the reader.
 #[derive(Clone, Debug)]
 pub enum PersonAction {
     /// Present a card one way or another. A tap without START CONTACTLESS does nothing.
@@ -15,27 +15,27 @@ pub enum PersonAction {
     Remove,
     /// Press a key.
     Key(Key),
-    /// Let the time for what is being waited for run out now.
+    /// Let the time-out of the current wait run out immediately.
     WaitTooLong,
-    /// Switch it off and on: all that was under way or switched on is lost, the line stays.
+    /// Switch it off and on: running steps and switches are lost, the connection stays.
     Reboot,
 }
 
 /// A key of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Red.
+    /// The red key.
     Cancel,
-    /// Green.
+    /// The green key.
     Enter,
-    /// Yellow.
+    /// The yellow key.
     Clear,
-    /// 0 to 9.
+    /// A key 0 to 9.
     Digit(u8),
 }
 
 impl Key {
-    /// As in DFA205 (readers: 2.3).
+    /// Returns its code in DFA205 (readers: 2.3).
     pub(super) fn code(self) -> u8 {
         match self {
             Self::Enter => 0x0D,
@@ -46,7 +46,7 @@ impl Key {
     }
 }
 
-/// What the cardholder will do at the next PIN prompt.
+/// The cardholder's action at the next PIN prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PinPlan {
     /// Type the card's PIN.
@@ -64,25 +64,25 @@ pub enum PinPlan {
     Hesitate,
 }
 
-/// What the cardholder will do when he is asked for an application.
+/// The cardholder's action at the next choice of an application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChoicePlan {
-    /// Take the first.
+    /// Take the first application.
     #[default]
     First,
-    /// Take the one with this number, from 1.
+    /// Take the application with this number, from 1.
     Number(usize),
     /// Do nothing until keys are pressed.
     Hesitate,
 }
 
-/// The simulated cardholder's plans. Each is for the next question only; then he does again what most people do.
+/// The simulated cardholder's plans. Each is for the next question only; after it the usual action returns.
 #[derive(Default)]
 pub(super) struct Cardholder {
     pub(super) pin_plan: PinPlan,
     pub(super) choice_plan: ChoicePlan,
     /// The digits for each further question for a number.
     pub(super) number_plans: VecDeque<String>,
-    /// When he takes his card out of the slot by himself.
+    /// The time at which the cardholder takes the card out of the slot.
     pub(super) removes_at: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! The reader's line as the system gives it: a pty or TCP, read and written without blocking.
+//! The reader's connection in the system: a pty or TCP, read and written without blocking.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A pty or a TCP listener that was opened and is not served yet.
+/// A pty or a TCP listener that is open and not served yet.
 pub(super) enum OpenLine {
     Pty { master: OwnedFd, slave: OwnedFd, place: PathBuf },
     Tcp(std::net::TcpListener),
@@ -25,7 +25,7 @@ impl OpenLine {
         Ok(Self::Tcp(listener))
     }
 
-    /// A pty whose slave is raw, and open here too: the other side may close and open it again.
+    /// Opens a pty with a raw slave, which is open here too: the other side may close it and open it again.
     pub(super) fn pty(link: Option<&PathBuf>) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -59,7 +59,7 @@ impl OpenLine {
     }
 }
 
-/// A host on the line.
+/// An open connection to the agent.
 pub(super) enum Connection {
     Pty { master: AsyncFd<OwnedFd>, _slave: OwnedFd },
     Tcp(tokio::net::TcpStream),

@@ -1,5 +1,5 @@
-//! CONTINUE TRANSACTION: the host's answer is told to the card, which carries out the issuer's scripts and says its
-//! last word (readers: 2.7; EMV Book 3, 10.9 and 10.10).
+//! CONTINUE TRANSACTION: the card gets the issuer's answer, carries out the issuer's scripts and makes its final
+//! decision (readers: 2.7; EMV Book 3, 10.9 and 10.10).
 
 use super::device::Device;
 use super::emv_transaction::{Decision, EmvTransaction, Interface};
@@ -11,17 +11,17 @@ use crate::keys::cryptogram::Issuer;
 use crate::keys::issuer_script::ScriptKey;
 use pos_terms::emv::tlv;
 
-/// Scripts before the final cryptogram, and after it.
+/// The templates of scripts before and after the final cryptogram.
 const BEFORE: u32 = 0x71;
 const AFTER: u32 = 0x72;
 
 /// Instructions of issuer script commands (EMV Book 3, 6.5): CARD BLOCK, APPLICATION UNBLOCK, APPLICATION BLOCK, PIN
-/// CHANGE/UNBLOCK, PUT DATA, UPDATE RECORD. All are taken; only PIN CHANGE/UNBLOCK has an effect here.
+/// CHANGE/UNBLOCK, PUT DATA, UPDATE RECORD. All are accepted; only PIN CHANGE/UNBLOCK has an effect here.
 const PIN_UNBLOCK: u8 = 0x24;
 const INSTRUCTIONS: [u8; 6] = [0x16, 0x18, 0x1E, PIN_UNBLOCK, 0xDA, 0xDC];
 
 impl Device {
-    /// CONTINUE TRANSACTION: the choice after an E2, or the host's answer after an E4.
+    /// Handles CONTINUE TRANSACTION: the choice after an E2, or the issuer's answer after an E4.
     pub(super) fn continue_transaction(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         if let Some(choice) = self.kernel.choice_by_agent.take() {
@@ -39,7 +39,7 @@ impl Device {
         Ok(())
     }
 
-    /// The card hears the host's answer.
+    /// Gives the issuer's answer to the card.
     pub(super) fn card_hears_host(&mut self, mut transaction: EmvTransaction, arc: [u8; 2], elements: &[u8]) {
         let contact = transaction.interface == Interface::Contact;
         if contact && self.kernel.slot != Some(transaction.card) {
@@ -49,7 +49,8 @@ impl Device {
         self.run_issuer_scripts(&mut transaction, elements, BEFORE);
         let decision = transaction.second(arc, message::value(elements, 0x91));
         self.run_issuer_scripts(&mut transaction, elements, AFTER);
-        // With the last key gone since E4 the card's word comes without sealed data: UNCERTAIN what a device does.
+        // If the last key was used up since E4, the card's decision comes without encrypted data: UNCERTAIN what a
+        // device does.
         let sealed = self.seal_card_data(&transaction, 1).unwrap_or_default();
         self.finish(&transaction.template(decision, Some(arc), &sealed, None), StatusWord::OK);
         let outcome = if decision == Decision::Approved { "APPROVED" } else { "DECLINED" };
@@ -57,14 +58,14 @@ impl Device {
         self.transaction_is_over();
     }
 
-    /// The card's last word is out.
+    /// Ends the transaction after the card's final decision.
     pub(super) fn transaction_is_over(&mut self) {
         self.kernel.sale_is_open = false;
         self.expect_removal();
         self.happens(ScriptEvent::Ended);
     }
 
-    /// Carries out the scripts in the templates `kind`; a tap's card is gone (readers: 2.6).
+    /// Carries out the scripts in the templates `kind`; the card of a tap is gone (readers: 2.6).
     fn run_issuer_scripts(&mut self, transaction: &mut EmvTransaction, elements: &[u8], kind: u32) {
         if transaction.interface == Interface::Contactless {
             return;
@@ -79,7 +80,7 @@ impl Device {
         }
     }
 
-    /// One script command at the card.
+    /// Carries out one script command at the card.
     fn card_runs_command(&mut self, transaction: &EmvTransaction, command: &[u8]) -> bool {
         let card = transaction.card;
         let key = transaction.arqc().and_then(|arqc| {
@@ -94,5 +95,5 @@ impl Device {
     }
 }
 
-/// PIN tries after the issuer has unblocked the PIN.
+/// The PIN tries after the issuer has unblocked the PIN.
 const UNBLOCKED_TRIES: u8 = 3;

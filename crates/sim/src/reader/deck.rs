@@ -1,5 +1,4 @@
-//! A virtual card: what is printed in and on it, and how it behaves. All of them are in `deck::cards`. Nothing here
-//! knows a reader.
+//! A virtual card: its data and its behaviour. All cards are in `deck::cards`. This module knows no reader.
 
 pub use self::cards::DECK;
 
@@ -8,7 +7,7 @@ mod cards;
 /// A virtual card.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Card {
-    /// What a person calls it: `chip-pin`.
+    /// The card's name for people: `chip-pin`.
     pub name: &'static str,
     /// Primary account number.
     pub pan: &'static str,
@@ -28,23 +27,23 @@ pub struct Card {
     pub label: &'static str,
     /// Application identifier (tags 4F, 84, 9F06).
     pub aid: &'static [u8],
-    /// What else is on the chip.
+    /// The other applications on the chip.
     pub applications: Applications,
-    /// PINs that the cardholder mistypes before the right one, at each payment.
+    /// The number of PINs that the cardholder mistypes before the right one, in each transaction.
     pub mistakes: u8,
-    /// PINs that a chip which checks them itself will try (9F17), at first.
+    /// The initial number of PIN tries (9F17) of a chip that checks the PIN.
     pub tries: u8,
     /// Issuer country code (5F28), BCD; that of the terminal when `None`.
     pub country: Option<[u8; 2]>,
     /// Application currency code (9F42), BCD; not on the card when `None`.
     pub currency: Option<[u8; 2]>,
-    /// What is special about it, in a few words.
+    /// Its special behaviour in a few words.
     pub about: &'static str,
     /// Its contacts.
     pub chip: Chip,
     /// Its antenna.
     pub tap: Tap,
-    /// Whether it has a magnetic stripe.
+    /// True if it has a magnetic stripe.
     pub stripe: bool,
 }
 
@@ -57,36 +56,36 @@ pub struct Application {
     pub label: &'static str,
 }
 
-/// Which applications a reader finds on a chip.
+/// The applications that a reader finds on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applications {
-    /// One.
+    /// One application.
     One,
-    /// Two: the cardholder chooses between the card's own and this.
+    /// Two: the cardholder chooses between the card's own and this one.
     Choice(Application),
-    /// The card's own is blocked (SELECT answers 6283; EMV Book 1, 12.4): this is left.
+    /// The card's own is blocked (SELECT answers 6283; EMV Book 1, 12.4): only this one is left.
     OnlyOther(Application),
 }
 
-/// What is behind the contacts.
+/// The chip of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chip {
     /// No contacts at all: the slot finds no chip.
     None,
     /// A chip that works.
     Works {
-        /// How the cardholder is verified.
+        /// The way to verify the cardholder.
         cvm: Cvm,
         /// The first cryptogram.
         first: First,
-        /// What it does with the host's answer.
+        /// Its reaction to the issuer's answer.
         second: Second,
     },
-    /// No answer to reset: the reader says 9F30, card read error.
+    /// No answer to reset: the reader reports 9F30, card read error.
     Mute,
-    /// No application that the reader knows: the reader says 9F28, unsupported card.
+    /// No application that the reader knows: the reader reports 9F28, unsupported card.
     Foreign,
-    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader says 9F25, bad card, no swipe
+    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader reports 9F25, bad card, no swipe
     /// allowed.
     Blocked,
 }
@@ -94,7 +93,7 @@ pub enum Chip {
 /// Cardholder verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cvm {
-    /// None.
+    /// No verification.
     None,
     /// The PIN goes to the issuer.
     OnlinePin,
@@ -102,7 +101,7 @@ pub enum Cvm {
     OfflinePin,
     /// The cardholder signs the receipt.
     Signature,
-    /// The cardholder's own device has verified him (a phone).
+    /// The cardholder's own device (a phone) has verified the cardholder.
     OwnDevice,
 }
 
@@ -111,25 +110,25 @@ pub enum Cvm {
 pub enum First {
     /// Asks the issuer (ARQC, template E4).
     Asks,
-    /// Approves by itself (TC, template E3).
+    /// Approves without the issuer (TC, template E3).
     Approves,
-    /// Declines by itself (AAC, template E5).
+    /// Declines without the issuer (AAC, template E5).
     Declines,
 }
 
-/// The second cryptogram of a chip. In any case an ARC other than `00`, a wrong tag 91, and a card status update that
-/// does not approve give an AAC.
+/// The second cryptogram of a chip. In every case an AAC follows an ARC other than `00`, a wrong tag 91, or a card
+/// status update that does not approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
-    /// TC for ARC `00` with a right tag 91; without one AAC (issuer authentication mandatory).
+    /// TC for ARC `00` with a right tag 91; without tag 91 AAC (issuer authentication mandatory).
     NeedsIssuer,
-    /// TC for ARC `00` with a right tag 91 or with none (issuer authentication optional, as many real cards).
+    /// TC for ARC `00` with a right tag 91 or without one (issuer authentication optional, as on many real cards).
     TakesNoIssuer,
     /// Always AAC.
     Refuses,
 }
 
-/// What is behind the antenna.
+/// The contactless function of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
     /// No antenna: nothing happens.
@@ -138,7 +137,7 @@ pub enum Tap {
     Emv(Cvm),
     /// Magstripe mode: track 2, no cryptogram.
     Magstripe,
-    /// The card wants its contacts: the reader says 9FC3.
+    /// The card requires its contacts: the reader reports 9FC3.
     Insert,
 }
 
@@ -153,15 +152,15 @@ pub enum CardEntry {
     Swipe,
 }
 
-/// The card of this name.
+/// Returns the card of this name.
 #[must_use]
 pub fn card(name: &str) -> Option<&'static Card> {
     DECK.iter().find(|card| card.name == name)
 }
 
 impl Card {
-    /// The ways to present it that begin a sale which can be approved, or declined by the card or its issuer; none for
-    /// a blocked card. What comes after a way that the reader refuses says [`Self::after`].
+    /// Returns the ways to present it that begin a transaction which the issuer can approve, or which card or issuer
+    /// decline; none for a blocked card. [`Self::after`] says what follows a way that the reader refuses.
     #[must_use]
     pub fn entries(&self) -> &'static [CardEntry] {
         match (self.chip, self.tap) {
@@ -173,8 +172,8 @@ impl Card {
         }
     }
 
-    /// What the cardholder has to do next when this way of presenting is refused: the chip failed, the tap wants
-    /// contacts, or a chip card was swiped. `None` when the way is good.
+    /// Returns what the cardholder has to do next when this way of presenting is refused: the chip failed, the tap
+    /// requires contacts, or a chip card was swiped. `None` if the way is accepted.
     #[must_use]
     pub fn after(&self, entry: CardEntry) -> Option<CardEntry> {
         match entry {
@@ -185,7 +184,7 @@ impl Card {
         }
     }
 
-    /// The applications that can be chosen, in the card's order.
+    /// Returns the applications that can be chosen, in the card's order.
     #[must_use]
     pub fn candidates(&self) -> Vec<Application> {
         let own = Application { aid: self.aid, label: self.label };
@@ -196,22 +195,22 @@ impl Card {
         }
     }
 
-    /// A PIN that is not the card's.
+    /// Returns a PIN that is not the card's.
     #[must_use]
     pub fn wrong_pin(&self) -> &'static str {
         if self.pin == "9999" { "0000" } else { "9999" }
     }
 
-    /// Track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag 5F21 has
-    /// 70 bytes, which end with the `?`.
+    /// Returns track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag
+    /// 5F21 has 70 bytes, which end with the `?`.
     #[must_use]
     pub fn track1(&self) -> String {
         let Self { pan, holder, expiry, service_code, discretionary, .. } = self;
         format!("%B{pan}^{holder}^{expiry}{service_code}{discretionary}000000?")
     }
 
-    /// Track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their exclusive-or
-    /// zero).
+    /// Returns track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their
+    /// exclusive-or zero).
     #[must_use]
     pub fn track2(&self) -> String {
         let Self { pan, expiry, service_code, discretionary, .. } = self;
@@ -220,28 +219,28 @@ impl Card {
         track
     }
 
-    /// Track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code open, all else `*`, the LRC
-    /// too.
+    /// Returns track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code in clear, all other
+    /// characters `*`, the LRC too.
     #[must_use]
     pub fn masked_track2(&self) -> String {
         let Self { expiry, service_code, discretionary, .. } = self;
         format!(";{}={expiry}{service_code}{}?*", self.masked_pan('*'), "*".repeat(discretionary.len()))
     }
 
-    /// Tag 57 as the digits of its bytes, padded with F to whole bytes.
+    /// Returns tag 57 as the digits of its bytes, padded with F to whole bytes.
     #[must_use]
     pub fn track2_equivalent(&self) -> String {
         let Self { pan, expiry, service_code, discretionary, .. } = self;
         padded(format!("{pan}D{expiry}{service_code}{discretionary}"))
     }
 
-    /// Tag 5A as the digits of its bytes, padded with F to whole bytes.
+    /// Returns tag 5A as the digits of its bytes, padded with F to whole bytes.
     #[must_use]
     pub fn pan_digits(&self) -> String {
         padded(self.pan.to_owned())
     }
 
-    /// The PAN of which six and four digits are open and the others `mask`.
+    /// Returns the PAN with six and four digits in clear and `mask` for the others.
     #[must_use]
     pub fn masked_pan(&self, mask: char) -> String {
         let last = self.pan.len() - 4;

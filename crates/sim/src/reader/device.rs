@@ -1,5 +1,5 @@
-//! The reader as a machine without I/O: bytes, people and time in; bytes and a display out. The same inputs always give
-//! the same outputs.
+//! The reader as a machine without I/O: bytes, actions of people and time in; bytes and a display out. The same inputs
+//! always give the same outputs.
 //!
 //! ```text
 //!             ┌── DEC1 ──▶ waits for a tap ── tap ─────────┐
@@ -8,11 +8,11 @@
 //!             └── D204, D205, D2E0 ──▶ digits ─▶ number     └─▶ E3, E5: no DED2
 //! ```
 //!
-//! Each named step of a sale is an event that a script can meet (`script`); what the device does next waits for it.
+//! Each named step of a transaction is an event for a script (`script`); the device goes on only after the script.
 //!
-//! One command is under way at a time (`Running` in `kernel`); any other but ABORT and RESET is then refused with 9F26.
-//! Where the protocol is silent: RESET ends a running command without an answer to it; a card pulled during START ends
-//! it with 9F41, and CONTINUE without the card is 9F23.
+//! One command runs at a time (`Running` in `kernel`); any other but ABORT and RESET is then refused with 9F26. Where
+//! the protocol is silent: RESET ends a running command without an answer to it; a card pulled during START ends it
+//! with 9F41, and CONTINUE without the card is 9F23.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -29,25 +29,25 @@ use super::script::ScriptEvent;
 use super::script::run::ScriptRun;
 use pos_reader_link::apdu_link::{Decoder, Nad, Received};
 
-/// Bytes for the line.
+/// Bytes to send.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OutgoingBytes {
     /// The bytes of whole packets.
     pub bytes: Vec<u8>,
-    /// They are the first ones that carry a card: E3, E4, E5 of START, or a swipe.
+    /// True if these are the first bytes that carry a card: E3, E4, E5 of START, or a swipe.
     pub card: bool,
 }
 
-/// What came over the line so far.
+/// The input of the connection so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCounters {
     /// CLA and INS of every command, in their order.
     pub commands: Vec<u16>,
-    /// Packets that were damaged or broken.
+    /// The number of damaged or broken packets.
     pub faults: usize,
 }
 
-/// What the agent has switched on (D060, D061).
+/// The agent's switches (D060, D061).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Switches {
     /// Bits of CARD STATUS: 0 unsolicited, 1 ATR, 2 to 4 tracks.
@@ -65,9 +65,9 @@ pub struct Device {
     pub(super) script: ScriptRun,
     pub(super) display: Display,
     pub(super) switches: Switches,
-    /// The time that was last told.
+    /// The time of the latest call.
     pub(super) now: Duration,
-    /// The date and time that the device believes in (9A and 9F21).
+    /// The device's date and time (9A and 9F21).
     pub(super) clock: [u8; 6],
     random: u64,
     decoder: Decoder,
@@ -76,7 +76,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// A reader that was just switched on.
+    /// Makes a reader that was just switched on.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Device {
         }
     }
 
-    /// Takes bytes from the line. `now` is the time since any fixed moment.
+    /// Takes bytes from the connection. `now` is the time since any fixed moment.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
         if self.faults.is_off() {
@@ -116,7 +116,7 @@ impl Device {
         for message in messages {
             match message {
                 (Nad::Reader, false, bytes) => self.message(&bytes),
-                // Nothing for the retail base, and no host sends unsolicited messages.
+                // Packets for the retail base, and unsolicited messages, which no host sends.
                 _ => self.counters.faults += 1,
             }
             self.settle();
@@ -124,7 +124,7 @@ impl Device {
         self.settle();
     }
 
-    /// A person does something.
+    /// Carries out an action of a person.
     pub fn person_does(&mut self, action: PersonAction, now: Duration) {
         self.now = now;
         match action {
@@ -145,13 +145,13 @@ impl Device {
         }
     }
 
-    /// Time has passed.
+    /// Goes on to this time.
     pub fn timer(&mut self, now: Duration) {
         self.now = now;
         self.settle();
     }
 
-    /// When [`Self::timer`] must be called next.
+    /// Returns when [`Self::timer`] must be called next.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let held = self.faults.held_until.filter(|_| !self.outgoing.is_empty());
@@ -159,7 +159,7 @@ impl Device {
         [self.kernel.due, self.cardholder.removes_at, self.faults.off_until, held, script].into_iter().flatten().min()
     }
 
-    /// The next bytes to send.
+    /// Returns the next bytes to send.
     pub fn output(&mut self) -> Option<OutgoingBytes> {
         if self.faults.holds_back(self.now) {
             return None;
@@ -167,12 +167,12 @@ impl Device {
         self.outgoing.pop_front()
     }
 
-    /// What is to be done with the cable, said once.
+    /// Returns the next order for the cable, once.
     pub fn take_cable(&mut self) -> Option<Cable> {
         self.faults.take_cable()
     }
 
-    /// The display.
+    /// Returns the display.
     #[must_use]
     pub fn screen(&self) -> Screen {
         Screen {
@@ -183,20 +183,20 @@ impl Device {
         }
     }
 
-    /// What came so far.
+    /// Returns the counters of the input.
     #[must_use]
     pub fn counters(&self) -> &LineCounters {
         &self.counters
     }
 
-    /// Whether a packet has begun and not ended.
+    /// Returns whether a packet has begun and not ended.
     #[must_use]
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_unfinished()
     }
 
-    /// The host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not (readers:
-    /// 2.1).
+    /// Reports that the host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not
+    /// (readers: 2.1).
     pub fn connected(&mut self, now: Duration) {
         self.now = now;
         self.decoder = Decoder::default();
@@ -211,13 +211,13 @@ impl Device {
         self.event(&message::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
     }
 
-    /// The cable was pulled: the switches and what was under way are lost, the keys and counters are not.
+    /// Handles a pulled cable: switches and running steps are lost, keys and counters are not.
     pub fn unplugged(&mut self) {
         self.lose_power();
         self.outgoing.clear();
     }
 
-    /// Forgets what only a device that stays on remembers.
+    /// Forgets everything that a loss of power erases.
     pub(super) fn lose_power(&mut self) {
         self.reset();
         self.switches = Switches::default();
@@ -275,14 +275,14 @@ impl Device {
         }
     }
 
-    /// Ends everything under way without a word.
+    /// Ends everything that is running, without an answer.
     pub(super) fn reset(&mut self) {
         self.kernel.reset();
         self.display.amount = None;
         self.display.show("WELCOME");
     }
 
-    /// Does all that is due by now. The script comes first: what happened is met before the device goes on.
+    /// Does everything that is due. The script comes first: it handles past events before the device goes on.
     pub(super) fn settle(&mut self) {
         let is_due = |at: Option<Duration>, now| at.is_some_and(|at| at <= now);
         if is_due(self.faults.held_until, self.now) {
@@ -303,7 +303,7 @@ impl Device {
         }
     }
 
-    /// The time of the running command's next step has come.
+    /// Does the running command's next step, whose time has come.
     fn go_on(&mut self) {
         match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
             Running::Nothing => {}
@@ -339,7 +339,7 @@ impl Device {
         }
     }
 
-    /// The cardholder will take the card out by himself, when he does so.
+    /// Sets when the cardholder takes the card out, if a plan says so.
     pub(super) fn expect_removal(&mut self) {
         if self.options.removes_card && self.kernel.slot.is_some() {
             self.cardholder.removes_at = Some(self.now + self.options.pace.removal);
@@ -351,7 +351,7 @@ impl Device {
         self.card_is_out();
     }
 
-    /// An unpredictable number of the seeded generator (SplitMix64).
+    /// Returns an unpredictable number of the seeded generator (SplitMix64).
     pub(super) fn next_random(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.random;
@@ -367,7 +367,7 @@ mod tests {
     use super::super::{Key, Pace, card};
     use super::*;
 
-    /// StartTerms of 4.56 GBP, typed from documents (readers: 2.13).
+    /// START CONTACTLESS of 4.56 GBP, typed from documents (readers: 2.13).
     const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
     const START: &str =
         "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";

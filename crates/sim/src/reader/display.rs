@@ -2,28 +2,29 @@
 
 use super::message::CommandMoney;
 
-/// Rows of the display (readers: 2.2, D201).
+/// The rows of the display (readers: 2.2, D201).
 const ROWS: usize = 4;
-/// Characters of a row.
+/// The characters of a row.
 const COLUMNS: usize = 21;
 
-/// What a person standing at the reader sees.
+/// The state of the reader that a person sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Screen {
     /// The lines of the display.
     pub lines: Vec<String>,
-    /// What the cardholder is asked to pay, as `12.34 EUR`: the amount that the agent sent, on the display's first row.
+    /// The amount that the cardholder is asked to pay, as `12.34 EUR`: the agent sent it, and the display shows it in
+    /// its first row.
     pub amount: Option<String>,
-    /// What the reader waits for.
+    /// The input for which the reader waits.
     pub waits_for: WaitsFor,
-    /// A card is in the slot.
+    /// True if a card is in the slot.
     pub card_in_slot: bool,
 }
 
-/// What the reader waits for.
+/// The input for which the reader waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// The agent.
+    /// A command of the agent.
     #[default]
     Agent,
     /// A card: START CONTACTLESS is running.
@@ -39,7 +40,7 @@ pub enum WaitsFor {
 /// The display's contents.
 pub(super) struct Display {
     pub(super) lines: Vec<String>,
-    /// The amount that the last command carried, in the form in which it came: shown until its sale is over and the
+    /// The amount of the last command, in the form in which it came. It is shown until its transaction is over and the
     /// display changes.
     pub(super) amount: Option<CommandMoney>,
 }
@@ -49,7 +50,7 @@ impl Display {
         Self { lines: vec!["WELCOME".to_owned()], amount: None }
     }
 
-    /// Shows text, lines separated by LF, cut to the display.
+    /// Shows text, with lines separated by LF, cut to the display's size.
     pub(super) fn show(&mut self, text: &str) {
         self.lines = text.split('\n').take(ROWS).map(|line| line.chars().take(COLUMNS).collect()).collect();
     }

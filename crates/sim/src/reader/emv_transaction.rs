@@ -1,6 +1,6 @@
-//! One EMV transaction between the kernel and a card: what is signed, what the card decides first and after the host's
-//! answer (readers: 2.5, 2.6; EMV Book 3). No messages and no keys of the reader here; which elements come out is in
-//! `elements`.
+//! One EMV transaction between the kernel and a card: the signed data, and the card's decisions at first and after the
+//! issuer's answer (readers: 2.5, 2.6; EMV Book 3). It has no messages and no reader keys; `elements` lists the
+//! elements of the output.
 
 mod elements;
 
@@ -10,7 +10,7 @@ use super::message::{self, StatusWord};
 use crate::keys::TEST_IMK_AC;
 use crate::keys::cryptogram::{CSU_APPROVED, CardKey, Issuer};
 
-/// What START asked for.
+/// The parameters of START.
 #[derive(Clone, Copy)]
 pub(super) struct StartTerms {
     pub(super) kind: u8,
@@ -23,7 +23,7 @@ pub(super) struct StartTerms {
 impl StartTerms {
     /// Reads the elements that START and START CONTACTLESS have in common.
     pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
-        // Demanded, but in none of the lists of elements that come out.
+        // Required, but in none of the lists of output elements.
         let _time: [u8; 3] = message::need(elements, 0x9F21)?;
         Ok(Self {
             kind: message::need::<1>(elements, 0x9C)?[0],
@@ -34,23 +34,23 @@ impl StartTerms {
         })
     }
 
-    /// What the cardholder sees of them.
+    /// Returns the amount that the cardholder sees.
     pub(super) fn money(&self) -> message::CommandMoney {
         message::CommandMoney { amount: self.amount, currency: self.currency }
     }
 }
 
-/// What the reader puts into every transaction.
+/// The data that the reader adds to every transaction.
 #[derive(Clone)]
 pub(super) struct Terminal {
     pub(super) serial: String,
     pub(super) country: [u8; 2],
     pub(super) pin_key: bool,
-    /// Whether clear 57 and 5A stay inside.
+    /// True if clear 57 and 5A stay inside.
     pub(super) secured: bool,
 }
 
-/// A card's decision: the template it comes in.
+/// A card's decision, with its template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// TC, E3.
@@ -61,7 +61,7 @@ pub(super) enum Decision {
     Declined,
 }
 
-/// How the cardholder was verified.
+/// The way in which the cardholder was verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verified {
     NotAsked,
@@ -70,11 +70,11 @@ pub(super) enum Verified {
     PinBypassed,
     /// The chip has found the PIN right.
     PinRight,
-    /// The chip takes no PIN (any more).
+    /// The chip accepts no PIN (any longer).
     PinTriesExceeded,
 }
 
-/// Which PIN a card wants.
+/// The PIN that a card requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WantsPin {
     No,
@@ -84,7 +84,7 @@ pub(super) enum WantsPin {
     Offline,
 }
 
-/// How the card was presented.
+/// The way in which the card was presented.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interface {
     Contact,
@@ -95,7 +95,7 @@ pub(super) enum Interface {
 pub(super) struct EmvTransaction {
     pub(super) card: &'static Card,
     pub(super) interface: Interface,
-    /// PINs that were typed wrong so far.
+    /// The number of wrong PINs so far.
     pub(super) mistakes: u8,
     application: Application,
     terminal: Terminal,
@@ -108,15 +108,15 @@ pub(super) struct EmvTransaction {
     tsi: [u8; 2],
     /// The card's CVR, bytes 2 to 4 (9F10 is 06 01 12 03 CVR; security: 1.5).
     cvr: [u8; 3],
-    /// The TLVs that the ARQC covers and the ARQC, to check the issuer's answer.
+    /// The ARQC and the TLVs that it covers, for checking the issuer's answer.
     asked: Vec<u8>,
     /// Results of issuer scripts (9F5B).
     script_results: Vec<u8>,
-    /// Bits of TVR byte 5 that were set after the last cryptogram.
+    /// The bits of TVR byte 5 that were set after the last cryptogram.
     late: u8,
 }
 
-/// The numbers that make a transaction its own.
+/// The numbers that make a transaction unique.
 pub(super) struct Numbers {
     pub(super) atc: u16,
     pub(super) unpredictable: u32,
@@ -165,7 +165,7 @@ impl EmvTransaction {
         }
     }
 
-    /// Whether the cardholder must enter a PIN, and for whom.
+    /// Returns whether the cardholder must enter a PIN, and for whom.
     pub(super) fn wants_pin(&self) -> WantsPin {
         match self.cvm() {
             Cvm::OnlinePin if self.terminal.pin_key => WantsPin::Online,
@@ -174,11 +174,11 @@ impl EmvTransaction {
         }
     }
 
-    /// Notes how PIN entry ended.
+    /// Records how PIN entry ended.
     pub(super) fn verified(&mut self, how: Verified) {
         self.verified = how;
-        // TVR byte 3: bit 8 cardholder verification not successful, bit 6 PIN try limit exceeded, bit 4 PIN pad present
-        // but PIN not entered, bit 3 online PIN entered (EMV Book 3, C5).
+        // TVR byte 3 (EMV Book 3, C5): bit 8 cardholder verification not successful; bit 6 PIN try limit exceeded; bit
+        // 4 PIN pad present but PIN not entered; bit 3 online PIN entered.
         self.tvr[2] |= match how {
             Verified::NotAsked | Verified::PinRight => 0,
             Verified::PinEntered => 0x04,
@@ -187,7 +187,7 @@ impl EmvTransaction {
         };
     }
 
-    /// The card's first decision; contactless cards always ask the issuer.
+    /// Makes the card's first decision; contactless cards always ask the issuer.
     pub(super) fn first(&mut self) -> Decision {
         let decision = match (self.interface, self.card.chip) {
             (Interface::Contact, Chip::Works { first: First::Approves, .. }) => Decision::Approved,
@@ -205,10 +205,10 @@ impl EmvTransaction {
         decision
     }
 
-    /// The card's decision after the host's answer (EMV Book 3, 10.9): `arc` 8A, `authentication` 91.
+    /// Makes the card's decision after the issuer's answer (EMV Book 3, 10.9): `arc` is 8A, `authentication` 91.
     pub(super) fn second(&mut self, arc: [u8; 2], authentication: Option<&[u8]>) -> Decision {
         if self.interface == Interface::Contactless {
-            // The issuer's data are not given to the card (readers: 2.6).
+            // The card does not get the issuer's data (readers: 2.6).
             return if arc == *b"00" { Decision::Approved } else { Decision::Declined };
         }
         let issuer_agrees = authentication.map(|value| {
@@ -231,13 +231,13 @@ impl EmvTransaction {
         decision
     }
 
-    /// The ARQC, which scripts are bound to.
+    /// Returns the ARQC, to which scripts are bound.
     pub(super) fn arqc(&self) -> Option<[u8; 8]> {
         message::value(&self.asked, 0x9F26)?.try_into().ok()
     }
 
-    /// Notes how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` the last cryptogram
-    /// or after it.
+    /// Records how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` says whether it ran
+    /// before or after the last cryptogram.
     pub(super) fn script_ran(&mut self, id: [u8; 4], failed_at: Option<u8>, before: bool) {
         // TSI byte 1 bit 3: script processing was performed.
         self.tsi[0] |= 0x04;
@@ -256,7 +256,7 @@ impl EmvTransaction {
     }
 }
 
-/// Eight decimal digits.
+/// Returns eight decimal digits.
 fn bcd(number: u32) -> [u8; 4] {
     let digits = format!("{:08}", number % 100_000_000);
     bytes(&digits).try_into().expect("eight digits are four bytes")

@@ -1,5 +1,5 @@
-//! What is wrong with the reader: messages that are damaged, lost or late, a reboot, a cable that is pulled, a flood,
-//! and the race of an ABORT against what it is to end. A script or a test orders them; without one there are none.
+//! The reader's faults: damaged, lost or late messages, a reboot, a pulled cable, a flood, and the race of an ABORT
+//! against the command that it should end. A script or a test orders them; otherwise there are none.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,42 +7,42 @@ use std::time::Duration;
 use super::deck::Card;
 use super::flood::Flood;
 
-/// What happens when an ABORT meets a running command (readers: 2.8).
+/// The result when an ABORT meets a running command (readers: 2.8).
 #[derive(Clone, Copy, Debug, Default)]
 pub enum AbortRace {
     /// The ABORT is answered first, then the command with 9F41.
     #[default]
     AbortWins,
-    /// The command is over just before the ABORT is seen: a waiting tap gets this card, a PIN is typed to its end. Its
-    /// answer goes out first, then that of the ABORT.
+    /// The command ends just before the ABORT is read: a waiting tap gets this card, a PIN is typed to its end. The
+    /// command's answer goes out first, then that of the ABORT.
     CardWins(&'static Card),
 }
 
-/// What the device's script does with the cable.
+/// An order of the device's script for the cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cable {
-    /// Pulls it.
+    /// Pull it.
     Out,
-    /// Puts it back.
+    /// Put it back.
     In,
 }
 
-/// The faults that are ordered.
+/// The ordered faults.
 pub(super) struct Faults {
     pub(super) abort_race: AbortRace,
     /// One bit of the next message is wrong.
     pub(super) damages_next: bool,
     /// The next message is lost.
     pub(super) loses_next: bool,
-    /// All messages up to this time are lost.
+    /// The time until which all messages are lost.
     pub(super) silent_until: Option<Duration>,
-    /// What is said goes out at this time.
+    /// The time until which messages are held back.
     pub(super) held_until: Option<Duration>,
-    /// It boots until then, and hears nothing.
+    /// The time until which the device boots and reads nothing.
     pub(super) off_until: Option<Duration>,
-    /// What the port has not done with the cable yet.
+    /// The orders for the cable that the port has not carried out yet.
     cable: VecDeque<Cable>,
-    /// What it says without end.
+    /// The flood that it sends.
     pub(super) flood: Option<Flood>,
     /// Bytes of floods so far.
     pub(super) flooded: u64,
@@ -63,7 +63,7 @@ impl Faults {
         }
     }
 
-    /// What was ordered for a message that never came is done to no other.
+    /// Drops the fault for a next message that never came, so that no other message gets it.
     pub(super) fn forget_next_message(&mut self) {
         (self.damages_next, self.loses_next) = (false, false);
     }
@@ -72,13 +72,13 @@ impl Faults {
         self.off_until.is_some()
     }
 
-    /// Whether a message that is said now is lost on its way.
+    /// Returns whether a message that is sent at `now` is lost.
     pub(super) fn loses_message(&mut self, now: Duration) -> bool {
         let silent = self.silent_until.is_some_and(|until| now < until);
         silent || self.is_off() || std::mem::take(&mut self.loses_next)
     }
 
-    /// Damages the packets of a message when that is ordered: the last byte is the LRC.
+    /// Damages the packets of a message if that is ordered: the last byte is the LRC.
     pub(super) fn damage(&mut self, bytes: &mut [u8]) {
         if std::mem::take(&mut self.damages_next)
             && let Some(last) = bytes.last_mut()
@@ -87,7 +87,7 @@ impl Faults {
         }
     }
 
-    /// Whether what is said has to wait.
+    /// Returns whether a message has to wait.
     pub(super) fn holds_back(&self, now: Duration) -> bool {
         self.held_until.is_some_and(|until| now < until)
     }
@@ -96,12 +96,12 @@ impl Faults {
         self.cable.push_back(cable);
     }
 
-    /// What is to be done with the cable, said once.
+    /// Returns the next order for the cable, once.
     pub(super) fn take_cable(&mut self) -> Option<Cable> {
         self.cable.pop_front()
     }
 
-    /// The cable is to be pulled: a command that came with it is not heard any more.
+    /// Returns whether the cable is to be pulled: a command that arrived with it is ignored.
     pub(super) fn pulls_cable(&self) -> bool {
         self.cable.contains(&Cable::Out)
     }

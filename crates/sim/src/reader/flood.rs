@@ -1,24 +1,24 @@
-//! A reader that says without end, as fast as its line takes it: broken, or made to keep a terminal from its work.
+//! A reader that sends without end, as fast as its connection allows: it is broken, or made to block a terminal.
 
 use super::device::{Device, OutgoingBytes};
 use super::message;
 use pos_reader_link::apdu_link::{self, Nad};
 
-/// Bytes of one piece, a read of the other side: a flood that ends leaves no more behind than that.
+/// The bytes of one piece, a read of the other side: a flood that ends leaves no more than that unread.
 const PIECE: usize = 1024;
 
-/// What it says without end.
+/// The content of a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flood {
-    /// Device status with another text each time: each one is news for the cashier.
+    /// Device status with a new text each time, so that each is a change for the cashier.
     Status,
-    /// A card that goes in and out.
+    /// A card that is inserted and removed repeatedly.
     Cards,
     /// The enter key.
     Keys,
-    /// Answers that nobody waits for.
+    /// Answers without a command.
     Answers,
-    /// Bytes of no packet.
+    /// Bytes outside any packet.
     Garbage,
     /// Beginnings of packets.
     Partial,
@@ -38,7 +38,8 @@ pub const FLOODS: &[(&str, Flood)] = &[
 ];
 
 impl Device {
-    /// The next piece of the flood, when there is one. It is not among what [`Device::output`] gives: that has an end.
+    /// Returns the next piece of the flood, if there is one. [`Device::output`] does not include it, because its output
+    /// ends.
     pub fn flood(&mut self) -> Option<OutgoingBytes> {
         let flood = self.faults.flood.filter(|_| !self.faults.is_off())?;
         let mut bytes = Vec::with_capacity(PIECE + apdu_link::MAX_PACKET);
@@ -61,7 +62,7 @@ impl Device {
                 Flood::Huge => {
                     let packets =
                         apdu_link::chain(Nad::Reader, true, &[0xE6; 2 * apdu_link::MAX_APDU], apdu_link::MAX_APDU);
-                    // Without the last one.
+                    // Without the last packet.
                     bytes.extend(packets.into_iter().flatten().next().into_iter().flatten());
                 }
             }
@@ -70,7 +71,7 @@ impl Device {
         Some(OutgoingBytes { bytes, card: false })
     }
 
-    /// Bytes of floods that were taken so far.
+    /// Returns the bytes of floods that were taken so far.
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.faults.flooded

@@ -1,5 +1,5 @@
-//! The handle of a running reader: people and tests present cards, press keys and pull the cable through it, and see
-//! what it shows.
+//! The handle of a running reader: people and tests use it to present cards, press keys, pull the cable, and watch the
+//! display.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::faults::AbortRace;
 use super::port::{EndWithHandle, Moments, Shared};
 use super::script::{Script, ScriptAction, ScriptEvent};
 
-/// A running reader: its handle. Clones are the same reader; it ends with the last of them.
+/// The handle of a running reader. Clones control the same reader; it ends with the last of them.
 #[derive(Clone)]
 pub struct Reader {
     pub(super) shared: Arc<Shared>,
@@ -22,7 +22,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Where it is: the path of the pty (or of its link), or the TCP address with port.
+    /// Returns its address: the path of the pty (or of its link), or the TCP address with port.
     #[must_use]
     pub fn place(&self) -> String {
         self.shared.lock().place.clone()
@@ -43,7 +43,7 @@ impl Reader {
         self.present(card, CardEntry::Swipe);
     }
 
-    /// Presents a card one way or another.
+    /// Presents a card in this way.
     pub fn present(&self, card: &'static Card, entry: CardEntry) {
         self.person_does(PersonAction::Present(card, entry));
     }
@@ -53,17 +53,17 @@ impl Reader {
         self.person_does(PersonAction::Remove);
     }
 
-    /// Takes the card out when this happens for the next time, as a script with this one rule.
+    /// Takes the card out at the next event of this kind, as a script with this one rule.
     pub fn remove_at(&self, when: ScriptEvent) {
         self.run_script(Script::default().on(when, Some(1), &[ScriptAction::Remove]));
     }
 
-    /// Follows a script from now on, instead of the one before; its events are counted from now.
+    /// Follows a script instead of the earlier one; its events are counted from this call.
     pub fn run_script(&self, script: Script) {
         self.shared.act(|device, now| device.run_script(script, now));
     }
 
-    /// Switches it off and on ([`super::Pace::boot`]); the line stays.
+    /// Switches it off and on ([`super::Pace::boot`]); the connection stays.
     pub fn reboot(&self) {
         self.person_does(PersonAction::Reboot);
     }
@@ -73,37 +73,37 @@ impl Reader {
         self.person_does(PersonAction::Key(key));
     }
 
-    /// Lets the time run out for what the reader waits for (9F42, or a PIN not entered).
+    /// Lets the time-out of the reader's current wait run out (9F42, or a PIN not entered).
     pub fn wait_too_long(&self) {
         self.person_does(PersonAction::WaitTooLong);
     }
 
-    /// What the cardholder types at the next PIN prompt instead of the right PIN.
+    /// Sets the digits that the cardholder types at the next PIN prompt instead of the right PIN.
     pub fn next_pin(&self, digits: &str) {
         self.plan_pin(PinPlan::Digits(digits.to_owned()));
     }
 
-    /// The cardholder presses cancel at the next PIN prompt.
+    /// Lets the cardholder press cancel at the next PIN prompt.
     pub fn next_pin_cancel(&self) {
         self.plan_pin(PinPlan::Cancel);
     }
 
-    /// What the cardholder does at the next PIN prompt.
+    /// Sets the cardholder's action at the next PIN prompt.
     pub fn plan_pin(&self, plan: PinPlan) {
         self.shared.act(|device, _| device.cardholder.pin_plan = plan);
     }
 
-    /// What the cardholder does when he is next asked for an application.
+    /// Sets the cardholder's action at the next choice of an application.
     pub fn plan_choice(&self, plan: ChoicePlan) {
         self.shared.act(|device, _| device.cardholder.choice_plan = plan);
     }
 
-    /// What is typed at the next GET NUMERIC.
+    /// Sets the digits that are typed at the next GET NUMERIC.
     pub fn next_number(&self, digits: &str) {
         self.shared.act(|device, _| device.cardholder.number_plans.push_back(digits.to_owned()));
     }
 
-    /// How ABORT meets a running command from now on.
+    /// Sets the result when ABORT meets a running command.
     pub fn plan_abort(&self, race: AbortRace) {
         self.shared.act(|device, _| device.faults.abort_race = race);
     }
@@ -113,38 +113,38 @@ impl Reader {
         self.shared.act(|device, _| device.faults.damages_next = true);
     }
 
-    /// Pulls the cable: the other side's reads end. What the device had under way is lost, its keys and counters are
-    /// not.
+    /// Pulls the cable: the other side reads the end of file. Running steps of the device are lost, its keys and
+    /// counters are not.
     pub fn unplug(&self) {
         self.shared.act(|device, _| device.unplugged());
         self.shared.pull(&mut self.shared.lock());
         self.shared.wake.notify_one();
     }
 
-    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`] is
-    /// another one.
+    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`]
+    /// changes.
     ///
     /// # Errors
-    /// As [`start`](super::port::start).
+    /// The same as [`start`](super::port::start).
     pub fn replug(&self) -> io::Result<()> {
         self.shared.put_back(&mut self.shared.lock())?;
         self.shared.wake.notify_one();
         Ok(())
     }
 
-    /// The lines of the display.
+    /// Returns the lines of the display.
     #[must_use]
     pub fn display(&self) -> Vec<String> {
         self.shared.screen.borrow().lines.clone()
     }
 
-    /// The display and what the reader waits for, as it changes.
+    /// Returns the display and the reader's current wait, with their changes.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Screen> {
         self.shared.screen.subscribe()
     }
 
-    /// Returns when the reader waits for this.
+    /// Returns when the reader waits for this input.
     pub async fn waits_for(&self, what: WaitsFor) {
         self.until(|screen| screen.waits_for == what).await;
     }
@@ -155,25 +155,25 @@ impl Reader {
         let _ = self.watch().wait_for(wanted).await;
     }
 
-    /// Bytes of a flood that were taken from it so far ([`ScriptAction::Flood`]).
+    /// Returns the bytes of a flood that were taken so far ([`ScriptAction::Flood`]).
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.shared.lock().device.flooded()
     }
 
-    /// What came over the line so far.
+    /// Returns the counters of the input.
     #[must_use]
     pub fn counters(&self) -> LineCounters {
         self.shared.lock().device.counters().clone()
     }
 
     /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener:
-    /// false when another one came before.
+    /// false if another one was set earlier.
     pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
         self.shared.at_continue.set(Box::new(told)).is_ok()
     }
 
-    /// The moments of the latest payment.
+    /// Returns the times of the latest transaction.
     #[must_use]
     pub fn moments(&self) -> Moments {
         self.shared.lock().moments

@@ -1,6 +1,6 @@
-//! The EMV kernel's state: the one command that is under way, the transaction that waits for the host, the card in the
-//! slot, and the counters that outlive a transaction. What moves it are the commands (`start_transaction`,
-//! `continue_transaction`, `number_entry`), cards (`card_entry`) and keys (`pin_entry`, `application_choice`).
+//! The EMV kernel's state: the running command, the transaction that waits for the issuer's answer, the card in the
+//! slot, and the counters that outlive a transaction. Commands (`start_transaction`, `continue_transaction`,
+//! `number_entry`), cards (`card_entry`) and keys (`pin_entry`, `application_choice`) change it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,42 +13,42 @@ use super::keys::Sealed;
 use super::number_entry::NumberEntry;
 use super::pin_entry::PinEntry;
 
-/// The command that is under way.
+/// The running command.
 pub(super) enum Running {
     Nothing,
     /// START CONTACTLESS waits; ends with 9F42 at `due`.
     Tap(StartTerms),
     /// START reads the chip until `due`.
     Chip(ChipRead),
-    /// A step between the card and what is said of it.
+    /// A step between the card's action and its answer.
     Card(Box<CardStep>),
-    /// A PIN is entered; the next key falls at `due`.
+    /// A PIN is entered; the next key is pressed at `due`.
     Pin(Box<PinEntry>),
     /// GET NUMERIC, GET DYNAMIC TIP, GET SECURE DATA or GET SECURE PAN waits for keys.
     Number(NumberEntry),
 }
 
-/// What a chip is read for.
+/// The purpose of reading a chip.
 #[derive(Clone, Copy)]
 pub(super) struct ChipRead {
     pub(super) terms: StartTerms,
     pub(super) application: Application,
 }
 
-/// A step between the card and what is said of it.
+/// A step between the card's action and its answer.
 pub(super) enum CardStep {
-    /// The cardholder chooses an application; he does it at `due`.
+    /// The cardholder chooses an application at `due`.
     Choosing(ApplicationChoice),
-    /// The card has been read; its answer is said at `due`, which is now.
+    /// The card has been read; its answer goes out at `due`, which has come.
     Answering { transaction: EmvTransaction, pin: Option<Sealed> },
-    /// CONTINUE has come; the card hears it at `due`, which is now.
+    /// CONTINUE has come; the card gets it at `due`, which has come.
     Continuing { transaction: EmvTransaction, arc: [u8; 2], elements: Vec<u8> },
 }
 
 /// The kernel.
 pub(super) struct Kernel {
     pub(super) running: Running,
-    /// When the running command goes on by itself.
+    /// The time at which the running command goes on.
     pub(super) due: Option<Duration>,
     /// The transaction of the last E4, which waits for CONTINUE.
     pub(super) awaiting_host: Option<EmvTransaction>,
@@ -58,22 +58,22 @@ pub(super) struct Kernel {
     pub(super) last_swipe: Option<&'static Card>,
     /// Elements of a card number that were typed (DFA210).
     pub(super) typed_card: Vec<(u8, String)>,
-    /// A sale has begun and not ended.
+    /// True if a transaction has begun and not ended.
     pub(super) sale_is_open: bool,
-    /// In this sale a chip could not be read.
+    /// True if a chip could not be read in this transaction.
     pub(super) chip_failed: bool,
     /// The application transaction counter (9F36) of each card that was used.
     transaction_counters: HashMap<&'static str, u16>,
-    /// Transactions that every card has made before.
+    /// The number of transactions that every card has made earlier.
     first_transaction: u16,
-    /// PINs that each chip will still try (9F17).
+    /// The PIN tries that are left on each chip (9F17).
     pin_tries: HashMap<&'static str, u8>,
-    /// The device's own transaction counter (9F41).
+    /// The device's transaction counter (9F41).
     sequence: u32,
 }
 
 impl Kernel {
-    /// A kernel for cards that have made so many transactions.
+    /// Makes a kernel for cards that have made this many transactions.
     pub(super) fn new(first_transaction: u16) -> Self {
         Self {
             running: Running::Nothing,
@@ -98,7 +98,7 @@ impl Kernel {
         self.due = None;
     }
 
-    /// Forgets everything under way; the card in the slot and the counters stay.
+    /// Forgets everything that is running; the card in the slot and the counters stay.
     pub(super) fn reset(&mut self) {
         self.end_command();
         self.awaiting_host = None;
@@ -108,13 +108,13 @@ impl Kernel {
         self.sale_is_open = false;
     }
 
-    /// A transaction that was left in its middle is over when another one is started.
+    /// Ends an unfinished transaction when another one is started.
     pub(super) fn forget_last_transaction(&mut self) {
         let left = [self.awaiting_host.take().is_some(), self.choice_by_agent.take().is_some()];
         self.sale_is_open &= !left.contains(&true);
     }
 
-    /// A sale begins unless one is open; says whether it does.
+    /// Begins a transaction unless one is open; returns whether it began.
     pub(super) fn begin_sale(&mut self) -> bool {
         let begins = !std::mem::replace(&mut self.sale_is_open, true);
         self.chip_failed &= !begins;
@@ -133,7 +133,7 @@ impl Kernel {
         matches!(&self.running, Running::Card(step) if matches!(**step, CardStep::Choosing(_)))
     }
 
-    /// Whether the running command ends when the card is pulled out of the slot. CONTINUE finds the slot empty by
+    /// Returns whether the running command ends when the card is pulled out of the slot. CONTINUE checks the slot
     /// itself.
     pub(super) fn reads_slot(&self) -> bool {
         let is_contact = |transaction: &EmvTransaction| transaction.interface == Interface::Contact;
@@ -159,19 +159,19 @@ impl Kernel {
         }
     }
 
-    /// A card's transaction counter (9F36), counted on.
+    /// Increments a card's transaction counter (9F36) and returns it.
     pub(super) fn next_transaction_of(&mut self, card: &Card) -> u16 {
         let counter = self.transaction_counters.entry(card.name).or_insert(self.first_transaction);
         *counter = counter.wrapping_add(1);
         *counter
     }
 
-    /// The PINs that a card's chip will still try.
+    /// Returns the PIN tries that are left on a card's chip.
     pub(super) fn pin_tries(&mut self, card: &Card) -> &mut u8 {
         self.pin_tries.entry(card.name).or_insert(card.tries)
     }
 
-    /// The device's transaction counter (9F41), counted on.
+    /// Increments the device's transaction counter (9F41) and returns it.
     pub(super) fn next_sequence(&mut self) -> u32 {
         self.sequence += 1;
         self.sequence

@@ -1,4 +1,4 @@
-//! The reader's keys, and what leaves it sealed: card data (SRED) and PIN blocks, each under a DUKPT key set of its own
+//! The reader's keys, and its encrypted output: card data (SRED) and PIN blocks, each under its own DUKPT key set
 //! (readers: 8.1).
 //!
 //! | | card data | PIN block | KSN |
@@ -6,8 +6,8 @@
 //! | TDES DUKPT | TDES-CBC, IV 0, zeros to 8 bytes | ISO format 0, 8 bytes | 10 bytes |
 //! | AES DUKPT | AES-128-CBC, IV 0, zeros to 16 bytes | ISO format 4, 16 bytes | 12 bytes |
 //!
-//! Every block takes the next key of its set. No vector of a real reader under AES was found: mode and padding are
-//! those of TDES carried over, UNCERTAIN (readers: 8.2).
+//! Every block uses the next key of its set. No vector of a real reader under AES was found: mode and padding are those
+//! of TDES carried over, UNCERTAIN (readers: 8.2).
 
 use super::Options;
 use super::deck::Card;
@@ -17,7 +17,7 @@ use crate::keys::{
     ZERO_IV, ZERO_IV_16, aes_dukpt, pin_block, tdes_dukpt,
 };
 
-/// How the keys are made, and where both key sets stand: the last KSN used of each, counter 0 on a new device.
+/// The kind of keys and the position of both key sets: the last used KSN of each, counter 0 on a new device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dukpt {
     /// TDES DUKPT (X9.24-1).
@@ -42,7 +42,7 @@ impl Dukpt {
     /// New key sets under AES, injected with the test BDK.
     pub const AES: Self = Self::Aes { card: TEST_KSN_SRED_AES, pin: TEST_KSN_PIN_AES };
 
-    /// The same key sets after so many counts of each.
+    /// Returns the same key sets after this many counts of each.
     #[must_use]
     pub fn with_counter(self, counter: u32) -> Self {
         match self {
@@ -51,7 +51,7 @@ impl Dukpt {
         }
     }
 
-    /// The same key sets with so many keys left in each.
+    /// Returns the same key sets with this many keys left in each.
     #[must_use]
     pub fn with_keys_left(self, left: u32) -> Self {
         match self {
@@ -61,13 +61,13 @@ impl Dukpt {
     }
 }
 
-/// The two key sets as injected, and what the device makes of them.
+/// The two injected key sets and their use.
 pub(super) struct Keys {
     card_data: KeySet,
     pin: KeySet,
-    /// Card data leave it sealed; else tracks, 57 and 5A are offered in clear.
+    /// True if card data leave it encrypted; otherwise tracks, 57 and 5A are offered in clear.
     pub(super) encrypts_card_data: bool,
-    /// Says that it holds an SRED key even when it does not encrypt.
+    /// True if it reports an SRED key even when it does not encrypt.
     claims_card_key: bool,
     pub(super) holds_pin_key: bool,
 }
@@ -87,19 +87,19 @@ impl KeySet {
     }
 }
 
-/// A sealed value and the KSN of its key.
+/// An encrypted value and the KSN of its key.
 #[derive(Clone)]
 pub(super) struct Sealed {
     pub(super) data: Vec<u8>,
     pub(super) ksn: Vec<u8>,
 }
 
-/// Why nothing could be sealed: the key set is used up, or the PIN is none.
+/// The reason why nothing could be encrypted: the key set is used up, or the PIN is invalid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoKey;
 
 impl Keys {
-    /// Injects both key sets with the test BDKs. The counters go on after those of the KSNs.
+    /// Injects both key sets with the test BDKs. The counters continue after those of the KSNs.
     pub(super) fn new(options: &Options) -> Self {
         let tdes = |bdk, ksn| KeySet::Tdes(Box::new(tdes_dukpt::Device::new(&tdes_dukpt::initial_key(bdk, ksn), ksn)));
         let aes = |ksn| KeySet::Aes(Box::new(aes_dukpt::Device::new(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn)));
@@ -116,36 +116,36 @@ impl Keys {
         }
     }
 
-    /// P2PE STATUS (readers: 2.2): bit 0 initialised, bit 1 a PIN key, bit 2 an SRED key.
+    /// Returns P2PE STATUS (readers: 2.2): bit 0 initialised, bit 1 a PIN key, bit 2 an SRED key.
     pub(super) fn p2pe_status(&self) -> u8 {
         let card_key = self.encrypts_card_data && self.card_keys_are_left() || self.claims_card_key;
         let pin_key = self.holds_pin_key && self.pin_keys_are_left();
         0x01 | if pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
     }
 
-    /// Whether there is a key for card data.
+    /// Returns whether a key for card data is left.
     pub(super) fn card_keys_are_left(&self) -> bool {
         self.card_data.has_keys_left()
     }
 
-    /// Whether there is a key for a PIN.
+    /// Returns whether a key for a PIN is left.
     pub(super) fn pin_keys_are_left(&self) -> bool {
         self.pin.has_keys_left()
     }
 
-    /// A chip's PAN and track 2 (readers: 2.5, P2PEDOL.CFG; 8.4).
+    /// Encrypts a chip's PAN and track 2 (readers: 2.5, P2PEDOL.CFG; 8.4).
     pub(super) fn seal_chip(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         let mut plain = message::object(0x5A, &bytes(&card.pan_digits()));
         message::put(&mut plain, 0x57, &bytes(&card.track2_equivalent()));
         self.seal_card_data(&plain)
     }
 
-    /// A tap's track 2 (readers: 8.4, M2).
+    /// Encrypts a tap's track 2 (readers: 8.4, M2).
     pub(super) fn seal_tap(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         self.seal_card_data(&message::object(0x57, &bytes(&card.track2_equivalent())))
     }
 
-    /// The stripe's tracks with their sentinels (readers: 8.4, M1).
+    /// Encrypts the stripe's tracks with their sentinels (readers: 8.4, M1).
     pub(super) fn seal_swipe(&mut self, track1: Option<&str>, track2: Option<&str>) -> Result<Sealed, NoKey> {
         let mut plain = Vec::new();
         for (tag, track) in [(0x5F21, track1), (0x5F22, track2)] {
@@ -156,7 +156,7 @@ impl Keys {
         self.seal_card_data(&plain)
     }
 
-    /// A card number that was typed: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216
+    /// Encrypts a typed card number: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216
     /// verification value. UNCERTAIN: how a device lays them out is not published (readers: 2.9); as ASCII digits here.
     pub(super) fn seal_typed(&mut self, elements: &[(u8, String)]) -> Result<Sealed, NoKey> {
         let mut plain = Vec::new();
@@ -166,7 +166,7 @@ impl Keys {
         self.seal_card_data(&plain)
     }
 
-    /// What the cardholder typed, with the card's PAN. Format 4 takes `random` in.
+    /// Encrypts the digits that the cardholder typed, with the card's PAN. Format 4 uses `random`.
     pub(super) fn seal_pin(&mut self, card: &Card, digits: &str, random: [u8; 8]) -> Result<Sealed, NoKey> {
         let pin = pin_block::Pin::new(digits).map_err(|_| NoKey)?;
         match &mut self.pin {
@@ -199,7 +199,7 @@ impl Keys {
     }
 }
 
-/// The bytes of hexadecimal digits of the deck.
+/// Returns the bytes of hexadecimal digits of the deck.
 pub(super) fn bytes(digits: &str) -> Vec<u8> {
     hex::decode(digits).expect("the deck holds whole bytes of hexadecimal digits")
 }
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    // Typed from what is published (security: 1.3; X9.24-3, supplement): counter 1 of that device.
+    // Typed from the publication (security: 1.3; X9.24-3, supplement): counter 1 of that device.
     #[test]
     fn a_pin_under_aes_is_that_of_the_standard() {
         let ksn = |text| aes_dukpt::Ksn::from_bytes(&bytes(text)).unwrap();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_counter_goes_as_the_standard_says() {
-        // After ten one bits the lowest of them is counted on (security: 1.2).
+        // After a counter with ten one bits, its lowest one bit is added (security: 1.2).
         let mut keys = tdes("FFFF9876543210E003FF", "FFFF0102628D12000000");
         let card = crate::reader::deck::card("tap").unwrap();
         assert_eq!(hex::encode_upper(keys.seal_tap(card).unwrap().ksn), "FFFF9876543210E00400");

@@ -1,7 +1,8 @@
-//! The simulated reader's own reading and writing of messages: commands apart, TLVs together (readers: 2.1, 2.4, 2.11).
+//! The simulated reader's own parser and writer of messages: it splits commands and builds TLVs (readers: 2.1, 2.4,
+//! 2.11).
 //!
-//! Only the packets are shared with the agent (`pos_reader_link`, which frozen captures keep honest); what is inside
-//! them is written a second time here, so that one misreading of the protocol cannot hide at both ends.
+//! It shares only the packets with the agent (`pos_reader_link`, which frozen captures check). Their content is written
+//! a second time here, so that one misreading of the protocol cannot hide at both ends.
 
 use std::fmt;
 
@@ -36,19 +37,19 @@ impl StatusWord {
     pub(super) const NO_KEY_LEFT: Self = Self(0x9FE5);
 }
 
-/// A command as it came: CLA INS P1 P2 [Lc data].
+/// A received command: CLA INS P1 P2 [Lc data].
 #[derive(Clone, Copy)]
 pub(super) struct Command<'a> {
     /// CLA and INS.
     pub(super) code: u16,
     pub(super) p1: u8,
-    /// Lc has three bytes, 00 first.
+    /// True if Lc has three bytes, 00 first.
     pub(super) extended: bool,
     pub(super) data: &'a [u8],
 }
 
 impl<'a> Command<'a> {
-    /// Reads it. Lc and data are left out together; one byte alone after P2 is an Le (readers: 2.1).
+    /// Parses a command. Lc and data are left out together; a single byte after P2 is an Le (readers: 2.1).
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, StatusWord> {
         let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(StatusWord::WRONG_LENGTH)?;
         let mut extended = false;
@@ -66,7 +67,7 @@ impl<'a> Command<'a> {
         Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, extended, data })
     }
 
-    /// The elements of its E0 template.
+    /// Returns the elements of its E0 template.
     pub(super) fn elements(&self) -> Result<&'a [u8], StatusWord> {
         let mut objects = tlv::walk(self.data);
         match (objects.next(), objects.next()) {
@@ -80,7 +81,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Money as a command carries it: tags 9F02 and 5F2A.
+/// The amount of a command: tags 9F02 and 5F2A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CommandMoney {
     pub(super) amount: [u8; 6],
@@ -88,12 +89,12 @@ pub(super) struct CommandMoney {
 }
 
 impl CommandMoney {
-    /// The two elements among those of a command.
+    /// Reads the two elements among those of a command.
     pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
         Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
     }
 
-    /// Digits that are typed in its currency, as a cardholder reads them: `12.34 EUR`.
+    /// Returns typed digits in its currency, as a cardholder reads them: `12.34 EUR`.
     pub(super) fn in_its_currency(self, digits: &str) -> String {
         let currency = Currency::from_bcd(self.currency);
         let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
@@ -110,17 +111,17 @@ impl fmt::Display for CommandMoney {
     }
 }
 
-/// The element `tag` of a command's elements, which must have `N` bytes.
+/// Returns the element `tag` of a command's elements, which must have `N` bytes.
 pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], StatusWord> {
     get(elements, tag)?.ok_or(StatusWord::DATA_MISSING)
 }
 
-/// The element `tag`, which must have `N` bytes when it is there.
+/// Returns the element `tag`, which must have `N` bytes if it is there.
 pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, StatusWord> {
     value(elements, tag).map(|value| value.try_into().map_err(|_| StatusWord::INVALID_DATA)).transpose()
 }
 
-/// The value of the element `tag`.
+/// Returns the value of the element `tag`.
 pub(super) fn value(elements: &[u8], tag: u32) -> Option<&[u8]> {
     tlv::walk(elements).flatten().find(|object| object.tag == Tag(tag)).map(|object| object.value)
 }
@@ -137,14 +138,14 @@ pub(super) fn put(out: &mut Vec<u8>, tag: u32, value: &[u8]) {
     out.extend(value);
 }
 
-/// One object.
+/// Makes one object.
 pub(super) fn object(tag: u32, value: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, tag, value);
     out
 }
 
-/// A template of objects.
+/// Makes a template of objects.
 pub(super) fn template(tag: u32, objects: &[(u32, &[u8])]) -> Vec<u8> {
     let mut inner = Vec::new();
     for (tag, value) in objects {

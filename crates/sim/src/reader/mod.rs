@@ -1,19 +1,19 @@
 //! The simulated card reader: a Miura MPI device (readers: 2) with a deck of virtual cards, on a pty or TCP.
 //!
 //! ```text
-//!  host ─▶ port ─▶ link ─▶ message ─▶ commands ─▶ start_transaction ─▶ kernel ─▶ emv_transaction (what the card says)
+//!  host ─▶ port ─▶ link ─▶ message ─▶ commands ─▶ start_transaction ─▶ kernel ─▶ emv_transaction (the card's decisions)
 //!  (pty, TCP)     (packets)            (codes)     continue_transaction   ▲         │
 //!                                                  number_entry           │         ▼
-//!    ▲                                 script: what happens when ─▶ cardholder    keys (DUKPT: SRED, PIN)
+//!    ▲                                 script: actions at events ─▶ cardholder    keys (DUKPT: SRED, PIN)
 //!    │                                        └─▶ faults            card_entry      │
 //!    └────────────── link ◀── outgoing ◀────────────────────────── pin_entry ◀──────┘
 //! ```
 //!
-//! `device` ties them together: bytes, people and time in; bytes and a display out.
+//! `device` ties them together: bytes, actions of people and time in; bytes and a display out.
 //!
-//! It is written from the protocol's description, not from the agent's driver. It shares with the agent the packets
-//! (`pos_reader_link`), the TLV walk (`emv`) and the currencies (`money`); commands, answers and every rule are its
-//! own. Captured frames and cryptograms keep both ends honest.
+//! The reader is written from the protocol's description, not from the agent's driver. It shares with the agent the
+//! packets (`pos_reader_link`), the TLV walk (`emv`) and the currencies (`money`). Commands, answers and every rule are
+//! its own. Captured frames and cryptograms check both ends.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -55,79 +55,79 @@ pub use keys::Dukpt;
 pub use port::{Moments, start};
 pub use script::{Script, ScriptEvent};
 
-/// What kind of reader, and how it behaves.
+/// The kind of the reader, and its behaviour.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens: a TCP address, or a pty when `None`.
+    /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
-    /// A symbolic link to the pty, made anew at each plugging-in, so that its path stays the same.
+    /// A symbolic link to the pty, made anew each time the cable is plugged in, so that its path stays the same.
     pub link: Option<PathBuf>,
     /// Serial number (9F1E), 8 ASCII characters.
     pub serial: String,
     /// Names and versions of its configuration files (D001).
     pub configuration: Vec<(String, String)>,
-    /// Holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
+    /// True if it holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
     pub secured: bool,
-    /// Says that it holds an SRED key even when it holds none: a forged or broken reader.
+    /// True if it reports an SRED key even when it holds none: a forged or broken reader.
     pub claims_card_key: bool,
-    /// Holds a PIN key.
+    /// True if it holds a PIN key.
     pub pin_key: bool,
-    /// Signs this amount (minor units) instead of the one asked for.
+    /// The amount (minor units) that it signs instead of the requested one.
     pub amount_override: Option<u64>,
-    /// Signs this currency (ISO 4217 number) instead of the one asked for.
+    /// The currency (ISO 4217 number) that it signs instead of the requested one.
     pub currency_override: Option<u16>,
-    /// Is no Miura reader at all: answers text to everything.
+    /// True if it is no Miura reader: it answers text to everything.
     pub wrong_device: bool,
-    /// Sends unsolicited messages before each answer, and packets of the retail base between chained ones.
+    /// True if it sends unsolicited messages before each answer, and packets of the retail base between chained ones.
     pub chatter: bool,
-    /// Sends the card event before 9F43 and 9F44 and not after it; the protocol does not say which.
+    /// True if it sends the card event before 9F43 and 9F44, and not after; the protocol leaves the order open.
     pub events_first: bool,
-    /// Says "Powered On" when a connection is opened (TCP always does; readers: 2.1).
+    /// True if it reports "Powered On" when a connection is opened (TCP always does; readers: 2.1).
     pub says_powered_on: bool,
-    /// How ABORT meets a running command.
+    /// The result when ABORT meets a running command.
     pub race: AbortRace,
-    /// APDU bytes of a packet: 254 on a real device, less to chain everything.
+    /// The APDU bytes of a packet: 254 on a real device, fewer to chain everything.
     pub chain_size: usize,
-    /// Writes at most so many bytes at once, and lets the other side read in between.
+    /// The most bytes that it writes in one go, so that the other side reads in between.
     pub fragment: Option<usize>,
-    /// How long people and chips take.
+    /// The time that people and chips take.
     pub pace: Pace,
-    /// The cardholder takes the card out by himself after the card's last word.
+    /// True if the cardholder takes the card out after the card's final decision.
     pub removes_card: bool,
-    /// Says that it takes commands of more than one packet, and takes them.
+    /// True if it reports and accepts commands of more than one packet.
     pub extended_apdu: bool,
     /// Terminal country code (9F1A), BCD.
     pub country: [u8; 2],
-    /// The reader's clock as 9A and 9F21. It stands still until it is set.
+    /// The reader's clock as 9A and 9F21. It does not move until it is set.
     pub clock: [u8; 6],
     /// Seed of the unpredictable numbers.
     pub seed: u64,
-    /// Transactions that every card has made already.
+    /// The number of transactions that every card has made already.
     pub atc: u16,
     /// The kind of its keys, and how many are used.
     pub dukpt: Dukpt,
-    /// What happens when, without a person.
+    /// The actions that it carries out at events, without a person.
     pub script: Script,
 }
 
-/// How long people and chips take.
+/// The time that people and chips take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Until a chip has been read.
+    /// The time until a chip has been read.
     pub chip: Duration,
-    /// Between two keys.
+    /// The time between two keys.
     pub key: Duration,
-    /// Until the card is taken out, with [`Options::removes_card`].
+    /// The time until the card is taken out, with [`Options::removes_card`].
     pub removal: Duration,
-    /// Until it is on again after a reboot.
+    /// The time until it is on again after a reboot.
     pub boot: Duration,
 }
 
 impl Pace {
-    /// No time at all: for tests and benchmarks.
+    /// No time, for tests and benchmarks.
     pub const INSTANT: Self =
         Self { chip: Duration::ZERO, key: Duration::ZERO, removal: Duration::ZERO, boot: Duration::ZERO };
-    /// As quick as a practised person: for people who watch.
+    /// The speed of a practised person, for people who watch.
     pub const HUMAN: Self = Self {
         chip: Duration::from_millis(600),
         key: Duration::from_millis(250),
@@ -137,13 +137,13 @@ impl Pace {
 }
 
 impl Default for Options {
-    /// A secured reader on a pty that takes no time.
+    /// Returns a secured reader on a pty that takes no time.
     fn default() -> Self {
         Self {
             tcp: None,
             link: None,
             serial: "30003638".to_owned(),
-            // The names are those that the protocol's description mentions.
+            // The protocol's description mentions these names.
             configuration: ["ARQCDOL.CFG", "TCDOL.CFG", "AACDOL.CFG", "P2PEDOL.CFG"]
                 .map(|name| (name.to_owned(), "1".to_owned()))
                 .into(),

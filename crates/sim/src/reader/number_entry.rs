@@ -1,5 +1,5 @@
-//! Digits that are typed on the reader: an amount, a tip, or a card number, of which only sealed data leave (readers:
-//! 2.9, 2.10). And every key that is pressed, sent to what waits for it.
+//! Digits that are typed on the reader: an amount, a tip, or a card number, which leaves only encrypted (readers: 2.9,
+//! 2.10). This file also passes every pressed key to the step that waits for it.
 
 use super::cardholder::Key;
 use super::device::Device;
@@ -7,18 +7,18 @@ use super::kernel::Running;
 use super::keys::NoKey;
 use super::message::{self, Command, StatusWord};
 
-/// Digits that are being typed.
+/// The digits typed so far.
 pub(super) struct NumberEntry {
     digits: String,
     what: TypedFor,
 }
 
-/// What digits are typed for.
+/// The purpose of the digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TypedFor {
     /// An amount or a tip.
     Amount,
-    /// An element of a card number, and whether it is sealed at once (D25A).
+    /// An element of a card number, and whether it is encrypted immediately (D25A).
     CardNumber { element: u8, at_once: bool },
 }
 
@@ -32,7 +32,8 @@ impl Device {
         Ok(())
     }
 
-    /// What is typed is given as it is, a tip or (P1 00) the total: percentages are for the person who types.
+    /// Handles GET DYNAMIC TIP: returns the typed value unchanged, a tip or (P1 00) the total. Percentages are not
+    /// computed.
     pub(super) fn get_tip(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         let _percentages: [u8; 4] = message::need(elements, 0xDFA217)?;
@@ -77,7 +78,7 @@ impl Device {
         Ok(())
     }
 
-    /// Seals what was typed and forgets it.
+    /// Encrypts the typed digits and forgets them.
     fn seal_typed_card(&mut self) -> Result<Vec<u8>, StatusWord> {
         let typed = std::mem::take(&mut self.kernel.typed_card);
         let pan = typed.iter().find(|(element, _)| *element == 0x01).map(|(_, digits)| digits.clone());
@@ -96,7 +97,7 @@ impl Device {
         }
     }
 
-    /// The cardholder types the digits that were planned.
+    /// Lets the cardholder type the planned digits.
     pub(super) fn cardholder_types_number(&mut self, mut entry: NumberEntry) {
         let plan = self.cardholder.number_plans.pop_front();
         let is_planned = plan.is_some();
@@ -129,7 +130,7 @@ impl Device {
         }
     }
 
-    /// A key is pressed.
+    /// Passes a pressed key to the step that waits for it.
     pub(super) fn key_falls(&mut self, key: Key) {
         match (&mut self.kernel.running, key) {
             (Running::Pin(_), _) => self.pin_key(key),
@@ -153,7 +154,7 @@ impl Device {
         }
     }
 
-    /// What was typed so far, below the question: an amount or tip as money, of a card number how many digits.
+    /// Shows the input below the question: an amount or tip as money, of a card number the count of digits.
     fn show_digits(&mut self) {
         let Running::Number(NumberEntry { digits, what }) = &self.kernel.running else { return };
         let typed = match (what, self.display.amount) {

@@ -1,5 +1,4 @@
-//! What goes out: answers and unsolicited messages, cut into packets (readers: 2.1, 2.3), with the faults that are
-//! ordered for them.
+//! The output: answers and unsolicited messages, cut into packets (readers: 2.1, 2.3), with the ordered faults.
 
 use super::device::{Device, OutgoingBytes};
 use super::message::{self, StatusWord};
@@ -43,7 +42,7 @@ impl Device {
         self.packets(body, StatusWord::OK, true, true);
     }
 
-    /// Unsolicited messages that a driver must let pass: a beep, a status without text, the printer.
+    /// Sends unsolicited messages that a driver must ignore: a beep, a status without text, the printer.
     fn chatter(&mut self) {
         self.event(&message::template(0xE6, &[(0xC3, &[0xCB]), (0xC4, b"Success beep")]));
         self.event(&message::template(0xE6, &[(0xC3, &[0xC0])]));

@@ -1,10 +1,10 @@
-//! PIN entry: prompt, keys, the events about them, and what becomes of it (readers: 2.3, 2.5, 2.9).
+//! PIN entry: prompt, keys, their events, and the result (readers: 2.3, 2.5, 2.9).
 //!
-//! The cardholder is part of the simulation: at the prompt he types the card's PIN by himself, unless a [`PinPlan`]
-//! says otherwise. Keys that a person presses work at any time.
+//! The cardholder is simulated and types the card's PIN at the prompt, unless a [`PinPlan`] says otherwise. Keys that a
+//! person presses work at any time.
 //!
-//! A PIN goes to the issuer, sealed, or to the chip, which counts the tries it still takes: then the events carry C5,
-//! and a wrong PIN is asked for again.
+//! A PIN goes to the issuer, encrypted, or to the chip, which counts the remaining tries. Then the events carry C5, and
+//! the reader asks again after a wrong PIN.
 
 use super::cardholder::{Key, PinPlan};
 use super::deck::Card;
@@ -15,16 +15,16 @@ use super::keys::NoKey;
 use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
-/// A PIN that is being entered.
+/// A PIN entry in progress.
 pub(super) struct PinEntry {
     typed: String,
     plan: PinPlan,
     purpose: PinPurpose,
 }
 
-/// What the PIN is for.
+/// The purpose of the PIN.
 pub(super) enum PinPurpose {
-    /// A chip or a tap: for the issuer it comes inside E4, for the chip not at all.
+    /// A chip or a tap: the issuer's PIN comes inside E4, the chip's PIN is not sent.
     Operation(EmvTransaction),
     /// ONLINE PIN for the card that was swiped last.
     Swipe(&'static Card),
@@ -45,7 +45,7 @@ impl PinEntry {
         }
     }
 
-    /// The transaction that the PIN belongs to; none for the PIN of a swipe.
+    /// Returns the transaction of the PIN; `None` for the PIN of a swipe.
     pub(super) fn transaction(&self) -> Option<&EmvTransaction> {
         match &self.purpose {
             PinPurpose::Operation(transaction) => Some(transaction),
@@ -53,19 +53,19 @@ impl PinEntry {
         }
     }
 
-    /// For the chip, and not for the issuer.
+    /// Returns whether the PIN is for the chip, not for the issuer.
     fn is_offline(&self) -> bool {
         self.transaction().is_some_and(|transaction| transaction.wants_pin() == WantsPin::Offline)
     }
 
-    /// What the cardholder takes for the card's PIN: some know it only after a mistake.
+    /// Returns the PIN that the cardholder believes to be right: some cardholders mistype first.
     fn known_pin(&self) -> &'static str {
         let so_far = self.transaction().map_or(0, |transaction| transaction.mistakes);
         let card = self.card();
         if so_far < card.mistakes { card.wrong_pin() } else { card.pin }
     }
 
-    /// The next key of the plan; `None` when the cardholder waits.
+    /// Returns the next key of the plan; `None` when the cardholder waits.
     fn next_key(&self) -> Option<Key> {
         let digits = match &self.plan {
             PinPlan::Right => self.known_pin(),
@@ -91,7 +91,7 @@ impl Device {
         self.happens(ScriptEvent::Pin);
     }
 
-    /// The cardholder thinks better of it at the prompt.
+    /// Changes the cardholder's plan at the prompt.
     pub(super) fn change_pin_plan(&mut self, plan: PinPlan) {
         if let Running::Pin(entry) = &mut self.kernel.running {
             entry.plan = plan;
@@ -99,7 +99,7 @@ impl Device {
         }
     }
 
-    /// The cardholder presses the next key of the plan.
+    /// Presses the next key of the plan.
     pub(super) fn cardholder_types_pin(&mut self, entry: Box<PinEntry>) {
         let key = entry.next_key();
         self.kernel.running = Running::Pin(entry);
@@ -108,7 +108,7 @@ impl Device {
         }
     }
 
-    /// The whole plan at once.
+    /// Presses all keys of the plan.
     pub(super) fn type_pin_to_the_end(&mut self) {
         while let Running::Pin(entry) = &self.kernel.running
             && let Some(key) = entry.next_key()
@@ -117,7 +117,7 @@ impl Device {
         }
     }
 
-    /// A key falls during PIN entry.
+    /// Handles a key during PIN entry.
     pub(super) fn pin_key(&mut self, key: Key) {
         let Running::Pin(entry) = &mut self.kernel.running else { return };
         match key {
@@ -127,7 +127,7 @@ impl Device {
                 entry.typed.pop();
             }
             Key::Cancel => return self.pin_given_up(),
-            // Too few digits: the key does nothing, and the cardholder stands there.
+            // Too few digits: the key does nothing, and the cardholder waits.
             Key::Enter if (1..4).contains(&entry.typed.len()) => entry.plan = PinPlan::Hesitate,
             Key::Enter => return self.pin_entered(),
         }
@@ -137,7 +137,7 @@ impl Device {
         self.pin_event("ENTER PIN", u8::try_from(count).unwrap_or(u8::MAX));
     }
 
-    /// Cancel, or nothing for too long.
+    /// Ends PIN entry after cancel or a time-out.
     pub(super) fn pin_given_up(&mut self) {
         let Some(entry) = self.take_pin() else { return };
         self.display.show("CANCELLED");
@@ -184,7 +184,7 @@ impl Device {
         self.finish(&body, StatusWord::OK);
     }
 
-    /// VERIFY at the chip (EMV Book 3, 6.5.12): right, wrong and asked again, or wrong for the last time.
+    /// Does VERIFY at the chip (EMV Book 3, 6.5.12): right, wrong with another try, or wrong for the last time.
     fn chip_tries_pin(&mut self, mut transaction: EmvTransaction, typed: &str) {
         let card = transaction.card;
         if typed == card.pin {
@@ -205,7 +205,7 @@ impl Device {
         self.ask_for_pin(PinPurpose::Operation(transaction));
     }
 
-    /// Bit-identical to the captured event (readers: 2.13).
+    /// Sends an event that is bit-identical to the captured one (readers: 2.13).
     fn pin_ok_event(&mut self) {
         self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"PIN OK"), (0xDFA102, &[PIN_OK])]));
         self.display.show("PIN OK");
@@ -228,7 +228,7 @@ impl Device {
         }
     }
 
-    /// Where PIN entry is; with the tries left when the chip checks it (C5; readers: 2.4).
+    /// Reports the state of PIN entry; with the remaining tries when the chip checks it (C5; readers: 2.4).
     fn pin_event(&mut self, text: &str, digits: u8) {
         let digits = [digits];
         let mut objects: Vec<(u32, &[u8])> = vec![(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &digits)];

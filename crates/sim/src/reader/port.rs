@@ -1,6 +1,6 @@
-//! The task that owns the simulated reader: it opens the line, serves one host after the other, and gives the device
-//! its bytes and the time. The only file of the reader that knows the time. The handle for people and tests is in
-//! `handle`.
+//! The task that owns the simulated reader: it opens the connection, serves one host after the other, and gives the
+//! device its bytes and the time. No other file of the reader reads the time. `handle` has the handle for people and
+//! tests.
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
 use std::io;
@@ -23,19 +23,19 @@ const CONTINUE: u16 = 0xDED2;
 /// Pause between the pieces of [`Options::fragment`].
 const FRAGMENT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Moments for a benchmark, of the latest payment.
+/// Times of the latest transaction, for a benchmark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
-    /// The last byte of the card (E3, E4 or E5 of START, or the swipe event) was written.
+    /// The time when the last byte of the card (E3, E4 or E5 of START, or the swipe event) was written.
     pub card_written: Option<Instant>,
-    /// The first byte of CONTINUE TRANSACTION was read.
+    /// The time when the first byte of CONTINUE TRANSACTION was read.
     pub continue_read: Option<Instant>,
 }
 
 /// Starts a reader on the current tokio runtime.
 ///
 /// # Errors
-/// ScriptEvent the pty or its link cannot be made, or the TCP address not be bound.
+/// When the pty or its link cannot be made, or the TCP address cannot be bound.
 pub async fn start(options: Options) -> io::Result<Reader> {
     let socket = OpenLine::open(options.tcp, options.link.as_ref())?;
     let place = socket.place()?;
@@ -64,7 +64,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
     Ok(Reader { shared, _task: Arc::new(EndWithHandle(task)) })
 }
 
-/// What the handles and the task share. The lock is held for moments, never over an await.
+/// The state that the handles and the task share. The lock is held briefly, never over an await.
 pub(super) struct Shared {
     inner: Mutex<Inner>,
     pub(super) wake: Notify,
@@ -79,7 +79,7 @@ pub(super) struct Shared {
 pub(super) struct Inner {
     pub(super) device: Device,
     pub(super) place: String,
-    /// Plugged in and not yet taken over by the task.
+    /// A connection that is plugged in and not yet taken over by the task.
     new_socket: Option<OpenLine>,
     plugged: bool,
     unplugged_times: usize,
@@ -91,7 +91,7 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Something happens to the device; the task is told.
+    /// Acts on the device, and wakes the task.
     pub(super) fn act(&self, on: impl FnOnce(&mut Device, Duration)) {
         let mut inner = self.lock();
         on(&mut inner.device, self.started.elapsed());
@@ -100,7 +100,7 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// What the device's script wants done with the cable.
+    /// Carries out the cable orders of the device's script.
     fn move_cable(&self, inner: &mut Inner) {
         while let Some(cable) = inner.device.take_cable() {
             match cable {
@@ -118,14 +118,13 @@ impl Shared {
         inner.plugged = false;
         inner.unplugged_times += 1;
         inner.new_socket = None;
-        // As udev does: a link that stayed would lead to whatever pty gets the number next, somebody else's reader
-        // perhaps.
+        // As udev does: a link that stayed would lead to the next pty with the same number, perhaps another reader.
         if let Some(link) = self.link.as_ref().filter(|_| !self.tcp) {
             let _ = std::fs::remove_file(link);
         }
     }
 
-    /// The listener of TCP stays: without a cable it only turns callers away.
+    /// Puts the cable back. The TCP listener stays: without a cable it only refuses clients.
     pub(super) fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
         if !self.tcp {
             let socket = OpenLine::pty(self.link.as_ref())?;
@@ -136,7 +135,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Returns when somebody acts, or when the device goes on by itself. Nobody is connected: what it says is lost.
+    /// Waits until a handle acts, or until the device goes on. Without a client, the device's messages are lost.
     async fn idle(&self) {
         let deadline = self.lock().device.deadline();
         let wake_at = tokio::time::Instant::from_std(self.started + deadline.unwrap_or_default());
@@ -157,7 +156,7 @@ impl Shared {
         });
     }
 
-    /// Bytes were read at `at`; `began` is when the packet they belong to began.
+    /// Passes on bytes that were read at `at`; `began` is when their packet began.
     fn read(&self, bytes: &[u8], at: Instant, began: &mut Instant) {
         let mut inner = self.lock();
         if !inner.device.is_mid_packet() {
@@ -184,7 +183,7 @@ impl Drop for EndWithHandle {
     }
 }
 
-/// The task: serves one connection after the other.
+/// Serves one connection after the other.
 async fn own(shared: Arc<Shared>) {
     loop {
         let socket = shared.lock().new_socket.take();
@@ -213,7 +212,7 @@ async fn own(shared: Arc<Shared>) {
     }
 }
 
-/// One connection, until it ends or the cable is pulled.
+/// Serves one connection, until it ends or the cable is pulled.
 async fn serve(shared: &Shared, line: &Connection) {
     let unplugged_times = shared.lock().unplugged_times;
     shared.act(|device, now| device.connected(now));
@@ -253,7 +252,7 @@ async fn serve(shared: &Shared, line: &Connection) {
     }
 }
 
-/// `count` more bytes are out; the moment is noted when they were the card's last.
+/// Counts `count` more written bytes, and records the time if they were the card's last.
 fn after_writing(
     shared: &Shared,
     pending: Option<(OutgoingBytes, usize)>,

@@ -1,5 +1,5 @@
-//! Scripts: what happens to the simulated reader when, told in a text file, so that a scenario runs without a person
-//! and always alike. Here are its parts; how a text is read is in `parse`, what the device does with it in `run`.
+//! Scripts: a text file with the actions of the simulated reader at its events. With a script a scenario runs without a
+//! person and always in the same way. This file has the parts of a script; `parse` reads a text, `run` carries it out.
 //!
 //! ```text
 //! # a line is a rule, or a comment
@@ -15,11 +15,11 @@
 //! TIME   = a whole number and "ms" or "s", at most an hour
 //! ```
 //!
-//! With a NUMBER the rule is for the nth time only that the event happens, without one for every time. Events are the
-//! device's own, no clock is asked: the same script and the same bytes on the line give the same answers. Actions are
-//! done in their order at the event, before anything that the device does next by itself.
+//! With a NUMBER the rule applies only to the nth time that the event happens, without one to every time. Events are
+//! the device's own and depend on no clock: the same script and the same received bytes give the same answers. Actions
+//! are carried out in their order at the event, before the device goes on.
 //!
-//! Events and actions are listed in [`EVENTS`] and [`ACTIONS`], which `pos-sim reader --help` prints too.
+//! [`EVENTS`] and [`ACTIONS`] list the events and actions; `pos-sim reader --help` prints them too.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -32,29 +32,29 @@ use super::flood::Flood;
 pub(super) mod parse;
 pub(super) mod run;
 
-/// Longest text of a script: far more than a person writes.
+/// The longest text of a script: far more than a person writes.
 pub const MAX_TEXT: usize = 64 * 1024;
-/// Most rules of a script.
+/// The most rules of a script.
 pub const MAX_RULES: usize = 500;
-/// Most actions of a rule.
+/// The most actions of a rule.
 pub const MAX_ACTIONS: usize = 20;
-/// Longest time: no test and no person waits longer.
+/// The longest time: no test and no person waits longer.
 pub const MAX_TIME: Duration = Duration::from_secs(3600);
-/// Most bytes of garbage at once: as many as a message may have.
+/// The most bytes of garbage in one action: as many as a message may have.
 pub const MAX_GARBAGE: usize = pos_reader_link::apdu_link::MAX_MESSAGE;
 
-/// A thing that happens to the device.
+/// An event of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScriptEvent {
-    /// A host has opened the line.
+    /// A host has opened the connection.
     Connected,
     /// It is on again after a reboot.
     PoweredOn,
-    /// A command has come, and nothing is done with it yet.
+    /// A command has come and is not processed yet.
     Frame,
-    /// ABORT has come, and nothing is done with it yet.
+    /// ABORT has come and is not processed yet.
     Abort,
-    /// A sale begins: START or START CONTACTLESS, when no sale is open.
+    /// A transaction begins: START or START CONTACTLESS, when no transaction is open.
     Sale,
     /// START CONTACTLESS waits for a card.
     Waiting,
@@ -66,21 +66,21 @@ pub enum ScriptEvent {
     Choice,
     /// The cardholder is asked for a PIN.
     Pin,
-    /// A number is asked for.
+    /// The reader asks for a number.
     Number,
-    /// The card has been read, E3, E4 or E5 is not said yet.
+    /// The card has been read; E3, E4 or E5 is not sent yet.
     Answer,
-    /// E4 is said: the host is being asked.
+    /// E4 is sent: the agent asks the issuer.
     Asked,
-    /// CONTINUE has come, the card has not heard of it yet.
+    /// CONTINUE has come; the card has not got it yet.
     Continue,
-    /// The card has said its last word (E3 or E5).
+    /// The card has made its final decision (E3 or E5).
     Ended,
     /// The card is out of the slot.
     Removed,
 }
 
-/// Every event: name, which, and what a person reads about it.
+/// Every event: its name, its value, and the description for people.
 pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("connected", ScriptEvent::Connected, "a host has connected"),
     ("powered-on", ScriptEvent::PoweredOn, "on again after a reboot"),
@@ -100,7 +100,7 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("removed", ScriptEvent::Removed, "the card is out of the slot"),
 ];
 
-/// Every action as it is written, and what a person reads about it.
+/// Every action in its written form, and the description for people.
 pub const ACTIONS: &[(&str, &str)] = &[
     ("insert CARD", "puts a card into the slot"),
     ("tap CARD", "holds a card to the antenna"),
@@ -128,7 +128,7 @@ pub const ACTIONS: &[(&str, &str)] = &[
     ("version FILE TEXT", "changes the version of a configuration file, or adds a file"),
 ];
 
-/// What is done.
+/// An action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptAction {
     /// Presents a card.
@@ -137,45 +137,45 @@ pub enum ScriptAction {
     Remove,
     /// Types at the prompt, or at the next one.
     Type(PinPlan),
-    /// Chooses the application with this number, from 1; `None` leaves the list alone.
+    /// Chooses the application with this number, from 1; `None` chooses nothing.
     Choose(Option<usize>),
     /// Presses a key.
     Key(Key),
-    /// Lets the time run out.
+    /// Lets the time-out of the current wait run out.
     TooLong,
     /// Pulls the cable, for a time or until [`Self::Plug`].
     Unplug(Option<Duration>),
     /// Puts the cable back.
     Plug,
-    /// Reboots, in this time or the device's own.
+    /// Reboots, in this time or in the device's own.
     Reboot(Option<Duration>),
-    /// Says bytes without meaning.
+    /// Sends bytes without meaning.
     Garbage(usize),
     /// Damages the next message.
     Spoil,
-    /// Loses the next message, or all for a time.
+    /// Loses the next message, or all messages for a time.
     Silent(Option<Duration>),
-    /// Holds back what is said.
+    /// Holds back all messages for this time.
     Delay(Duration),
     /// Stops encrypting.
     Clear,
-    /// Has another amount signed; `None` for the one asked for.
+    /// Signs another amount; `None` for the requested one.
     Amount(Option<u64>),
-    /// Does the rest later.
+    /// Does the remaining actions later.
     Wait(Duration),
-    /// Says this without end, or ends it.
+    /// Starts this flood, or ends it.
     Flood(Option<Flood>),
-    /// Is another reader.
+    /// Gives the reader another serial number.
     Serial(String),
-    /// Has another version of a configuration file: its name, its version.
+    /// Sets another version of a configuration file: its name, its version.
     Version(String, String),
 }
 
-/// What happens when.
+/// The rules of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     rules: Vec<ScriptRule>,
-    /// Once, so long after the beginning.
+    /// Actions that are done once, this long after the beginning.
     moments: Vec<(Duration, Vec<ScriptAction>)>,
 }
 
@@ -183,13 +183,13 @@ pub struct Script {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ScriptRule {
     when: ScriptEvent,
-    /// For this time only that the event happens, from 1.
+    /// The one occurrence of the event, from 1, that the rule applies to.
     nth: Option<u32>,
     actions: Vec<ScriptAction>,
 }
 
 impl Script {
-    /// Adds a rule: at every `when`, or at the `nth` only (from 1).
+    /// Adds a rule: at every `when`, or only at the `nth` (from 1).
     #[must_use]
     pub fn on(mut self, when: ScriptEvent, nth: Option<u32>, actions: &[ScriptAction]) -> Self {
         self.rules.push(ScriptRule { when, nth, actions: actions.to_vec() });
@@ -197,7 +197,7 @@ impl Script {
     }
 }
 
-/// The format for a person, for `--help`.
+/// Returns a description of the format, for `--help`.
 #[must_use]
 pub fn help() -> String {
     let mut text = String::from(

@@ -1,5 +1,5 @@
 //! START TRANSACTION, START CONTACTLESS TRANSACTION and ONLINE PIN, up to the card's first cryptogram (readers: 2.5,
-//! 2.6, 2.9). How the host's answer comes to the card is in `continue_transaction`.
+//! 2.6, 2.9). `continue_transaction` brings the issuer's answer to the card.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use super::message::{self, Command, StatusWord};
 use super::pin_entry::PinPurpose;
 use super::script::ScriptEvent;
 
-/// Seconds that START CONTACTLESS waits when it is not told (MPI-Dynamic.cfg; readers: 2.6).
+/// The default seconds that START CONTACTLESS waits (MPI-Dynamic.cfg; readers: 2.6).
 const DEFAULT_TAP_SECONDS: u16 = 30;
 
 impl Device {
-    /// START TRANSACTION.
+    /// Handles START TRANSACTION.
     pub(super) fn start_transaction(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         let terms = StartTerms::read(elements)?;
@@ -46,8 +46,9 @@ impl Device {
         }
     }
 
-    /// A device whose SRED keys are used up. What a real one says is UNCERTAIN (readers name no word for it): here it
-    /// takes no payment, by the word for a failed encryption (9FE5; readers: 2.9), and P2PE STATUS loses the key's bit.
+    /// Checks that the SRED keys are not used up. The answer of a real device is UNCERTAIN (readers name no code for
+    /// it): here it accepts no transaction and returns the code for a failed encryption (9FE5; readers: 2.9). P2PE
+    /// STATUS loses the key's bit.
     fn card_key_is_there(&self) -> Result<(), StatusWord> {
         if self.keys.encrypts_card_data && !self.keys.card_keys_are_left() {
             Err(StatusWord::NO_KEY_LEFT)
@@ -69,7 +70,8 @@ impl Device {
         self.verify_or_decide(transaction);
     }
 
-    /// START CONTACTLESS TRANSACTION. A card that is in the slot already ends it as one that is put in later.
+    /// Handles START CONTACTLESS TRANSACTION. A card that is in the slot already ends it, as one that is inserted
+    /// later.
     pub(super) fn start_contactless(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         let terms = StartTerms::read(elements)?;
@@ -88,13 +90,14 @@ impl Device {
         Ok(())
     }
 
-    /// ONLINE PIN. The masked track must be that of the last swipe, whose PAN the device remembers (readers: 2.9).
+    /// Handles ONLINE PIN. The masked track must be that of the last swipe, whose PAN the device remembers (readers:
+    /// 2.9).
     pub(super) fn online_pin(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         self.display.amount = Some(message::CommandMoney::read(elements)?);
         let _label = message::value(elements, 0x50).ok_or(StatusWord::DATA_MISSING)?;
         let masked = message::value(elements, 0xDFAE22).ok_or(StatusWord::DATA_MISSING)?;
-        // Used-up keys are as no key: UNCERTAIN, as for card data.
+        // Used-up keys count as no key: UNCERTAIN, as for card data.
         if !self.keys.holds_pin_key || !self.keys.pin_keys_are_left() {
             return Err(StatusWord::NO_PIN_KEY);
         }
@@ -129,7 +132,7 @@ impl Device {
         EmvTransaction::new(card, application, interface, terminal, terms, &numbers)
     }
 
-    /// What the card is made to sign: the amount asked for, or another one when the options say so.
+    /// Returns the amount that the card signs: the requested one, or another one if the options say so.
     fn signed_terms(&self, mut terms: StartTerms) -> StartTerms {
         if let Some(amount) = self.options.amount_override {
             let digits = format!("{:012}", amount % 1_000_000_000_000);
@@ -154,17 +157,17 @@ impl Device {
         }
     }
 
-    /// The card has been read; it is said next.
+    /// Prepares the answer of a card that has been read.
     pub(super) fn card_will_decide(&mut self, transaction: EmvTransaction, pin: Option<Sealed>) {
         self.kernel.running = Running::Card(Box::new(CardStep::Answering { transaction, pin }));
         self.kernel.due = Some(self.now);
         self.happens(ScriptEvent::Answer);
     }
 
-    /// The card gives its first cryptogram: E3, E4 or E5.
+    /// Lets the card give its first cryptogram: E3, E4 or E5.
     pub(super) fn card_decides(&mut self, mut transaction: EmvTransaction, pin: Option<&Sealed>) {
         let decision = transaction.first();
-        // A contactless answer mentions the sealed block twice (readers: 2.13).
+        // A contactless answer mentions the encrypted block twice (readers: 2.13).
         let blocks = if transaction.interface == Interface::Contactless { 2 } else { 1 };
         let sealed = match self.seal_card_data(&transaction, blocks) {
             Ok(sealed) => sealed,
@@ -185,7 +188,7 @@ impl Device {
         }
     }
 
-    /// The sealed card data, so many times, each under the next key; none on a device without SRED key.
+    /// Encrypts the card data this many times, each under the next key; empty on a device without SRED key.
     pub(super) fn seal_card_data(
         &mut self,
         transaction: &EmvTransaction,

@@ -1,9 +1,9 @@
-//! `cargo demo`: the shop, and the real programs in processes of their own, built without the simulators: the agent,
-//! and the front with the cashier's page.
+//! `cargo demo`: the shop, and the real programs as separate processes, built without the simulators: the agent, and
+//! the front with the cashier's page.
 //!
-//! With `--once` one sale is run and its exit code is ours. Without, the shop stays open (`screen`): with everything
-//! side by side, or line by line where there is no terminal. Keys do what the cashier, the customer, and
-//! whoever breaks things would do.
+//! With `--once` one sale is run, and its exit code is returned. Without it the shop stays open (`screen`): on a
+//! terminal as a screen with all panes, otherwise line by line. Keys do what the cashier and the customer do, and
+//! inject faults.
 
 use std::convert::Infallible;
 use std::io;
@@ -67,11 +67,11 @@ pub struct Args {
     front: Option<PathBuf>,
 }
 
-/// How long the printer may take after a sale.
+/// The time that the printer may take after a transaction.
 const PRINTED_WITHIN: Duration = Duration::from_secs(5);
-/// After the last receipt there may be more: a sale that was in doubt prints twice.
+/// The wait for further receipts: a transaction that was unconfirmed prints twice.
 const MORE_WITHIN: Duration = Duration::from_millis(500);
-/// As a shell says of a program that was interrupted.
+/// The exit code of a shell for an interrupted program.
 const INTERRUPTED: u8 = 130;
 
 fn parse_card(name: &str) -> Result<&'static Card, String> {
@@ -81,10 +81,10 @@ fn parse_card(name: &str) -> Result<&'static Card, String> {
     })
 }
 
-/// Runs the demo and gives the exit code.
+/// Runs the demo and returns the exit code.
 ///
 /// # Errors
-/// `InvalidInput` when the card cannot be presented like this; others when the shop cannot be opened or the agent
+/// `InvalidInput` when the card cannot be presented in this way; others when the shop cannot be opened or the agent
 /// cannot be built or started.
 pub async fn run(args: Args) -> io::Result<u8> {
     let entry = entry(&args)?;
@@ -131,7 +131,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     code
 }
 
-/// The agent, and the front unless one sale is all that is wanted: those of the command line, or built first.
+/// Returns the agent, and the front unless only one sale is run: those of the command line, or newly built ones.
 async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
     if let Some(agent) = &args.agent {
         return Ok((agent.clone(), args.front.clone()));
@@ -142,7 +142,7 @@ async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
     Ok((folder.join("pos-agent"), (!args.once).then(|| folder.join("pos-front"))))
 }
 
-/// How the card is presented.
+/// Returns how the card is presented.
 fn entry(args: &Args) -> io::Result<CardEntry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
@@ -155,7 +155,7 @@ fn entry(args: &Args) -> io::Result<CardEntry> {
     }
 }
 
-/// Every way in which a hand can present this card, also those that the reader will refuse.
+/// Returns every way to present this card, also those that the reader will refuse.
 fn ways(card: &Card) -> Vec<CardEntry> {
     let all = [
         (CardEntry::Insert, card.chip != Chip::None),
@@ -165,7 +165,7 @@ fn ways(card: &Card) -> Vec<CardEntry> {
     all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
-/// One sale by the command line, with a customer who does what the display asks for.
+/// Runs one sale by the command line, with a customer who follows the display.
 async fn once(args: &Args, entry: CardEntry, agent: &Program, shop: &mut Shop) -> io::Result<u8> {
     let mut sale = agent.verb(&["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
@@ -179,15 +179,15 @@ async fn once(args: &Args, entry: CardEntry, agent: &Program, shop: &mut Shop) -
     Ok(code)
 }
 
-/// The customer: presents the card when the reader asks for one, and in the way it asks for next when it refuses this
-/// one.
+/// Plays the customer: presents the card when the reader asks for one. If the reader refuses it, the customer presents
+/// it in the way that the reader asks for next.
 async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     present(shop, card, entry);
     let mut way = entry;
     let mut chip_failed = false;
     while let Some(next) = card.after(way) {
-        // The stripe is what is left when the chip has failed.
+        // The stripe is the last way when the chip has failed.
         if chip_failed && way == CardEntry::Swipe {
             break;
         }
@@ -213,7 +213,7 @@ async fn until_shown(shop: &Shop, word: &str) {
     shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_uppercase().contains(word))).await;
 }
 
-/// Prints `copies` receipts and what comes out of the printer right after them.
+/// Prints `copies` receipts, and further ones that the printer cuts right after them.
 async fn print_receipts(shop: &mut Shop, copies: usize) {
     for n in 0.. {
         let within = if n < copies { PRINTED_WITHIN } else { MORE_WITHIN };
@@ -243,7 +243,7 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// Beside what the demo prints.
+/// Prints a note in addition to the demo's output.
 #[allow(clippy::print_stderr, reason = "the demo speaks to a person")]
 fn note(text: &str) {
     eprintln!("{text}");

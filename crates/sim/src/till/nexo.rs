@@ -1,5 +1,5 @@
-//! A till that speaks the Terminal API: it sends one message over TLS, sealed when it has a key, and shows the answer.
-//! What it prints goes to standard output.
+//! A till that speaks the Terminal API: it sends one message over TLS, encrypted if it has a key, and prints the answer
+//! to standard output.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use reqwest::{Certificate, Client, StatusCode};
 
 use pos_terms::money::{Amount, Currency};
 
-/// As long as a till waits for the answer: a customer may look for a card, and the bank may think.
+/// The time for which a till waits for the answer: a customer may look for a card, and the issuer may be slow.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// `pos-sim till nexo`.
@@ -100,7 +100,7 @@ enum Wish {
     Diagnosis,
 }
 
-/// Sends one message; the exit code says whether it ended well.
+/// Sends one message; the exit code is 0 when it succeeded.
 pub(super) async fn run(args: Args) -> io::Result<u8> {
     let till = Till::new(&args)?;
     let service_id = args.service_id.clone().unwrap_or_else(number);
@@ -123,7 +123,7 @@ pub(super) async fn run(args: Args) -> io::Result<u8> {
     Ok(answer.map_or(0, |answer| shown(&answer)))
 }
 
-/// A number that no message of the last 48 hours has: the time in milliseconds, with letters as digits.
+/// Makes a number that no message of the last 48 hours has: the time in milliseconds, with letters as digits.
 fn number() -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKLMNPQRSTVWXY";
     let time = u64::try_from(Utc::now().timestamp_millis()).unwrap_or_default();
@@ -133,7 +133,7 @@ fn number() -> String {
         .collect()
 }
 
-/// That of a transaction of the till, or of the terminal, at this moment.
+/// Makes the identification of a transaction, of the till or the terminal, with the current time.
 fn identification(number: &str) -> TransactionIdentification {
     let time_stamp = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     TransactionIdentification { transaction_id: number.to_owned(), time_stamp }
@@ -160,7 +160,7 @@ fn message(args: &Args, service_id: &str) -> io::Result<RequestBody> {
         Wish::Reverse { transaction, amount } => RequestBody::Reversal(Box::new(ReversalRequest {
             sale_data: None,
             original_poi_transaction: OriginalPoiTransaction {
-                // Its number names it; its time is not looked at where a payment has an id.
+                // The number identifies the payment; the terminal ignores the time of a payment with an id.
                 poi_transaction_id: Some(identification(transaction)),
                 ..OriginalPoiTransaction::default()
             },
@@ -239,14 +239,14 @@ impl<'a> Till<'a> {
             let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             std::fs::read_to_string(path).map_err(named)
         };
-        // Installed already by another part of this program: as good.
+        // An error means that another part of this program has installed a provider already, which works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let authority = Certificate::from_pem_bundle(read(&args.ca)?.as_bytes()).map_err(|error| wrong(&error))?;
         let client = Client::builder()
             .user_agent(concat!("pos-sim/", env!("CARGO_PKG_VERSION")))
             .tls_certs_only(authority)
             .redirect(Policy::none())
-            // A message that is sent again says so itself.
+            // A message that is sent again must say so, so the client never repeats one.
             .retry(reqwest::retry::never())
             .no_proxy()
             .timeout(LONGEST)
@@ -261,7 +261,7 @@ impl<'a> Till<'a> {
         Ok(Self { args, client, key: key.transpose()? })
     }
 
-    /// The answer; an Abort has none.
+    /// Returns the answer; an Abort has none.
     async fn asks(&self, service_id: &str, body: RequestBody) -> io::Result<Option<Message>> {
         let header = Header::request(body.category(), service_id, &self.args.sale_id, &self.args.poi_id);
         header.check().map_err(|error| wrong(&error))?;
@@ -307,7 +307,7 @@ impl<'a> Till<'a> {
     }
 }
 
-/// Shows an answer; the exit code.
+/// Prints an answer; returns the exit code.
 fn shown(answer: &Message) -> u8 {
     let response = match answer {
         Message::Response(response) => response,
@@ -385,7 +385,7 @@ fn reversed(reversal: &ReversalResponse) -> u8 {
     code
 }
 
-/// How the terminal calls it, and its receipts.
+/// Prints the terminal's id of the transaction, and its receipts.
 fn named(data: Option<&PoiData>, receipts: &[PaymentReceipt]) {
     if let Some(data) = data {
         say(&format!("transaction {}", data.poi_transaction_id.transaction_id));
@@ -407,7 +407,7 @@ fn sums(totals: &[TransactionTotals]) {
     }
 }
 
-/// The result in a line; the exit code.
+/// Prints the result in a line; returns the exit code.
 fn ended(outcome: &Outcome) -> u8 {
     let mut line = outcome.result.to_string();
     line.extend(outcome.error_condition.map(|condition| format!(" {condition}")));
@@ -416,7 +416,7 @@ fn ended(outcome: &Outcome) -> u8 {
     u8::from(!matches!(outcome.result, ResultWord::Success | ResultWord::Partial))
 }
 
-/// Texts come as forms are written: names, values, and signs by their numbers.
+/// Decodes a text in the form encoding: names, values, and percent-encoded characters.
 fn spaced(text: &str) -> String {
     let pairs = form_urlencoded::parse(text.as_bytes());
     let pairs =
@@ -424,7 +424,7 @@ fn spaced(text: &str) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether somebody still reads changes nothing.
+/// Prints a line; a reader that is gone changes nothing.
 fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -1,5 +1,4 @@
-//! A ZVT till: it registers, sends one command, acknowledges what comes, and shows it. What it prints goes to standard
-//! output.
+//! A ZVT till: it registers, sends one command, acknowledges the messages, and prints them to standard output.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -19,9 +18,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use pos_terms::money::{Amount, Currency};
 
-/// T4: as long as a till waits for the end of a command.
+/// T4: the time for which a till waits for the end of a command.
 const T4: Duration = Duration::from_secs(180);
-/// T3: as long as it waits for the answer to one.
+/// T3: the time for which it waits for the answer to a command.
 const T3: Duration = Duration::from_secs(5);
 
 /// `pos-sim till zvt`.
@@ -113,7 +112,7 @@ pub(super) async fn run(args: Args) -> io::Result<u8> {
     let mut till = Till { stream, splitter: Splitter::default(), waiting: Vec::new(), trace: args.trace };
     let mut fields = Fields::default();
     fields.set_tlv(0x26, &[0x0A, 2, 6, 0xD3]);
-    // Bits 02, 04 and 80: receipts come to the till; 08: it wants to hear how it goes on.
+    // Bits 02, 04 and 80: receipts come to the till; 08: the till gets the progress.
     let config = if args.print == Print::Till { 0x8E } else { 0x08 };
     let currency = Some(args.currency.to_bcd());
     let registration = Registration { password: Password(args.password), config, currency, fields };
@@ -192,7 +191,7 @@ impl Till {
         Ok(apdu)
     }
 
-    /// Sends a command, and acknowledges until it is over.
+    /// Sends a command, and acknowledges messages until it is over.
     async fn does(&mut self, command: &Command, acknowledge: Acknowledge) -> io::Result<u8> {
         self.send(&command.apdu()).await?;
         let answer = self.hear(Instant::now() + T3).await?;
@@ -240,7 +239,7 @@ impl Till {
     }
 }
 
-/// Shows what was told; the exit code at the end of a command.
+/// Prints a message; returns the exit code at the end of a command.
 fn shown(told: &TerminalMessage) -> Option<u8> {
     match told {
         TerminalMessage::Intermediate(status) => say(&format!("… {status:02X}")),
@@ -276,7 +275,7 @@ fn status(fields: &Fields) -> String {
     line
 }
 
-/// Whether somebody still reads changes nothing.
+/// Prints a line; a reader that is gone changes nothing.
 fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

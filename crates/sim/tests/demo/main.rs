@@ -1,6 +1,7 @@
 //! `cargo demo` as a person starts it: the real programs as processes, a pty, TLS, a printer, one sale, its exit code.
 //!
-//! What each card does is proved in `tests/terminal/sale.rs` of the agent; here it is that the programs fit together.
+//! The agent's `tests/terminal/sale.rs` proves the behaviour of each card; the tests here prove that the programs fit
+//! together.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -17,14 +18,14 @@ mod panes;
 mod states;
 mod terminal;
 
-/// The agent, which lies beside the simulators' program.
+/// Returns the agent, which is in the folder of the simulators' program.
 fn agent() -> PathBuf {
     let agent = Path::new(env!("CARGO_BIN_EXE_pos-sim")).with_file_name("pos-agent");
     assert!(agent.exists(), "{} is not there; run: cargo build --package pos-agent", agent.display());
     agent
 }
 
-/// `pos-sim demo --once …` with the agent of this test run.
+/// Runs `pos-sim demo --once …` with the agent of this test run.
 fn demo(words: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_pos-sim"))
         .args(["demo", "--once", "--agent"])
@@ -36,7 +37,7 @@ fn demo(words: &str) -> Output {
         .unwrap()
 }
 
-/// Words of the command line, exit code, and what is on both copies of the receipt.
+/// Words of the command line, exit code, and the text on both copies of the receipt.
 type Line = (&'static str, i32, &'static [&'static str]);
 
 const DEMOS: &[Line] = &[
@@ -52,7 +53,7 @@ const DEMOS: &[Line] = &[
     ("--gateway-off", 69, &["NOT CARRIED OUT", "NOT CHARGED"]),
 ];
 
-/// What is told of the person's hands, in the words of the open shop.
+/// The sentences about the person's actions, in the words of the open shop.
 const TOLD: &[(&str, &[&str])] = &[
     ("--card swipe", &["You swipe the card swipe."]),
     (
@@ -156,7 +157,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.says("The agent knows demo-1 already and does nothing a second time.");
     shop.shows(&["Ledger 1"]);
 
-    // Approved, and the answer never comes: the power goes while the agent waits for it.
+    // Approved, but the answer never comes: the power is cut while the agent waits for it.
     shop.press("n5.71\r");
     shop.shows(&["demo-2: Waiting for a card to pay 5.71 EUR", "INSERT, TAP OR SWIPE"]);
     shop.press("9t");
@@ -164,7 +165,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.press("k");
     shop.shows(&["agent no power", "k give the agent its power back"]);
     shop.says("The agent does not run any more.");
-    // By itself: a second k that came after that would cut it again.
+    // The power comes back automatically: a second k after that would cut it again.
     shop.says("The agent has power again.");
     shop.shows(&["5.71 EUR  sale 2 by tapping: taken back"]);
     shop.shows(&["void of sale 2", "charged in all: 12.34 EUR", "agent ready"]);
@@ -205,7 +206,7 @@ fn a_terminal_that_hangs_up_ends_the_shop() {
 fn a_terminal_that_can_do_no_more_gets_lines() {
     for (term, more) in [("dumb", &[][..]), ("xterm-256color", &["--plain"])] {
         let mut shop = Terminal::open(term, more);
-        // The card list is longer than the screen: its end is what stands there.
+        // The card list is longer than the screen, so the screen shows its end.
         shop.shows(&["Q debit", "It is a debit card of another brand.", "[ WELCOME ]  It has nothing to do."]);
         assert!(!shop.emulator.screen().alternate_screen(), "{term} {more:?}");
         shop.press("i");

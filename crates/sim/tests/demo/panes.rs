@@ -1,11 +1,11 @@
-//! What stands in the panes of the demo's screen, read from the screen alone.
+//! The text in the panes of the demo's screen, read from the screen only.
 
 use std::collections::BTreeSet;
 
 /// The corners of a pane or a sheet.
 const CORNERS: [[&str; 5]; 2] = [["╭", "╮", "╰", "╯", "│"], ["╔", "╗", "╚", "╝", "║"]];
 
-/// Where a pane is: the columns and rows of its border.
+/// The position of a pane: the columns and rows of its border.
 struct Pane {
     left: u16,
     right: u16,
@@ -18,7 +18,7 @@ fn symbol(screen: &vt100::Screen, row: u16, column: u16) -> String {
     screen.cell(row, column).map(|cell| cell.contents().to_owned()).unwrap_or_default()
 }
 
-/// Every pane that has its four corners.
+/// Returns every pane that has its four corners.
 fn borders(screen: &vt100::Screen) -> Vec<Pane> {
     let (height, width) = screen.size();
     let mut panes = Vec::new();
@@ -39,7 +39,7 @@ fn borders(screen: &vt100::Screen) -> Vec<Pane> {
     panes
 }
 
-/// What stands in each pane, and on the whole screen: its words with a blank between two.
+/// Returns the text of each pane, and of the whole screen: the words with one blank between them.
 pub(crate) fn panes(screen: &vt100::Screen) -> Vec<String> {
     let in_one = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let pane = |Pane { left, right, top, bottom, .. }: &Pane| {
@@ -56,7 +56,7 @@ pub(crate) fn panes(screen: &vt100::Screen) -> Vec<String> {
     all
 }
 
-/// No pane lies over another: the border of each is there to its end, and no two have a cell in common.
+/// Checks that no pane covers another: the border of each is complete, and no two share a cell.
 pub(crate) fn panes_are_whole(screen: &vt100::Screen) {
     let panes = borders(screen);
     assert!(!panes.is_empty(), "no pane:\n{}", screen.contents());
@@ -73,7 +73,8 @@ pub(crate) fn panes_are_whole(screen: &vt100::Screen) {
     }
 }
 
-/// The words of the screen: what a person reads between blanks and borders. Paths are longer than a line can be.
+/// Returns the words of the screen: the text between blanks and borders. Paths are left out, because they are longer
+/// than a line.
 pub(crate) fn words(screen: &vt100::Screen) -> BTreeSet<String> {
     let border = |c: char| c.is_whitespace() || ('─'..='╿').contains(&c) || "▲▼▏›…".contains(c);
     let is_word = |word: &&str| word.contains(char::is_alphabetic) && !word.contains('/') && !word.contains("pos-shop");

@@ -1,5 +1,4 @@
-//! The demo is driven through all that can be seen in it, on a small and on a large screen: what it says stands there
-//! whole.
+//! The demo in all its visible states, on a small and on a large screen: every sentence is shown whole.
 
 use super::terminal::Terminal;
 
@@ -13,7 +12,7 @@ fn nothing_is_cut_off_at_120_by_40() {
     every_state((120, 40));
 }
 
-/// In every state its sentence stands whole, and no word is cut.
+/// Checks that in every state its sentence is shown whole, and no word is cut.
 fn every_state(size: (u16, u16)) {
     let mut shop = Terminal::open("xterm-256color", &[]);
     shop.resize(size.0, size.1);
@@ -28,9 +27,9 @@ fn every_state(size: (u16, u16)) {
     shop.ends_and_gives_the_terminal_back();
 }
 
-/// Approved with PIN, declined, approved in part, signed: `demo-1` to `demo-4`.
+/// Runs `demo-1` to `demo-4`: approved with PIN, declined, approved in part, signed.
 fn sales(shop: &mut Terminal, size: (u16, u16)) {
-    // What the reader shows of the amount is what the agent has sent to it.
+    // The reader shows the amount that the agent has sent to it.
     shop.press("n\r");
     shop.says("12.34 EUR INSERT, TAP OR SWIPE It waits for a card. The slot is empty.");
     shop.cuts_no_word(size);
@@ -59,9 +58,9 @@ fn sales(shop: &mut Terminal, size: (u16, u16)) {
     takes_the_card(shop);
 }
 
-/// Refund, refused void, tip, void: `demo-5` to `demo-8`.
+/// Runs `demo-5` to `demo-8`: refund, refused void, tip, void.
 fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
-    // A part of it is given back, then it cannot be voided any more.
+    // A part of it is refunded, and then it cannot be voided.
     shop.press("b");
     shop.says("How much of demo-4 is given back? Enter alone gives back all.");
     shop.cuts_no_word(size);
@@ -73,7 +72,7 @@ fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
     shop.says("The agent does not begin demo-6, and no money moves.");
     shop.cuts_no_word(size);
 
-    // The tip is typed on the reader, and the card is asked for both together. Then all of it is undone.
+    // The tip is typed on the reader, and the card pays both together. Then all of it is reversed.
     shop.press("2m\r");
     shop.says("12.34 EUR ENTER TIP Type the tip on the reader. The slot is empty.");
     shop.cuts_no_word(size);
@@ -90,7 +89,7 @@ fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
     shop.cuts_no_word(size);
 }
 
-/// Ledger, totals, help.
+/// Shows ledger, totals, help.
 fn sheets(shop: &mut Terminal, size: (u16, u16)) {
     // The ledger of the gateway, and the totals of the agent.
     shop.press("\t");
@@ -113,7 +112,7 @@ fn sheets(shop: &mut Terminal, size: (u16, u16)) {
     shop.press(" ");
 }
 
-/// A printer without paper, an answer that never comes, a gateway that is off: `demo-9` to `demo-11`.
+/// Runs `demo-9` to `demo-11`: a printer without paper, an answer that never comes, a gateway that is off.
 fn troubles(shop: &mut Terminal, size: (u16, u16)) {
     shop.press("p");
     shop.says("You take the paper out of the printer.");
@@ -125,7 +124,7 @@ fn troubles(shop: &mut Terminal, size: (u16, u16)) {
     shop.press("ppp");
     shop.says("You switch the printer on.");
 
-    // Approved without an answer, and then nobody can be asked any more.
+    // Approved without an answer, and then the gateway cannot be reached.
     shop.press("n5.71\ri");
     shop.shows(&["5.71 EUR  sale 9 by chip: charged"]);
     shop.press("g");
@@ -138,7 +137,7 @@ fn troubles(shop: &mut Terminal, size: (u16, u16)) {
     shop.cuts_no_word(size);
 }
 
-/// The card is taken out, and the terminal is ready for the next sale.
+/// Takes the card out, and checks that the terminal is ready for the next transaction.
 fn takes_the_card(shop: &mut Terminal) {
     shop.shows(&["REMOVE CARD"]);
     shop.press("r");

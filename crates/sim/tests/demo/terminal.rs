@@ -1,5 +1,4 @@
-//! The demo in a pseudo-terminal of its own, read by a terminal emulator: keys go in, what a person would see comes
-//! out.
+//! The demo in its own pseudo-terminal, read by a terminal emulator: keys go in, the visible screen comes out.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -16,22 +15,22 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::panes::{panes, panes_are_whole, words};
 
-/// What a screen says only when there is no room for everything.
+/// Words that a screen shows only when there is no room for everything.
 const OF_NARROW_SCREENS: [&str; 6] = ["more", "earlier", "Tab", "receipts", "ledger", "Ledger"];
 
-/// Bytes after which the screen is looked at.
+/// The bytes after which the screen is checked.
 const PIECE: usize = 256;
-/// For a whole step of a person, on a slow and busy machine.
+/// The time-out of a whole step of a person, on a slow and busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The demo in a terminal: keys go in, what a person would see comes out.
+/// The demo in a terminal: keys go in, the visible screen comes out.
 pub(crate) struct Terminal {
     demo: Child,
     keys: File,
     /// The demo's side of the terminal, kept open so that its settings can be read afterwards.
     _inside: OwnedFd,
     output: mpsc::Receiver<Vec<u8>>,
-    /// What came and is not on the screen yet.
+    /// Output that is not on the screen yet.
     waiting: Vec<u8>,
     pub(crate) emulator: vt100::Parser,
     folder: tempfile::TempDir,
@@ -67,12 +66,12 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until every one of these is on the screen at once.
+    /// Waits until all of these are on the screen at the same time.
     pub(crate) fn shows(&mut self, words: &[&str]) {
         self.until(|screen| words.iter().all(|word| screen.contents().contains(word)), &format!("{words:?}"));
     }
 
-    /// Waits until this sentence stands whole, in one pane or over the whole width, on however many lines.
+    /// Waits until this sentence is shown whole, in one pane or over the whole width, on any number of lines.
     pub(crate) fn says(&mut self, sentence: &str) {
         self.until(|screen| panes(screen).iter().any(|pane| pane.contains(sentence)), sentence);
     }
@@ -88,16 +87,16 @@ impl Terminal {
                     Err(error) => panic!("{what}: {error}; the screen:\n{}", self.emulator.screen().contents()),
                 }
             }
-            // A little at a time: what stands on the screen for a moment only is seen all the same.
+            // The output is processed in small pieces, so that text that is shown only briefly is seen too.
             let next = self.waiting.drain(..self.waiting.len().min(PIECE)).collect::<Vec<_>>();
             self.emulator.process(&next);
         }
     }
 
-    /// At this size no word is cut: each one that stands there stands on a screen with room for everything too.
+    /// Checks that at this size no word is cut: each word is also on a screen with room for everything.
     pub(crate) fn cuts_no_word(&mut self, size: (u16, u16)) {
         let mut pieces = Vec::new();
-        // Again when something was told between the two.
+        // It tries again if the screen has changed between the two.
         for _ in 0..5 {
             let whole = self.words_at((200, 60));
             let small = self.words_at(size);
@@ -111,11 +110,11 @@ impl Terminal {
         panic!("{pieces:?} at {size:?}:\n{}", self.emulator.screen().contents());
     }
 
-    /// The words of the screen, drawn anew at this size.
+    /// Returns the words of the screen, drawn anew at this size.
     fn words_at(&mut self, (width, height): (u16, u16)) -> BTreeSet<String> {
         self.emulator.process(b"\x1b[2J");
         self.resize(width, height);
-        // What is drawn last.
+        // The text that is drawn last.
         let ends = |screen: &vt100::Screen| {
             let last = screen.rows(0, width).last().unwrap_or_default();
             last.contains("q quit") || last.contains("back to the shop")
@@ -133,7 +132,7 @@ impl Terminal {
         kill_process(Pid::from_child(&self.demo), signal).unwrap();
     }
 
-    /// The demo ends with 0, the terminal is as it was, and nothing is left behind.
+    /// Checks that the demo ends with 0, restores the terminal and leaves nothing behind.
     pub(crate) fn ends_and_gives_the_terminal_back(mut self) {
         assert_eq!(self.demo.wait().unwrap().code(), Some(0));
         self.until(|screen| !screen.alternate_screen() && !screen.hide_cursor(), "the screen before, and its cursor");
@@ -154,8 +153,8 @@ pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd
         open(ptsname(&outside, Vec::new()).unwrap(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
             .unwrap();
     tcsetwinsize(&outside, size(80, 24)).unwrap();
-    // A session of its own, so that the demo sees this terminal and not the one in which the tests run. It replaces
-    // itself by the demo: the process is the same.
+    // A new session, so that the demo sees this terminal and not the one in which the tests run. `setsid` replaces
+    // itself by the demo, so the process is the same.
     let demo = Command::new("setsid")
         .args(["--ctty", env!("CARGO_BIN_EXE_pos-sim"), "demo", "--agent"])
         .arg(super::agent())
@@ -173,7 +172,7 @@ pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // After a test that failed: it ends its agent with it.
+        // After a failed test this ends the demo, which ends its agent.
         if let Ok(None) = self.demo.try_wait() {
             self.send(Signal::TERM);
             let _ = self.demo.wait();

@@ -1,5 +1,5 @@
-//! The two books laid side by side: the gateway's ledger, and the agent's journal as an operator reads it with any
-//! SQLite tool.
+//! The comparison of the gateway's ledger with the agent's journal, which is read as an operator does with any SQLite
+//! tool.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Counter;
 
-/// A sale as the journal has it.
+/// A transaction as it is in the journal.
 #[derive(Debug)]
 pub struct Kept {
     pub order: Order,
@@ -19,13 +19,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Whether it is written that the payment is about to be sent.
+    /// Returns whether the journal says that the payment is about to be sent.
     pub fn asked(&self) -> bool {
         self.records.iter().any(|record| matches!(record, Record::Asked { .. }))
     }
 
-    /// Whether it is written that a request is about to be sent under this reference: the payment's, or a reversal's
-    /// own.
+    /// Returns whether the journal says that a request is about to be sent under this reference: the payment's, or the
+    /// reversal's own one.
     pub fn announced(&self, reference: &str) -> bool {
         (self.order.merchant_transaction_id == reference && self.asked())
             || self
@@ -41,14 +41,14 @@ impl Kept {
         })
     }
 
-    /// The names of its records, in their order.
+    /// Returns the names of its records, in their order.
     pub fn kinds(&self) -> Vec<&'static str> {
         self.records.iter().map(Record::name).collect()
     }
 }
 
 impl Counter {
-    /// The journal's sales, oldest first. The file is opened anew, read-only.
+    /// Returns the journal's transactions, oldest first. The file is opened anew, read-only.
     pub fn kept(&self) -> Vec<Kept> {
         let path = self.shop.folder().join("journal.db");
         if !path.exists() {
@@ -68,7 +68,7 @@ impl Counter {
         kept
     }
 
-    /// What the gateway holds as charged for one reference of a till, as `12.34 EUR`.
+    /// Returns the amounts that the gateway holds as charged for one reference of a till, as `12.34 EUR`.
     pub fn charged_for(&self, reference: &str) -> Vec<String> {
         let ledger = self.shop.gateway.ledger();
         let kept = self.kept();
@@ -78,8 +78,8 @@ impl Counter {
             .collect()
     }
 
-    /// Nothing is in the ledger that was not announced in the journal; what has ended holds exactly what its end says;
-    /// nothing is charged twice; no card number is on the disk.
+    /// Checks four rules. Every entry of the ledger was announced in the journal. An ended transaction holds exactly
+    /// what its outcome says. Nothing is charged twice. No card number is on the disk.
     pub fn audit(&self, what: &str) {
         let (ledger, kept) = (self.shop.gateway.ledger(), self.kept());
         for entry in ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit) {
@@ -113,7 +113,7 @@ impl Counter {
             begins[usize::from(u16::from_be_bytes([number[0], number[1]]))] = true;
         }
         for file in fs::read_dir(self.shop.folder()).unwrap().map(Result::unwrap) {
-            // The reader's line and the till's socket are no files.
+            // The reader's connection and the till's socket are no files.
             if !file.file_type().unwrap().is_file() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! A counter with everything on it: a simulated shop on real wires (pty, TLS, TCP) and the real agent in this process,
-//! asked over its Unix socket as a till would.
+//! A complete counter: a simulated shop with real connections (pty, TLS, TCP), and the real agent in this process.
+//! Tests ask the agent over its Unix socket, as a till does.
 
 use std::future::Future;
 
@@ -32,12 +32,12 @@ struct Running {
 }
 
 impl Counter {
-    /// A shop as it comes, with the agent ready for a sale.
+    /// Opens a shop with the usual options, and waits until the agent is ready for a transaction.
     pub async fn open() -> Self {
         Self::open_with(Options::default()).await
     }
 
-    /// A shop with options, with the agent ready for a sale as far as its own side goes.
+    /// Opens a shop with options, and waits until the agent is ready, independently of the gateway.
     pub async fn open_with(options: Options) -> Self {
         let mut counter = Self::closed(options).await;
         counter.start_agent();
@@ -45,18 +45,16 @@ impl Counter {
         counter
     }
 
-    /// The shop alone.
+    /// Opens the shop without an agent.
     pub async fn closed(options: Options) -> Self {
-        // With RUST_LOG set a failing test shows what the agent did.
-        // Without it the place of the process's log stays free for a test that keeps one.
-        if let Some(filter) = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()) {
-            let lines = tracing_subscriber::fmt::layer().with_test_writer();
-            let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
-        }
-        // Installed already by another test of this program: as good.
+        // With RUST_LOG set a failing test shows the agent's log.
+        let filter = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()).unwrap_or_default();
+        let lines = tracing_subscriber::fmt::layer().with_test_writer();
+        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        // An error means that another test of this program has installed a provider already, which works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
-        // Without connections that are kept: one may be closed by the agent in the moment it is used again.
+        // No connection is kept for reuse, because the agent may close it at the moment of its next use.
         let http =
             reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { shop, http, agent: None }
@@ -64,7 +62,7 @@ impl Counter {
 
     pub fn start_agent(&mut self) {
         let config = config::load(&self.shop.config()).unwrap();
-        // A program that another test starts in this moment has the locks of this process, until it is itself.
+        // A program that another test is starting holds the locks of this process until it runs.
         for _ in 0..10_000 {
             if !pos_journal::is_held(&config.journal.path) {
                 break;
@@ -76,7 +74,7 @@ impl Counter {
         self.agent = Some(Running { stop, task });
     }
 
-    /// The same terminal, from now on in another currency: a terminal has one at a time.
+    /// Changes the terminal's currency: a terminal has one at a time.
     pub async fn change_currency(&mut self, currency: &str) {
         self.stop_agent().await;
         let text = std::fs::read_to_string(self.shop.config()).unwrap();
@@ -90,29 +88,29 @@ impl Counter {
         self.until_ready().await;
     }
 
-    /// Ends the agent in an orderly way.
+    /// Stops the agent properly.
     pub async fn stop_agent(&mut self) {
         let running = self.agent.take().unwrap();
         drop(running.stop);
         running.task.await.unwrap().unwrap();
     }
 
-    /// Ends the agent as a power cut does: between two of its steps, with nothing tidied up.
+    /// Ends the agent as a power cut does: between two of its steps, without cleaning up.
     pub async fn cut_power(&mut self) {
         let running = self.agent.take().unwrap();
         running.task.abort();
         assert!(running.task.await.unwrap_err().is_cancelled());
-        // The journal's thread lets go of the file a moment later.
+        // The journal's thread releases the file a moment later.
         let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
         lock.lock().unwrap();
     }
 
-    /// Waits until the agent says that it can take a sale, and that none is at the reader.
+    /// Waits until the agent is ready for a transaction, and none is at the reader.
     pub async fn until_ready(&self) {
         self.until_status("ready", |status| status.ready && !status.busy).await;
     }
 
-    /// Waits until a sale can begin, whatever is known of the gateway.
+    /// Waits until a transaction can begin, independently of the gateway's state.
     pub async fn until_free(&self) {
         let free = |status: &StatusView| status.reader.state == ReaderState::Ready && !status.busy;
         self.until_status("the reader", free).await;
@@ -137,7 +135,7 @@ impl Counter {
         self.http.get("http://till/v1/status").send().await.unwrap().json_of().await
     }
 
-    /// Begins a sale: the status code and the body.
+    /// Begins a sale; returns the status code and the body.
     pub async fn begin(&self, reference: &str, amount: &str) -> (u16, Value) {
         self.begin_in(reference, amount, "EUR").await
     }
@@ -156,7 +154,7 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// The till says what it takes of what was approved: the status code and the answer.
+    /// Sends the till's confirmation of an approved amount; returns the status code and the answer.
     pub async fn confirm(&self, reference: &str, said: Value) -> (u16, Value) {
         let url = format!("http://till/v1/sales/{reference}/confirm");
         let request = self.http.post(url).header("content-type", "application/json");
@@ -164,7 +162,7 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Somebody at the counter compares the signature.
+    /// Sends the cashier's decision about the signature.
     pub async fn sign(&self, reference: &str, accepted: bool) -> SaleView {
         let url = format!("http://till/v1/sales/{reference}/signature");
         let request = self.http.post(url).header("content-type", "application/json");
@@ -180,7 +178,7 @@ impl Counter {
         self.http.get(url).header("accept", "text/plain").send().await.unwrap().text().await.unwrap()
     }
 
-    /// Waits for a state of a sale.
+    /// Waits for a state of a transaction.
     pub async fn until(&self, reference: &str, what: &str, wanted: impl Fn(&SaleView) -> bool) -> SaleView {
         let asked = async {
             loop {
@@ -198,7 +196,7 @@ impl Counter {
         self.until(reference, "the sale's end", |view| view.state == SaleState::Ended).await
     }
 
-    /// The customer presents the card as soon as the reader asks for one, and does what it then asks for.
+    /// Plays the customer, who presents the card when the reader asks for one, and follows its further requests.
     pub async fn present(&self, card: &'static Card, entry: CardEntry) {
         within("the reader asking for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
         self.shop.reader.present(card, entry);
@@ -222,30 +220,31 @@ impl Counter {
         within(&format!("display {word:?}"), self.shop.reader.until(|screen| shows(&screen.lines))).await;
     }
 
-    /// A whole sale up to the card's being read.
+    /// Runs a sale until the card is read.
     pub async fn sell(&self, reference: &str, amount: &str, name: &str, entry: CardEntry) {
         let (status, body) = self.begin(reference, amount).await;
         assert_eq!(status, 201, "{body}");
         self.present(card(name).unwrap(), entry).await;
     }
 
-    /// The next receipt that comes out of the printer.
+    /// Returns the next receipt of the printer.
     pub async fn paper(&mut self) -> String {
         within("a receipt", self.shop.printer.next_receipt()).await
     }
 
-    /// What the reader was told, without its clock (D010), which the agent asks and sets by itself.
+    /// Returns the commands that the reader got, without its clock (D010), which the agent reads and sets
+    /// automatically.
     pub fn told_to_reader(&self) -> Vec<u16> {
         self.shop.reader.counters().commands.into_iter().filter(|command| *command != 0xD010).collect()
     }
 
-    /// What the gateway holds as charged, in all.
+    /// Returns all amounts that the gateway holds as charged.
     pub fn charged(&self) -> Vec<String> {
         self.shop.gateway.ledger().all_charged().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
     }
 }
 
-/// JSON of an answer; reqwest's own is not compiled in.
+/// Reads the JSON of an answer; reqwest's own reader is not compiled in.
 pub trait JsonOf {
     fn json_of<T: serde::de::DeserializeOwned>(self) -> impl Future<Output = T>;
 }

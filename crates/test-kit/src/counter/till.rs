@@ -1,5 +1,5 @@
-//! What a till hears: the real command line in a process of its own, and the events and questions of a till, each
-//! looked at together with what the gateway holds in that moment.
+//! The messages that a till gets: the real command line as a separate process, and the events and look-ups of a till.
+//! Each is compared with the gateway's ledger at that moment.
 
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::{Counter, JsonOf};
 
-/// The real program; it is ended when nobody waits for it any more.
+/// Returns a command for the real program, which is killed when no test waits for it.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(crate::agent());
     command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG").env_remove("CREDENTIALS_DIRECTORY");
@@ -21,26 +21,26 @@ pub fn program(arguments: &[&str]) -> Command {
 }
 
 impl Counter {
-    /// A verb of the real program, against the agent of this counter.
+    /// Runs a verb of the real program, against the agent of this counter.
     pub fn verb(&self, arguments: &[&str]) -> JoinHandle<Output> {
         let mut command = program(arguments);
         command.arg("--socket").arg(self.shop.socket());
         tokio::spawn(async move { command.output().await.unwrap() })
     }
 
-    /// Any body to `POST /v1/sales`: the status code and the answer.
+    /// Posts any body to `POST /v1/sales`; returns the status code and the answer.
     pub async fn post_sale(&self, body: &str) -> (u16, Value) {
         let request = self.http.post("http://till/v1/sales").header("content-type", "application/json");
         let answer = request.body(body.to_owned()).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// What a till asks for: the status code and the answer.
+    /// Sends a till's request; returns the status code and the answer.
     pub async fn ask(&self, body: Value) -> (u16, Value) {
         self.post_sale(&body.to_string()).await
     }
 
-    /// A transaction that needs no card, to its end.
+    /// Runs a transaction without a card to its end.
     pub async fn done(&self, body: Value) -> SaleView {
         let reference = body["reference"].as_str().unwrap().to_owned();
         let (status, answer) = self.ask(body).await;
@@ -48,7 +48,7 @@ impl Counter {
         self.until_ended(&reference).await
     }
 
-    /// Somebody at the counter compares the signature: the status code and the answer.
+    /// Sends the cashier's decision about the signature; returns the status code and the answer.
     pub async fn answer_signature(&self, reference: &str, accepted: bool) -> (u16, Value) {
         let url = format!("http://till/v1/sales/{reference}/signature");
         let request = self.http.post(url).header("content-type", "application/json");
@@ -56,20 +56,20 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Any command: the status code and the answer.
+    /// Sends any command; returns the status code and the answer.
     pub async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
         let request = self.http.post(format!("http://till{path}")).header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Any question: the status code and the answer.
+    /// Sends any GET request; returns the status code and the answer.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let answer = self.http.get(format!("http://till{path}")).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// The sale, when it is known.
+    /// Returns the transaction if it is known.
     pub async fn find(&self, reference: &str) -> Option<SaleView> {
         let answer = self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap();
         match answer.status().as_u16() {
@@ -78,15 +78,15 @@ impl Counter {
         }
     }
 
-    /// Begins to listen to every event.
+    /// Begins to receive every event.
     pub async fn listen(&self) -> Ears {
         let stream = self.http.get("http://till/v1/events").send().await.unwrap();
         Ears { stream, text: String::new(), heard: Vec::new() }
     }
 
-    /// Asks and listens, and looks at the gateway each time, until the sale is as wanted: the till is never told of an
-    /// end without a charge while the gateway holds one (design: invariant 3). And whatever the gateway has processed
-    /// was announced in the journal before.
+    /// Looks up and receives events until the transaction is as wanted, and compares each with the gateway. The till
+    /// must never get an end without a charge while the gateway holds one (design: invariant 3). And every payment that
+    /// the gateway has processed was announced in the journal earlier.
     pub async fn follow(
         &self,
         ears: &mut Ears,
@@ -116,7 +116,7 @@ impl Counter {
         crate::within(what, looking).await
     }
 
-    /// A till that hears of no charge hears it only when there is none.
+    /// Checks that a till gets "no charge" only if there is none.
     pub fn told_the_truth(&self, view: &SaleView, what: &str) {
         let uncharged =
             matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
@@ -136,7 +136,7 @@ impl Counter {
     }
 }
 
-/// A listener at `GET /v1/events`.
+/// A client of `GET /v1/events`.
 pub struct Ears {
     stream: reqwest::Response,
     text: String,
@@ -145,7 +145,7 @@ pub struct Ears {
 }
 
 impl Ears {
-    /// The steps that have come since the last time.
+    /// Returns the steps since the last call.
     pub async fn hear(&mut self) -> Vec<Progress> {
         while let Ok(Ok(Some(chunk))) = tokio::time::timeout(Duration::ZERO, self.stream.chunk()).await {
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
@@ -160,7 +160,7 @@ impl Ears {
         new
     }
 
-    /// The next step, waited for.
+    /// Waits for the next step.
     pub async fn next(&mut self) -> Progress {
         loop {
             while let Some((event, rest)) = self.text.split_once("\n\n") {
@@ -176,7 +176,7 @@ impl Ears {
         }
     }
 
-    /// The states of one sale in the order in which they were told, each once.
+    /// Returns the states of one transaction in the order in which they came, each once.
     pub fn states(&self, reference: &str) -> Vec<SaleState> {
         let views = self.heard.iter().filter_map(|step| step.sale.as_deref());
         let mut states: Vec<_> = views.filter(|sale| sale.reference == reference).map(|sale| sale.state).collect();

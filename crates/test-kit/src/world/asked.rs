@@ -1,5 +1,5 @@
-//! What a till's protocol asks of the terminal in the world, carried to the agent without a wire. Each answer is a
-//! point where the power can go or the line can break.
+//! The requests of a till's protocol to the terminal in the world, carried to the agent without a connection. At each
+//! answer the power or the connection can be cut.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use tokio::time::{Instant, sleep};
 use super::cut_points::{Fate, Place};
 use super::tills::{Confirms, Says, Till};
 
-/// What a till knows of its payment.
+/// A till's knowledge about its payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belief {
-    /// It must ask.
+    /// The till must ask.
     Unknown,
-    /// The goods are given out.
+    /// The till believes that this amount is paid: the goods are given out.
     Paid(u64),
     NotPaid,
 }
@@ -26,7 +26,7 @@ pub enum Belief {
 pub struct Terminal<'a>(pub &'a Till);
 
 impl Terminal<'_> {
-    /// Whether what is on its way arrives, and then the power may be gone.
+    /// Returns whether a message arrives; the power may be cut right after it.
     pub async fn arrives(&self) -> bool {
         match self.0.world.pass(Place::Till) {
             Fate::Happens => true,

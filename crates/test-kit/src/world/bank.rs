@@ -1,12 +1,12 @@
-//! The bank: the gateway and everything behind it, with a ledger in memory (`ledger.rs`). It is written from the
-//! interface and shares nothing with the agent, nor with `pos-sim`'s gateway. What it says and refuses is in
-//! `host_rules.rs`, its end of the line in `bank_server.rs`.
+//! The bank: the simulated gateway with its issuers, and a ledger in memory (`ledger.rs`). It is written from the
+//! interface and shares no code with the agent or with `pos-sim`'s gateway. `host_rules.rs` has its answers and
+//! refusals, `bank_server.rs` its end of the connection.
 //!
 //! | rules | what it books |
 //! |---|---|
-//! | checked | what its own rules allow: no more goes back, or is captured, than there is |
-//! | permissive | everything it is told, as often as it is told |
-//! | literal | as permissive, but each reference once; it says and takes only what the interface says |
+//! | checked | what its own rules allow: no more is returned or captured than there is |
+//! | permissive | every request, as often as it comes |
+//! | literal | as permissive, but each reference once; it says and accepts only what the interface says |
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -19,16 +19,16 @@ use super::host_rules::{HostRules, ShownFields, id_of, shown};
 use super::ledger::{Asked, AskedThing, EARLIER_DAY, Entry, EntryState, Practice, RequestFate};
 use super::tills::TillResult;
 
-/// When a request is carried out whose line was cut before it was: longer than any answer is waited for.
+/// The delay of a request whose connection was cut before it was carried out: longer than any wait for an answer.
 pub const LATE: Duration = Duration::from_secs(90);
-/// How long a late answer takes; the agent waits 10 s.
+/// The delay of a late answer; the agent waits 10 s.
 const LATE_ANSWER: Duration = Duration::from_secs(25);
-/// How long a payment is pending.
+/// The time for which a payment is pending.
 const PENDING: Duration = Duration::from_secs(3);
-/// What is reversed of a payment by a bank that reverses a part, in minor units.
+/// The amount that a bank reverses in part, in minor units.
 const PART: u64 = 100;
 
-/// How the bank treats the next payments.
+/// The bank's behaviour at the next payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Behaviour {
     Approves,
@@ -38,40 +38,40 @@ pub enum Behaviour {
     PendingThenDeclined,
     /// Too many requests, twice; then approved.
     Throttles,
-    /// HTTP 500 and nothing done.
+    /// HTTP 500; nothing was done.
     FailsBefore,
-    /// HTTP 500 and all done.
+    /// HTTP 500; everything was done.
     FailsAfter,
-    /// Booked, and an answer of no meaning.
+    /// Booked; the answer has no meaning.
     Garbage,
     SilentBefore,
     SilentAfter,
-    /// Booked at once, answered when nobody listens any more.
+    /// Booked immediately; the answer comes when the agent has stopped waiting.
     AnswersLate,
-    /// Booked later than the agent waits for the answer.
+    /// Booked after the agent has stopped waiting for the answer.
     BooksLate,
-    /// Approves more than was asked for.
+    /// Approves more than the requested amount.
     ApprovesMore,
     ApprovesInAnotherCurrency,
-    /// Approves, and says "declined" to the chip.
+    /// Approves, but sends "declined" to the chip.
     ContradictsItself,
-    /// Does nothing, and answers with the approval of somebody else's payment.
+    /// Does nothing, and answers with the approval of another payment.
     MixesUp,
-    /// Approves a part, and says nothing.
+    /// Approves a part, and does not answer.
     ApprovesPartSilently,
     /// Does nothing, and answers with an approval of another kind.
     ApprovesAnotherKind,
     /// Does nothing, and answers with an approval whose id was seen before.
     ApprovesAnOldId,
-    /// Booked, and the approval comes with HTTP 401, 403 or 404.
+    /// Booked; the approval comes with HTTP 401, 403 or 404.
     ApprovesAndRefuses,
-    /// Declined, and said with HTTP 200.
+    /// Declined, with HTTP 200.
     DeclinesOddly,
-    /// Booked, and answered with HTTP 200 and the code of a decline.
+    /// Booked; the answer is HTTP 200 with the code of a decline.
     BooksAndDeclines,
-    /// Booked whole, and answered as approved in part.
+    /// Booked whole; the answer says approved in part.
     AnswersAPart,
-    /// Nothing done: the request is invalid, it says.
+    /// Nothing done; the answer says that the request is invalid.
     FindsItInvalid,
 }
 
@@ -105,36 +105,35 @@ impl Behaviour {
     ];
 }
 
-/// How the bank treats what comes after: questions and the agent's own reversals, so many times before it is well
-/// again.
+/// The bank's behaviour at a look-up or at a reversal of the agent. After the last entry of the queue it works again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trouble {
     /// HTTP 404 to a query.
     CannotFind,
     /// HTTP 500.
     Fails,
-    /// An answer of no meaning.
+    /// An answer without meaning.
     Garbage,
-    /// Nothing is done, nothing is said.
+    /// Nothing is done, and no answer is sent.
     Silent,
-    /// All is done, nothing is said.
+    /// Everything is done, and no answer is sent.
     SilentAfter,
     /// The access token was revoked.
     Refuses,
-    /// The list holds everybody's payments.
+    /// The list has the payments of all terminals.
     ListsAll,
-    /// HTTP 404 to every query by reference, for good; reversals are taken.
+    /// HTTP 404 to every query by reference, for good; reversals are accepted.
     NeverFinds,
-    /// HTTP 500 to a question; reversals are taken.
+    /// HTTP 500 to a look-up; reversals are accepted.
     CannotTell,
     /// A reversal is carried out in part, and the answer says so.
     ReversesPart,
-    /// A reversal is carried out in part, and nothing is said.
+    /// A reversal is carried out in part, and no answer is sent.
     ReversesPartSilently,
 }
 
 impl Trouble {
-    /// What can befall a question or a reversal.
+    /// The troubles of look-ups and reversals.
     pub const ALL: [Self; 8] = [
         Self::CannotFind,
         Self::Fails,
@@ -146,18 +145,18 @@ impl Trouble {
         Self::ReversesPartSilently,
     ];
 
-    /// It befalls reversals alone.
+    /// Returns whether it concerns reversals only.
     fn is_of_a_reversal(self) -> bool {
         matches!(self, Self::ReversesPart | Self::ReversesPartSilently)
     }
 }
 
-/// A request, read whole.
+/// A request that was read whole.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// Path and query as they were asked for.
+    /// The requested path and query.
     pub target: String,
     pub token: Option<String>,
     pub is_form: bool,
@@ -173,17 +172,17 @@ impl Request {
         self.get(name).unwrap_or_default().to_owned()
     }
 
-    /// By GET, or by POST with body parameters.
+    /// Returns whether it is a query, by GET or by POST with body parameters.
     pub(super) fn is_query(&self) -> bool {
         self.path.starts_with("/v1/query")
     }
 
-    /// What a till wished, as opposed to a question and to what the agent reverses by itself.
+    /// Returns whether a till wished it. All other requests are look-ups and the agent's own reversals.
     pub fn is_wish(&self) -> bool {
         self.moves_money() && !self.is_reversal()
     }
 
-    /// Something may be booked by it.
+    /// Returns whether it may book something.
     pub fn moves_money(&self) -> bool {
         (self.method == "POST" && !self.is_query()) || self.method == "DELETE"
     }
@@ -192,7 +191,7 @@ impl Request {
         self.get("paymentType") == Some("RV") && self.wish().is_none()
     }
 
-    /// The till's wish: every wish carries a note of its number, and what the agent does by itself carries none.
+    /// Returns the number of the till's wish, which its request carries as a note. The agent's own requests carry none.
     fn wish(&self) -> Option<usize> {
         let note = self.get("merchantMemo").or_else(|| self.get("customer.givenName"));
         match (self.card(), note) {
@@ -201,7 +200,7 @@ impl Request {
         }
     }
 
-    /// What is done with a stored card, by the query's types, when nothing is paid.
+    /// Returns the action on a stored card without a payment, in the query's types.
     pub(super) fn card(&self) -> Option<&'static str> {
         match (self.method.as_str(), self.path.strip_prefix("/v1/registrations")?) {
             ("POST", "") => Some("RG"),
@@ -210,7 +209,7 @@ impl Request {
         }
     }
 
-    /// The payment that it refers to.
+    /// Returns the payment that it refers to.
     pub(super) fn payment(&self) -> Option<String> {
         let in_path = self.path.strip_prefix("/v1/payments/").map(str::to_owned);
         in_path.or_else(|| self.get("referenceUuid").map(str::to_owned))
@@ -226,7 +225,7 @@ impl Request {
 
     fn what(&self) -> AskedThing {
         if let Some(kind) = self.card() {
-            // What is to be forgotten is named by its id alone.
+            // Only the id names the card that is to be deleted.
             let id = self.path.rsplit('/').next().unwrap_or_default().to_owned();
             let reference = if kind == "DR" { id } else { self.text("merchantTransactionId") };
             return AskedThing {
@@ -247,7 +246,7 @@ impl Request {
     }
 }
 
-/// What is done with a request.
+/// The reaction to a request.
 pub(super) enum Reply {
     Answer {
         status: u16,
@@ -266,29 +265,29 @@ pub struct Bank {
     pub ledger: Vec<Entry>,
     /// Every request that could move money and was read.
     pub asked: Vec<Asked>,
-    /// For each payment in turn; the last one stays.
+    /// The behaviour at each payment in turn; the last one stays.
     pub behaviours: VecDeque<Behaviour>,
-    /// For each question and reversal in turn.
+    /// The trouble at each look-up and reversal in turn.
     pub troubles: VecDeque<Trouble>,
     throttled: u32,
-    /// Requests that are carried out later, with their places in `asked`.
+    /// Requests that are carried out later, with their positions in `asked`.
     late: Vec<(Duration, Request, usize)>,
-    /// Nobody answers.
+    /// True if the bank does not answer.
     pub away: bool,
     pub token_revoked: bool,
-    /// Every nth request is answered with a redirect; 0 is none (literal).
+    /// Every nth request is answered with a redirect; 0 means none (literal).
     pub redirects: u64,
-    /// It is set up to be asked by POST.
+    /// True if the agent's configuration says to query by POST.
     pub asked_by_post: bool,
-    /// When each operation was asked for lately (literal).
+    /// The times of the latest requests of each operation (literal).
     pub(super) operations: BTreeMap<String, VecDeque<Duration>>,
-    /// The board to which a query by date was answered last.
+    /// The board that got the last answer to a query by date.
     pub dates_told_to: Option<usize>,
-    /// Answers are cut after so many bytes.
+    /// The number of bytes after which answers are cut.
     pub answers_end_after: Option<usize>,
-    /// How long the last answer to a payment was, in bytes.
+    /// The length of the last answer to a payment, in bytes.
     pub last_answer: usize,
-    /// Which certificate is shown.
+    /// The number of the certificate in use.
     pub certificate: usize,
     pub requests: u64,
 }
@@ -298,7 +297,7 @@ impl Bank {
         self.away
     }
 
-    /// A payment of an earlier day.
+    /// Adds a payment of an earlier day.
     pub fn earlier(&mut self, kind: &str, minor: u64) -> String {
         let id = self.next_id();
         self.ledger.push(Entry {
@@ -321,7 +320,7 @@ impl Bank {
         id
     }
 
-    /// Payments of another terminal of the shop, one every so often.
+    /// Adds payments of another terminal of the shop at this interval.
     pub fn elsewhere(&mut self, count: u32, every: Duration) {
         for number in 0..count {
             let id = self.earlier("DB", 100);
@@ -343,7 +342,7 @@ impl Bank {
         self.late.iter().map(|(at, ..)| *at).chain(pending).min()
     }
 
-    /// What was booked more than once of one request: the risk that stays with a bank without rules.
+    /// Counts the bookings that repeat a request: a risk that remains with permissive rules.
     pub fn booked_twice(&self) -> usize {
         self.ledger.iter().filter(|entry| entry.again && entry.state == EntryState::Approved).count()
     }
@@ -372,25 +371,25 @@ impl State {
         }
     }
 
-    /// A request was read, and the line was cut before anything was done: it is carried out later.
+    /// Keeps a request for later: it was read, but the connection was cut before it was carried out.
     pub(super) fn carried_out_later(&mut self, request: Request) {
         let asked = self.read(&request, RequestFate::Late);
         self.bank.late.push((self.now() + LATE, request, asked));
         self.judge_asked(asked);
     }
 
-    /// Enters a request that may move money; its place.
+    /// Records a request that may move money; returns its position.
     fn read(&mut self, request: &Request, fate: RequestFate) -> usize {
         let (at, board) = (self.now(), self.board());
         self.bank.asked.push(Asked { what: request.what(), wish: request.wish(), at, board, fate });
         self.bank.asked.len() - 1
     }
 
-    /// The answer to a request, and all that it does to the ledger.
+    /// Returns the answer to a request, after all its changes to the ledger.
     pub(super) fn bank_answers(&mut self, request: &Request) -> Reply {
         self.bank_goes_on();
         if request.get("entityId").is_some_and(|entity| entity != ENTITY) {
-            // Another account knows nothing of this one's, and what it books is nobody's here.
+            // Another account has its own ledger, and its bookings are not kept.
             let ours = std::mem::take(&mut self.bank.ledger);
             let reply = self.account_answers(request);
             self.bank.ledger = ours;
@@ -413,7 +412,7 @@ impl State {
         reply
     }
 
-    /// What is refused before anything is looked at.
+    /// Refuses a request before it is examined.
     fn turned_away(&mut self, request: &Request) -> Option<Reply> {
         let now = self.now();
         let reply = match self.bank.refuses(request, now) {
@@ -421,7 +420,7 @@ impl State {
                 said(401, json!({"result": {"code": "800.900.300", "description": "invalid authentication"}}))
             }
             None => return None,
-            // A redirect is not read to its end.
+            // A redirected request is not read to its end.
             Some(reply @ Reply::Moved(_)) => return Some(reply),
             Some(reply) => reply,
         };
@@ -470,7 +469,7 @@ impl State {
                 let other = Entry { kind: kind.to_owned(), ..self.approval_of_nothing(request) };
                 return said(200, shown(&other, ShownFields::default()));
             }
-            // Of a card that is forgotten the old id is the right one.
+            // To delete a card its old id is the right one.
             Behaviour::ApprovesAnOldId if request.card() != Some("DR") => {
                 if let Some(id) = self.id_seen_before(request) {
                     let old = Entry { id, ..self.approval_of_nothing(request) };
@@ -516,7 +515,7 @@ impl State {
         }
     }
 
-    /// An approval as it would be, had something been booked.
+    /// Returns the approval of a payment that is not booked.
     fn approval_of_nothing(&self, request: &Request) -> Entry {
         let what = request.what();
         Entry {
@@ -538,7 +537,7 @@ impl State {
         }
     }
 
-    /// The id of an earlier payment that a till was told of, or the one that the request refers to.
+    /// Returns the id of an earlier payment that a till knows, or of the one that the request refers to.
     fn id_seen_before(&self, request: &Request) -> Option<String> {
         let other = self.wishes.iter().rev().filter(|wish| Some(wish.number) != request.wish());
         let told =
@@ -546,7 +545,7 @@ impl State {
         told.or_else(|| request.payment())
     }
 
-    /// What befalls the next question or reversal.
+    /// Returns the trouble of the next look-up or reversal.
     fn next_trouble(&mut self, of_a_reversal: bool) -> Option<Trouble> {
         match self.bank.troubles.front().copied()? {
             Trouble::NeverFinds => (!of_a_reversal).then_some(Trouble::NeverFinds),
@@ -556,7 +555,7 @@ impl State {
         }
     }
 
-    /// What the agent reverses by itself.
+    /// Handles the agent's own reversal.
     fn reversal(&mut self, request: &Request, asked: usize) -> Reply {
         let trouble = self.next_trouble(true);
         match trouble {
@@ -584,7 +583,7 @@ impl State {
 
     fn question(&mut self, request: &Request) -> Reply {
         let by_date = request.get("date.from").is_some();
-        // What is looked up at a start, before anything was asked, is nobody's trouble.
+        // Look-ups at a start, before any request, have no trouble.
         let counts = request.is_query() && !(by_date && self.bank.asked.is_empty());
         let trouble = if counts { self.next_trouble(false) } else { None };
         match trouble {
@@ -595,7 +594,7 @@ impl State {
             Some(Trouble::Silent | Trouble::SilentAfter) => return Reply::Silence,
             Some(Trouble::Refuses) => return said(403, json!({})),
             Some(Trouble::ListsAll) => {
-                // All that it holds is also what it holds of this terminal.
+                // A list of all payments includes those of this terminal.
                 if by_date {
                     self.bank.dates_told_to = Some(self.board());
                 }
@@ -623,7 +622,7 @@ impl State {
         said(status, json!({}))
     }
 
-    /// Books a request: HTTP status and answer.
+    /// Books a request; returns HTTP status and answer.
     fn carry_out(&mut self, request: &Request, asked: usize, behaviour: Behaviour) -> (u16, Value) {
         let what = request.what();
         let is_gone = |entry: &Entry| {
@@ -646,7 +645,7 @@ impl State {
             Behaviour::ApprovesInAnotherCurrency => (minor, "USD".to_owned()),
             _ => (minor, what.currency.clone()),
         };
-        // Nothing is paid with a card that is stored or forgotten.
+        // Storing or deleting a card pays nothing.
         let approved = if request.card().is_some() { 0 } else { approved };
         let until = self.now() + PENDING;
         let state = match behaviour {
@@ -690,7 +689,7 @@ impl State {
         (if state == EntryState::Declined { 400 } else { 200 }, answer)
     }
 
-    /// What an entry does to the payment that it refers to.
+    /// Applies an entry to the payment that it refers to.
     fn moved(&mut self, place: usize) {
         let entry = self.bank.ledger[place].clone();
         if entry.kind != "RV" || entry.state != EntryState::Approved {
@@ -712,7 +711,7 @@ pub(super) fn said(status: u16, body: Value) -> Reply {
     Reply::Answer { status, body, after: Duration::ZERO }
 }
 
-/// `12.34` in minor units.
+/// Converts `12.34` to minor units.
 fn minor(amount: &str) -> u64 {
     let digits: String = amount.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)

@@ -1,5 +1,5 @@
-//! The bank's server, its end of the line: TLS with certificates of its own, HTTP, and the points at which the line can
-//! be cut.
+//! The bank's server at its end of the connection: TLS with its own certificates, HTTP, and the points at which the
+//! connection can be cut.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::cable::Link;
 use super::cut_points::{Fate, Phase, Place};
 use super::host_rules;
 
-/// One connection.
+/// Serves one connection.
 pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
     let Ok(start) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), wire).await else { return };
     if end_here(&world, Place::Gateway(Phase::InHandshake)) {
@@ -61,7 +61,7 @@ pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
         }
         let bytes = match reply {
             Reply::Silence => {
-                // Until the other side has enough of it.
+                // Until the client closes the connection.
                 let _ = line.read(&mut [0; 16]).await;
                 return;
             }
@@ -119,7 +119,7 @@ async fn answer(
     line.flush().await.ok()
 }
 
-/// Passes a point at which nothing but the line is at stake.
+/// Passes a point where only the connection can be cut.
 fn end_here(world: &World, place: Place) -> bool {
     match world.pass(place) {
         Fate::Happens => false,
@@ -140,7 +140,7 @@ fn http(status: u16, header: &str, now: Duration, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} X\r\ndate: {date}\r\n{header}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// One request of the agent; `None` when the line ends.
+/// Reads one request of the agent; `None` when the connection ends.
 async fn read(line: &mut TlsStream<DuplexStream>) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
@@ -178,7 +178,8 @@ fn whole(bytes: &[u8]) -> Option<Request> {
     })
 }
 
-/// The bank's certificates, each of its own CA: the CA as PEM, and the server's side of TLS. Made once for all worlds.
+/// Returns one of the bank's certificates, each from its own CA: the CA as PEM, and the server's side of TLS. All
+/// worlds share them.
 pub fn tls(number: usize) -> (String, Arc<ServerConfig>) {
     static MADE: OnceLock<Vec<(String, Arc<ServerConfig>)>> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -189,10 +190,10 @@ pub fn tls(number: usize) -> (String, Arc<ServerConfig>) {
         .clone()
 }
 
-/// The certificate that ends within the year; the others outlive every world.
+/// The certificate that expires within the year; the others outlive every world.
 pub const ENDS_SOON: usize = 2;
 
-/// `ends`: year, month, day.
+/// Makes a certificate; `ends` is year, month, day.
 fn made(ends: (i32, u8, u8)) -> (String, Arc<ServerConfig>) {
     let mut ca = CertificateParams::new(Vec::<String>::new()).unwrap();
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -208,7 +209,7 @@ fn made(ends: (i32, u8, u8)) -> (String, Arc<ServerConfig>) {
     leaf.not_after = date_time_ymd(ends.0, ends.1, ends.2);
     let key = KeyPair::generate().unwrap();
     let certificate = leaf.signed_by(&key, &ca).unwrap();
-    // The suite that costs least: a storm has a dozen handshakes.
+    // The cheapest suite, because a storm has a dozen handshakes.
     let suites = vec![rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256];
     let provider = Arc::new(CryptoProvider { cipher_suites: suites, ..rustls::crypto::ring::default_provider() });
     let config = ServerConfig::builder_with_provider(provider)

@@ -1,4 +1,4 @@
-//! The board: boots the agent from the disk as it was left, on a clock of its own, and lets it run until the power is
+//! The board: boots the agent from the disk in its current state, with its own clock, and runs it until the power is
 //! cut.
 
 use std::fs;
@@ -22,14 +22,14 @@ use super::host_rules::HostRules;
 use super::tills::Till;
 use super::{World, cable, hardware};
 
-/// How the life of a board ended.
+/// The way in which the life of a board ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    /// What was to be done was done; then the power was switched off.
+    /// All work was done; then the power was switched off.
     Done,
-    /// The power was cut by the plan.
+    /// The plan cut the power.
     Cut,
-    /// The agent did not start: why.
+    /// The agent did not start, for this reason.
     NotStarted(String),
 }
 
@@ -59,13 +59,13 @@ impl World {
                 ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
                 () = people(till) => End::Done,
             };
-            // As long as its clock runs: the world's time is the sum of all boards'.
+            // This is counted while the board's clock runs: the world's time is the sum of all boards' times.
             self.lock().points.rest();
             self.die();
             end
         });
         drop(runtime);
-        // A board that was switched off has told of it; the next one has not died yet.
+        // Takes the signal of this board's end, which the next board must not get.
         let _ = futures_now(self.0.died.notified());
         end
     }
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// Before the journal writes.
+    /// Decides whether the journal may write.
     fn may_write(&self) -> Result<(), pos_journal::Error> {
         let failed = |why: &str| Err(pos_journal::Error::Failed { cause: why.to_owned() });
         self.take_the_journal_away();
@@ -94,7 +94,7 @@ impl World {
             Fate::Last => {
                 let mut state = self.lock();
                 state.last_commit = true;
-                // As the disk was before: what was not synced may be missing from what is there after.
+                // The disk's earlier state is kept: after a power cut, unsynced data may be missing from the later one.
                 copy_disk(&self.journal_of(state.boots), &self.journal_before());
                 Ok(())
             }
@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// After it has written, before anything is done.
+    /// Passes the point after a write, before anything else is done.
     fn has_written(&self) {
         self.take_the_journal_away();
         if std::mem::take(&mut self.lock().last_commit) {
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-/// The agent's book, whose every write is a point where the power can be cut.
+/// The agent's book; at every write the power can be cut.
 struct BookOfTheWorld<'a> {
     book: &'a mut AnyBook<'a>,
     world: World,
@@ -129,26 +129,26 @@ impl Book for BookOfTheWorld<'_> {
     }
 }
 
-/// How a journal is taken away from under the agent.
+/// The way in which the agent loses its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TakenAway {
     /// `rm journal.db*`.
     Wholly,
-    /// Its `-wal` alone.
+    /// Its `-wal` file only.
     WalAlone,
     /// Another terminal's journal is moved over it.
     Replaced,
-    /// A copy that was made just before is written over it: the file stays the same one.
+    /// A copy that was just made is written over it: the file itself stays the same.
     WrittenOver,
 }
 
 impl World {
-    /// At the nth moment of a commit from now on, before or after one, the journal is taken away.
+    /// Takes the journal away at the nth point from here on; each commit has a point before and one after it.
     pub fn takes_journal_away(&self, nth: usize, how: TakenAway) {
         self.lock().taken_away = Some((nth, how));
     }
 
-    /// Whether it was.
+    /// Returns whether it was taken away.
     pub fn was_taken_away(&self) -> bool {
         self.lock().taken_away.is_none()
     }
@@ -177,14 +177,14 @@ impl World {
     }
 }
 
-/// Whether it is ready at once; it is forgotten either way.
+/// Polls a future once, and returns whether it was ready; the future is dropped.
 fn futures_now(future: impl Future<Output = ()>) -> bool {
     let mut future = std::pin::pin!(future);
     let waker = std::task::Waker::noop();
     future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready()
 }
 
-/// The bank does what is due, whether somebody asks or not.
+/// Carries out the bank's due work, also without requests.
 async fn bank_works(world: World) {
     loop {
         let next = {
@@ -197,7 +197,7 @@ async fn bank_works(world: World) {
     }
 }
 
-/// The files that are the same for all boards.
+/// Writes the files that are the same for all boards.
 pub(super) fn write_files(folder: &Path) {
     let private = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -214,7 +214,7 @@ pub const TERMINAL: &str = "12345678";
 /// The shop's account at the gateway.
 pub const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
 
-/// What the configuration says of a gateway that takes each reference once.
+/// The configuration for a gateway that accepts each reference once.
 const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 
 fn write_config(world: &World) -> std::path::PathBuf {
@@ -275,8 +275,8 @@ path = "{}"
     path
 }
 
-/// A zone whose clock goes forward in the world's second night, and back three nights later (POSIX: `Jn` is the nth day
-/// of a year without a leap day).
+/// Returns a time zone whose clock goes forward in the world's second night, and back three nights later (POSIX: `Jn`
+/// is the nth day of a year without a leap day).
 fn time_zone() -> String {
     let day = |after: i64| {
         let at = DateTime::from_timestamp_millis(super::beginning_ms()).unwrap() + TimeDelta::days(after);
@@ -286,7 +286,7 @@ fn time_zone() -> String {
     format!("CET-1CEST,J{}/2,J{}/3", day(1), day(4))
 }
 
-/// The disk as it is now: the database and its WAL.
+/// Copies the disk in its current state: the database and its WAL.
 pub(super) fn copy_disk(from: &Path, to: &Path) {
     for suffix in ["", "-wal"] {
         let name = |path: &Path| format!("{}{suffix}", path.display());
@@ -300,7 +300,7 @@ pub(super) fn copy_disk(from: &Path, to: &Path) {
     }
 }
 
-/// Of a file what was written: the room behind it is long and empty.
+/// Returns the written part of a file: a long run of zeros follows it.
 fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(AT_ONCE * 6);
     while (bytes.len() as u64) < length {
@@ -314,18 +314,18 @@ fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
     bytes
 }
 
-/// So much of a file is copied at once; longer than any room that a world leaves between what it writes.
+/// The bytes that are copied in one step; longer than any gap between two written parts in a world.
 const AT_ONCE: usize = 16 * 1024;
 
-/// A journal that was made, and whose WAL is as long as it gets and was not written to: to make one takes longer than
-/// the sales of a day.
+/// Copies a new journal with a WAL of full size and no entry. It is made once, because making one takes longer than the
+/// transactions of a day.
 pub(super) fn new_disk(to: &Path) {
     static MADE: OnceLock<Vec<u8>> = OnceLock::new();
     let database = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.db");
         drop(pos_journal::Journal::open(&path).unwrap());
-        // Without the pages that making room for the WAL has left.
+        // VACUUM removes the pages that remain from making room for the WAL.
         let connection = rusqlite::Connection::open(&path).unwrap();
         connection.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
         drop(connection);
@@ -335,10 +335,10 @@ pub(super) fn new_disk(to: &Path) {
     fs::File::create(format!("{}-wal", to.display())).unwrap().set_len(WAL_BYTES).unwrap();
 }
 
-/// As long as the journal makes its WAL.
+/// The size to which the journal extends its WAL.
 const WAL_BYTES: u64 = 1 << 20;
 
-/// The disk of a terminal that has sold for a while: behind what is written its WAL holds what was written before.
+/// Makes the disk of a terminal that has been in use: after the current entries its WAL has older ones.
 pub(super) fn used_disk(to: &Path) {
     static MADE: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     let files = MADE.get_or_init(|| {

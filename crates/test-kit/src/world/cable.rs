@@ -1,4 +1,4 @@
-//! The cable to the bank: memory, that can be cut before, in the middle of and after every phase of a request.
+//! The cable to the bank, in memory. It can be cut before, during and after every phase of a request.
 
 use std::io;
 use std::pin::Pin;
@@ -13,24 +13,24 @@ use super::World;
 use super::bank_server;
 use super::cut_points::{Fate, Phase, Place};
 
-/// A TLS record of application data that is longer holds a request; shorter ones are the end of the handshake and of
-/// the line.
+/// A longer TLS record of application data has a request; shorter ones are the end of the handshake and of the
+/// connection.
 const SHORTEST_REQUEST: usize = 100;
-/// Application data, as TLS names it on the outside.
+/// The type of application data in a TLS record.
 const APPLICATION_DATA: u8 = 0x17;
 
-/// Our end of the cable.
+/// The agent's end of the cable.
 struct Cable {
     world: World,
     wire: DuplexStream,
     link: Arc<Link>,
 }
 
-/// What both ends know.
+/// The state that both ends share.
 #[derive(Default)]
 pub struct Link {
     cut: AtomicBool,
-    /// The rest of an answer is on the cable.
+    /// True if the rest of an answer is on the cable.
     answer_is_whole: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ impl Link {
     }
 }
 
-/// The way to the bank.
+/// Returns the connection to the bank.
 pub fn way(world: &World) -> Connector {
     let world = world.clone();
     Arc::new(move || -> Connecting {

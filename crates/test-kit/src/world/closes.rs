@@ -1,13 +1,14 @@
-//! Closes of day, and the judge's equation for them. It is held against the bank's ledger: never against the journal.
+//! The closes of day, and the judge's equation for them. They are compared with the bank's ledger, never with the
+//! journal.
 //!
 //! | | |
 //! |---|---|
-//! | each close | all closes up to this one are what the ledger holds of the wishes, but those that it names as open |
-//! | in the end | so is the last one, when everything has had its time: then only what waits for a person is open |
-//! | numbers | they are counted from 1, without a gap; the same reference is the same close, and it never changes |
+//! | each close | the sum of all closes up to this one equals the ledger's sum of the wishes, except those that it names as open |
+//! | in the end | the last close does so too, when everything has had its time: then only transactions that wait for a person are open |
+//! | numbers | closes are counted from 1, without a gap; the same reference is the same close, and it never changes |
 //!
-//! A close is counted at some moment between the wish for it and its answer. What changed of a wish in between, in the
-//! ledger or by what its till was told, may be in it or not; everything else is in it to the cent.
+//! A close is counted at some moment between its request and its answer. A change of a wish in between, in the ledger
+//! or in the messages to its till, may or may not be in it. Everything else is in it to the cent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,30 +22,30 @@ use super::ledger::{Entry, EntryState};
 use super::tills::{Till, Wish};
 use super::{State, World};
 
-/// Minor units by currency; with a minus what was given.
+/// Minor units by currency; money that was paid out is negative.
 type Money = BTreeMap<String, i128>;
 
-/// How the world stood: what the ledger holds of each wish, and how much its till was told; and what was given back of
-/// it because its till took a part.
+/// The state of the world: for each wish the sum in the ledger and the number of messages to its till; and the refund
+/// of the rest if its till accepted a part.
 type Standing = BTreeMap<(usize, Part), (Money, usize)>;
 
-/// A wish is one transaction, or two: the refund of what its till did not take is one of its own.
+/// The part of a wish. A wish is one transaction, or two: the refund of what its till did not accept is separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Itself,
     Rest,
 }
 
-/// A close that a till was told of.
+/// A close that a till has received.
 #[derive(Clone, Debug)]
 pub struct HeardClose {
     pub close: Close,
-    /// How the world stood when it was asked for, and when it was heard of; absent where the first answer was lost.
+    /// The state of the world at the request and at the answer; `None` if the first answer was lost.
     between: Option<[Standing; 2]>,
 }
 
 impl Till {
-    /// Asks for the close of this reference, as often as it has to; whether it was heard of.
+    /// Requests the close of this reference, as often as needed; returns whether it was received.
     pub async fn close(&self, reference: &str) -> bool {
         let asked = self.world.lock().standing();
         let wish = CloseAsked {
@@ -66,7 +67,7 @@ impl Till {
 }
 
 impl State {
-    /// A till was told of a close.
+    /// Records a close that a till has received.
     fn heard(&mut self, answer: Result<CloseView, Refused>, asked: Standing) -> bool {
         let CloseView { close, replayed, .. } = match answer {
             Ok(view) => view,
@@ -97,13 +98,13 @@ impl State {
         self.wishes.iter().flat_map(both).collect()
     }
 
-    /// What the ledger says that a wish has moved.
+    /// Returns the money that a wish has moved, by the ledger.
     fn moved_by(&self, wish: &Wish) -> Money {
         let may_be_sent_again = matches!(wish.payment_type(), "CP" | "RF" | "RV");
         self.sum(self.entries(wish).filter(|entry| !(entry.again && may_be_sent_again)))
     }
 
-    /// What the ledger says that the agent has refunded of it by itself.
+    /// Returns the money of a wish that the agent has refunded automatically, by the ledger.
     fn given_back_of(&self, wish: &Wish) -> Money {
         let paid = |entry: &&Entry| self.entries(wish).any(|paid| Some(&paid.id) == entry.refers_to.as_ref());
         let refunds =
@@ -122,7 +123,7 @@ impl State {
         money
     }
 
-    /// Which way money goes by an entry of this kind: 1 to the shop, -1 from it.
+    /// Returns the direction of an entry's money: 1 to the shop, -1 from it.
     fn way(&self, entry: &Entry) -> i128 {
         if entry.state != EntryState::Approved {
             return 0;
@@ -136,7 +137,7 @@ impl State {
         }
     }
 
-    /// The closes against the ledger, one after the other.
+    /// Compares the closes with the ledger, one after the other.
     fn judge_closes(&mut self) {
         let mut closes = self.closes.clone();
         closes.sort_by_key(|heard| heard.close.number);
@@ -167,7 +168,8 @@ impl State {
         }
     }
 
-    /// Whether the sums of all closes up to this one are the ledger's, but for what it names as open.
+    /// Checks that the sum of all closes up to this one is the ledger's, except for the transactions that it names as
+    /// open.
     fn explains(&self, close: &Close, sum: &Money, asked: &Standing, heard: &Standing) -> Result<(), String> {
         let has_no_end = |is: OpenKind| is != OpenKind::PreAuthorisation;
         let open: BTreeSet<&str> = (close.open.iter())
@@ -196,7 +198,7 @@ impl State {
 }
 
 impl World {
-    /// Everything has had its time: the closes against the ledger.
+    /// Compares the closes with the ledger, after everything has had its time.
     pub fn judge_closes(&self) {
         self.lock().judge_closes();
     }
@@ -208,7 +210,8 @@ fn add(to: &mut Money, more: &Money) {
     }
 }
 
-/// Whether a sum is the certain one with some of what there may be, each counted as it was, as it is, or not at all.
+/// Returns whether the sum is the certain amount plus some uncertain ones. Each uncertain one counts with its earlier
+/// value, its later value, or not at all.
 fn is_reached(certain: &Money, perhaps: &[[Money; 2]], sum: &Money) -> bool {
     let Some(([before, after], rest)) = perhaps.split_first() else {
         let moved = |money: &Money| {
@@ -223,7 +226,7 @@ fn is_reached(certain: &Money, perhaps: &[[Money; 2]], sum: &Money) -> bool {
     })
 }
 
-/// `-12.34` in minor units.
+/// Converts `-12.34` to minor units.
 fn minor(decimal: &str) -> i128 {
     let digits: String = decimal.chars().filter(|c| c.is_ascii_digit() || *c == '-').collect();
     digits.parse().unwrap()

@@ -1,32 +1,32 @@
-//! The cut points: everything that is seen from outside, numbered, where the power and the lines can be cut.
+//! The cut points: every externally visible event has a number, and there the power and the connections can be cut.
 
 use std::collections::BTreeMap;
 
-/// What happens at a point.
+/// The event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// The journal writes.
     Commit,
     /// A packet to the reader.
     FrameOut,
-    /// A packet from it.
+    /// A packet from the reader.
     FrameIn,
-    /// A request on its way.
+    /// A phase of a request.
     Gateway(Phase),
     /// A piece of a receipt.
     Print,
-    /// A till is told something.
+    /// A message to a till.
     Till,
 }
 
-/// Where a request can break.
+/// The phases in which a request can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     BeforeConnect,
     InHandshake,
     HandshakeDone,
     RequestHalfSent,
-    /// The whole request is there, and nothing was done with it. Cut here, the bank carries it out later.
+    /// The whole request was read and is not processed. If it is cut here, the bank carries it out later.
     RequestRead,
     Processed,
     AnswerHalfSent,
@@ -45,14 +45,14 @@ pub const PHASES: [Phase; 8] = [
     Phase::AnswerRead,
 ];
 
-/// What is cut at a point.
+/// The kind of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cut {
-    /// The power, before it happens.
+    /// The power, before the event.
     PowerBefore,
-    /// The power, when it has happened and nothing else has.
+    /// The power, directly after the event.
     PowerAfter,
-    /// The line over which it happens; a commit that fails, for the journal.
+    /// The connection of the event; for the journal, a commit that fails.
     Line,
 }
 
@@ -65,16 +65,16 @@ pub struct Plan {
     pub cut: Cut,
 }
 
-/// What becomes of what is about to happen at a point.
+/// The fate of the event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Fate {
     Happens,
-    /// It happens, and then the power is gone: whoever asked cuts it.
+    /// It happens, and then the caller cuts the power.
     Last,
-    /// The line is cut.
+    /// The connection is cut.
     Cut,
-    /// The power is gone already.
+    /// The power is off already.
     Dead,
 }
 
@@ -84,17 +84,17 @@ pub struct Points {
     counting: bool,
     seen: Vec<Place>,
     plan: Option<Plan>,
-    /// Whether the plan's cut was made.
+    /// The point at which the plan's cut was made.
     fired: Option<Place>,
 }
 
 impl Points {
-    /// Begins to count anew, and to cut where the plan says.
+    /// Starts a new count, with the cut of the plan.
     pub fn plan(&mut self, plan: Option<Plan>) {
         *self = Self { counting: true, seen: Vec::new(), plan, fired: None };
     }
 
-    /// Nothing is counted, and nothing cut.
+    /// Stops counting and cutting.
     pub fn rest(&mut self) {
         self.counting = false;
     }
@@ -119,7 +119,7 @@ impl Points {
     }
 }
 
-/// How often each kind of point is there.
+/// Counts the points of each kind.
 pub fn count(places: &[Place]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for place in places {

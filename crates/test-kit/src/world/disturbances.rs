@@ -1,5 +1,5 @@
-//! The disturbances of a storm: what goes wrong at random, when, and how it heals again; and what customers and tills
-//! want meanwhile. A seed gives the same storm each time.
+//! The disturbances of a storm: random faults, their times and their ends, and the wishes of customers and tills
+//! meanwhile. The same seed gives the same storm.
 
 use std::fs;
 use std::time::Duration;
@@ -33,7 +33,7 @@ impl Dice {
         self.roll() % bound
     }
 
-    /// True once in so many times.
+    /// Returns true once in this many times.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -47,7 +47,7 @@ impl Dice {
     }
 }
 
-/// What can go wrong.
+/// The kinds of disturbances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Disturbance {
     PowerCut,
@@ -56,7 +56,7 @@ pub enum Disturbance {
     ReaderUnplugged,
     PrinterUnplugged,
     DiskFull,
-    /// Everything stands still for a while: a disk that takes its time.
+    /// Everything stops for a while: a slow disk.
     DiskSlow,
     ClockIn1970,
     ClockAnHourBack,
@@ -86,7 +86,7 @@ const HOUR_MS: i64 = 3600 * 1000;
 const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// What the cardholders of a day do, one after the other.
+/// Returns the actions of a day's cardholders, one after the other.
 pub fn customers(dice: &mut Dice) -> String {
     let hands = [
         "insert chip-no-cvm",
@@ -103,7 +103,7 @@ pub fn customers(dice: &mut Dice) -> String {
     (1..=24).map(|nth| format!("on waiting {nth}: {}\n", dice.pick(&hands))).collect()
 }
 
-/// What the tills want of cards, and of payments of earlier days.
+/// Adds the tills' wishes for cards, and for payments of earlier days.
 pub fn wishes(world: &World, dice: &mut Dice) {
     let kinds = [
         Kind::Sale,
@@ -148,25 +148,25 @@ pub fn wishes(world: &World, dice: &mut Dice) {
     }
 }
 
-/// Some tills confirm what they take. The storm is the same without it: the dice are others.
+/// Lets some tills confirm what they accept. It has its own dice, so the rest of the storm stays the same.
 fn confirmations(wishes: &mut [Wish], dice: &Dice) {
     let mut dice = Dice::new(dice.clone().roll());
     for wish in wishes.iter_mut().filter(|wish| matches!(wish.kind, Kind::Sale | Kind::PreAuthorisation)) {
         let says = dice.pick(&[Says::All, Says::All, Says::Part, Says::Nothing, Says::Silent]);
-        // A reservation is taken as a whole.
+        // A reservation can only be accepted as a whole.
         let says = if says == Says::Part && wish.kind != Kind::Sale { Says::All } else { says };
         let on_silence = dice.pick(&[OnSilence::Reverse, OnSilence::Keep]);
         wish.confirms = dice.once_in(3).then_some(Confirms { says, on_silence });
     }
 }
 
-/// What the tills want of the transactions of this storm, their own and each other's: also more than there is, twice,
-/// and what makes no sense.
+/// Adds the tills' wishes for follow-ups of this storm's transactions, their own and each other's. Some want more than
+/// there is, some come twice, and some make no sense.
 fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     let later = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
     let mut base = dice.below(wishes.len() as u64);
     for _ in 0..dice.below(5) {
-        // Several of one transaction are what goes wrong.
+        // Several follow-ups of one transaction cause the most faults.
         let is_an_end = matches!(wishes[usize::try_from(base).unwrap()].kind, Kind::Refund | Kind::Reversal);
         if is_an_end || dice.once_in(3) {
             base = dice.below(wishes.len() as u64);
@@ -182,7 +182,7 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
             }
             _ => Kind::Reversal,
         };
-        // Nothing follows a card that was stored or forgotten; some amount is asked for all the same.
+        // A stored or deleted card has no follow-up; the wish asks for some amount anyway.
         let all = if earlier.kind.moves_money() { earlier.minor } else { 1000 };
         let minor = match dice.below(6) {
             0 => all / 3 + dice.below(50),
@@ -203,7 +203,7 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     }
 }
 
-/// Something goes wrong, and heals by itself after a while; a power cut is left to the caller.
+/// Starts a disturbance and ends it after a while. After a power cut the caller boots the next board.
 pub async fn happens(world: &World, fault: Disturbance, dice: &mut Dice) {
     let pause = dice.ms(20_000);
     match fault {
@@ -253,13 +253,13 @@ pub async fn happens(world: &World, fault: Disturbance, dice: &mut Dice) {
 }
 
 impl World {
-    /// Trusts both of the bank's CAs from now on.
+    /// Trusts both of the bank's CAs from here on.
     fn technician_comes(&self) {
         let both = bank_server::tls(0).0 + &bank_server::tls(1).0;
         fs::write(self.folder().join("ca.pem"), both).unwrap();
     }
 
-    /// Everything works again.
+    /// Ends all disturbances.
     pub fn heal(&self) {
         self.technician_comes();
         let mut state = self.lock();
@@ -274,7 +274,7 @@ impl World {
     }
 }
 
-/// Whether a till can say of this kind that it takes a part.
+/// Returns whether a till can accept a part of this kind of transaction.
 fn may_accept_part(kind: Kind) -> bool {
     matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
 }

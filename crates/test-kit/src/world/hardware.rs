@@ -1,5 +1,5 @@
-//! The card reader and the printer, on wires of memory. The reader is the simulated device with its script for a
-//! cardholder; the printer is a roll of paper.
+//! The card reader and the printer, with connections in memory. The reader is the simulated device, with a script for
+//! the cardholder; the printer is a roll of paper.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 use super::cut_points::{Fate, Place};
 use super::{State, World};
 
-/// The way to the reader: it fails while the cable is out.
+/// Returns the connection to the reader, which fails while the cable is out.
 pub fn reader(world: &World) -> Connector {
     let world = world.clone();
     Arc::new(move || -> Connecting {
@@ -35,7 +35,7 @@ pub fn reader(world: &World) -> Connector {
 
 struct ReaderWire {
     world: World,
-    /// The cable was pulled and put back as often when this wire was made.
+    /// The number of times that the cable had been plugged in when this connection was made.
     plug: u64,
     rest: Vec<u8>,
     timer: Option<Pin<Box<Sleep>>>,
@@ -86,7 +86,7 @@ impl AsyncRead for ReaderWire {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
             let world = self.world.clone();
-            // Registered before it is looked, so that nothing is missed.
+            // Registered before the check, so that no signal is missed.
             let woken = self.woken.get_or_insert_with(|| {
                 let world = world.clone();
                 Box::pin(async move { world.reader_moves().notified().await })
@@ -140,7 +140,7 @@ impl AsyncRead for ReaderWire {
 }
 
 impl World {
-    /// The reader's cable is pulled. It is put back by [`World::plug_reader`], or five seconds later by somebody.
+    /// Pulls the reader's cable. [`World::plug_reader`] puts it back, or the world does so five seconds later.
     pub fn unplug_reader(&self) {
         let mut state = self.lock();
         state.reader_plugged = false;
@@ -166,11 +166,11 @@ impl World {
 #[derive(Default)]
 pub struct Printer {
     pub unplugged: bool,
-    /// Each connection's bytes are one piece of paper.
+    /// The papers; each connection's bytes are one piece.
     pub papers: Vec<Vec<u8>>,
 }
 
-/// The way to the printer.
+/// Returns the connection to the printer.
 pub fn printer(world: &World) -> Connector {
     let world = world.clone();
     Arc::new(move || -> Connecting {
@@ -228,13 +228,13 @@ impl AsyncWrite for PrinterWire {
 }
 
 impl AsyncRead for PrinterWire {
-    /// It says nothing; a connection that ends is closed at once.
+    /// Returns no bytes, because the printer sends nothing; a connection that ends is closed immediately.
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }
 
-/// The lines of a piece of paper: what a person reads, without the printer's commands.
+/// Returns the lines of a piece of paper without the printer's commands, as a person reads them.
 pub fn lines(paper: &[u8]) -> Vec<String> {
     let mut text = String::new();
     let mut bytes = paper.iter().copied();

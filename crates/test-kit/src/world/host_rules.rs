@@ -1,5 +1,5 @@
-//! The rules of the bank's host: what it refuses, what it books, and in which form it answers. The literal one takes
-//! and says only what the interface says, and all that it allows: every form of an amount, of a code, of hexadecimal
+//! The rules of the bank: its refusals, its bookings, and the form of its answers. The literal rules accept and say
+//! only what the interface says, and use everything that it allows: every form of an amount, of a code, of hexadecimal
 //! digits.
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::bank::{Bank, Reply, Request, said};
 use super::ledger::{AskedThing, Entry, EntryState, Practice, RequestFate};
 
-/// How the bank behaves as a whole.
+/// The bank's general behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostRules {
     #[default]
@@ -22,10 +22,10 @@ pub enum HostRules {
 /// All of them.
 pub const ALL_HOST_RULES: [HostRules; 3] = [HostRules::Checked, HostRules::Permissive, HostRules::Literal];
 
-/// The gateways that are played with when nobody says so: `POS_AGENT_GATEWAYS=permissive,literal` plays with others.
+/// The default rules of the tests: `POS_AGENT_GATEWAYS=permissive,literal` selects others.
 const PLAYED: &[HostRules] = &ALL_HOST_RULES;
 
-/// The gateways that are played with.
+/// Returns the rules that the tests use.
 pub fn played() -> &'static [HostRules] {
     static CHOSEN: std::sync::OnceLock<Vec<HostRules>> = std::sync::OnceLock::new();
     CHOSEN.get_or_init(|| {
@@ -36,39 +36,39 @@ pub fn played() -> &'static [HostRules] {
     })
 }
 
-/// Requests of one operation in [`SPAN`] that the literal gateway takes.
+/// The requests of one operation in [`SPAN`] that the literal gateway accepts.
 const AT_MOST: usize = 4;
 const SPAN: Duration = Duration::from_secs(10);
-/// Entries of a list without `limit`, and its bounds (interface: Query limit).
+/// The entries of a list without `limit`, and the bounds of `limit` (interface: Query limit).
 const LIMIT: usize = 100;
 const LIMITS: std::ops::RangeInclusive<usize> = 100..=500;
-/// Where a redirect leads.
+/// The path to which a redirect leads.
 const MOVED: &str = "/moved";
 
 impl HostRules {
-    /// Result codes have two to eleven characters, and their catalogue is not shown.
+    /// Returns the code of a decline. Result codes have two to eleven characters, and their catalogue is not published.
     pub(super) fn declines_with(self, place: usize) -> &'static str {
         let codes = ["800.100.152", "05", "100.39", "800.100.15", "800.100.152"];
         if self == Self::Literal { codes[place % codes.len()] } else { codes[0] }
     }
 }
 
-/// The id of the nth entry: 32 hexadecimal digits, of which the literal gateway has either case.
+/// Makes the id of the nth entry: 32 hexadecimal digits, which the literal gateway writes in either case.
 pub(super) fn id_of(host_rules: HostRules, place: usize) -> String {
     let id = format!("8ac7a4a0{:024x}", place + 1);
     if host_rules == HostRules::Literal && place % 2 == 1 { id.to_uppercase() } else { id }
 }
 
-/// What of an entry is shown, and how.
+/// The fields of an entry that an answer shows, and their form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownFields {
-    /// The payment that it refers to.
+    /// True if it shows the payment that the entry refers to.
     refers_to: bool,
-    /// Our reference.
+    /// True if it shows our reference.
     reference: bool,
-    /// The amount as a number.
+    /// True if the amount is a number.
     number: bool,
-    /// What every answer must have (interface: Payment response fields).
+    /// True if it has the fields that every answer must have (interface: Payment response fields).
     required: bool,
 }
 
@@ -79,24 +79,24 @@ impl Default for ShownFields {
 }
 
 impl ShownFields {
-    /// In the answer to the request that booked it, or that asks for it by its id.
+    /// Returns the fields of the answer to the request that booked the entry, or to a look-up by its id.
     pub(super) fn to_a_request(host_rules: HostRules, entry: &Entry) -> Self {
         let odd = entry.id.ends_with(|last: char| last.to_digit(16).is_some_and(|digit| digit % 2 == 1));
         match host_rules {
-            // What a response may also contain, it need not.
+            // Fields that a response may contain are optional, so they are left out.
             HostRules::Literal => Self { refers_to: false, reference: odd, number: odd, required: true },
             _ => Self::default(),
         }
     }
 
-    /// In the answer to a query.
+    /// Returns the fields of an entry in the answer to a query.
     pub(super) fn in_a_list(host_rules: HostRules) -> Self {
         let literal = host_rules == HostRules::Literal;
         Self { refers_to: !literal, reference: true, number: literal, required: literal }
     }
 }
 
-/// An entry as the interface shows it.
+/// Writes an entry as the interface shows it.
 pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let (code, description) = match entry.state {
         EntryState::Approved if shows.required => ("000.100.110", "Request successfully processed"),
@@ -107,7 +107,7 @@ pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let text = format!("{}.{:02}", entry.approved / 100, entry.approved % 100);
     let amount = if shows.number { json!(text.parse::<f64>().unwrap()) } else { json!(text) };
     let mut shown = json!({
-        // A card that is forgotten is named by the id under which it was stored.
+        // A deleted card has the id under which it was stored.
         "id": if entry.kind == "DR" { &entry.reference } else { &entry.id },
         "paymentType": entry.kind,
         "amount": amount,
@@ -132,7 +132,7 @@ fn with_what_is_required(body: &mut Value) {
     body["timestamp"] = json!("2026-01-01 12:00:00+0000");
 }
 
-/// A refusal as the interface shows it.
+/// Writes a refusal as the interface shows it.
 fn refusal(code: &str, description: &str) -> Value {
     let mut body = json!({"id": "0".repeat(32), "result": {"code": code, "description": description}});
     with_what_is_required(&mut body);
@@ -144,14 +144,14 @@ fn invalid(what: &str) -> Reply {
 }
 
 impl Bank {
-    /// What the literal gateway refuses before it looks at the request's meaning.
+    /// Refuses, with literal rules, before it examines the meaning of the request.
     pub(super) fn refuses(&mut self, request: &Request, now: Duration) -> Option<Reply> {
         if self.host_rules != HostRules::Literal {
             return None;
         }
         let was_moved = request.target.starts_with(MOVED);
         if !was_moved && self.redirects > 0 && self.requests.is_multiple_of(self.redirects) {
-            // To the same host, as a path or with its name.
+            // The redirect leads to the same host, as a path or with its name.
             let host = if self.requests.is_multiple_of(2) { "" } else { "https://bank.test" };
             return Some(Reply::Moved(format!("{host}{MOVED}{}", request.target)));
         }
@@ -178,7 +178,7 @@ impl Bank {
         if request.moves_money() { wrong_payment(request) } else { None }
     }
 
-    /// Why nothing is booked at all.
+    /// Returns the refusal of a request that is not booked.
     pub(super) fn refuses_to_book(&self, what: &AskedThing) -> Option<(u16, Value)> {
         if self.host_rules != HostRules::Literal {
             return None;
@@ -194,8 +194,8 @@ impl Bank {
         used.then(|| (400, refusal("200.300.404", "merchantTransactionId was used before")))
     }
 
-    /// Whether the state of an earlier transaction allows it. Only the checked bank has rules; but nobody gives back
-    /// what was never there.
+    /// Returns whether the state of an earlier transaction allows it. Only the checked bank has rules, but no bank
+    /// reverses a declined payment.
     pub(super) fn allows(&self, what: &AskedThing) -> bool {
         let Some(id) = what.payment.as_deref() else { return true };
         let earlier = self.ledger.iter().find(|entry| entry.id == id);
@@ -228,7 +228,7 @@ impl Bank {
         }
     }
 
-    /// What a query finds: HTTP status and answer.
+    /// Answers a query: HTTP status and answer.
     pub(super) fn found(&self, request: &Request) -> (u16, Value) {
         let literal = self.host_rules == HostRules::Literal;
         let limit = request.get("limit").map_or(Some(LIMIT), |text| text.parse().ok());
@@ -267,7 +267,7 @@ impl Bank {
     }
 }
 
-/// What of a payment's form the interface does not take.
+/// Refuses a payment's form that the interface does not accept.
 fn wrong_payment(request: &Request) -> Option<Reply> {
     let is_amount = |text: &str| {
         let (whole, cents) = text.split_once('.').unwrap_or_default();
@@ -294,7 +294,7 @@ fn wrong_payment(request: &Request) -> Option<Reply> {
     first.or((!complete).then_some("pos.entryMode")).map(invalid)
 }
 
-/// `yyyy-MM-dd HH:mm:ss`, UTC, in seconds since 1970.
+/// Converts `yyyy-MM-dd HH:mm:ss`, UTC, to seconds since 1970.
 fn unix_s(text: &str) -> Option<i64> {
     NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok().map(|time| time.and_utc().timestamp())
 }
@@ -303,13 +303,13 @@ fn booked_unix_s(entry: &Entry) -> i64 {
     (super::beginning_ms() + i64::try_from(entry.at.as_millis()).unwrap_or(i64::MAX)) / 1000
 }
 
-/// The bank's time for the `Date` of an answer.
+/// Returns the bank's time for the `Date` of an answer.
 pub(super) fn http_date(now: Duration) -> String {
     let ms = super::beginning_ms() + i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     DateTime::from_timestamp_millis(ms).unwrap_or_default().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// The path of a request that was redirected before, as it was asked for first.
+/// Returns the original path of a request that was redirected.
 pub(super) fn not_moved(path: &str) -> &str {
     path.strip_prefix(MOVED).unwrap_or(path)
 }

@@ -1,18 +1,18 @@
-//! The bank's ledger: what it booked, and every request that it read, with what became of it.
+//! The bank's ledger: its bookings, and every request that it read, with its fate.
 //!
-//! Two requests with the same reference, payment, kind and amount are one thing that was asked. A bank that keeps no
-//! rules may book it twice; that is the bank's doing, and marked (`Entry::again`). Whatever is asked under different
-//! references is asked twice by the agent.
+//! Requests with the same reference, payment, kind and amount are one operation. With permissive rules the bank may
+//! book it twice: that is the bank's fault, and marked (`Entry::again`). Requests under different references are
+//! separate operations of the agent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::State;
 
-/// The reference of what was booked before the world began.
+/// The reference of bookings from before the world began.
 pub const EARLIER_DAY: &str = "of-an-earlier-day";
-/// How long a request that got no answer may still be carried out, as far as the agent knows (`absence-final-after-h`
-/// of the board's configuration).
+/// The time for which a request without an answer may still be carried out, as the agent assumes
+/// (`absence-final-after-h` of the board's configuration).
 pub const ABSENCE_FINAL: Duration = Duration::from_secs(3600);
 
 /// One line of the ledger.
@@ -20,34 +20,34 @@ pub const ABSENCE_FINAL: Duration = Duration::from_secs(3600);
 pub struct Entry {
     pub id: String,
     pub kind: String,
-    /// What was asked for, in minor units.
+    /// The requested amount, in minor units.
     pub asked: u64,
     pub approved: u64,
     pub currency: String,
     pub reference: String,
-    /// The till's wish, by the note that its request carried; a reversal by the agent itself carries none.
+    /// The till's wish, from the note in its request; the agent's own reversal carries none.
     pub wish: Option<usize>,
     pub refers_to: Option<String>,
     pub practice: Option<Practice>,
     pub state: EntryState,
-    /// The code that declines it.
+    /// The code of its decline.
     pub declined_with: &'static str,
-    /// What went back by approved reversals, whoever asked for them.
+    /// The sum of all approved reversals.
     pub reversed: u64,
-    /// What of that the agent sent back by itself.
+    /// The part of it that the agent reversed automatically.
     pub taken_back: u64,
-    /// When it was booked.
+    /// The time of the booking.
     pub at: Duration,
-    /// The same request was booked before.
+    /// True if the same request was booked before.
     pub again: bool,
 }
 
-/// Why a card's data are used again (`standingInstruction.industryPractice`).
+/// The reason for using a card's data again (`standingInstruction.industryPractice`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Practice {
-    /// More is reserved.
+    /// A reservation is raised.
     Increment,
-    /// It is reserved anew.
+    /// A reservation is made anew.
     Anew,
 }
 
@@ -59,23 +59,23 @@ pub enum EntryState {
 }
 
 impl Entry {
-    /// Money moved, and did not all move back.
+    /// Returns whether money moved and was not completely returned.
     pub fn holds(&self) -> bool {
         self.state == EntryState::Approved && self.reversed < self.approved
     }
 
-    /// What the terminal left standing of it: a till that reverses its own payment later takes nothing back from a
-    /// promise.
+    /// Returns the amount that the terminal did not reverse. A till that later reverses its own payment does not reduce
+    /// it.
     pub fn stands(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved.saturating_sub(self.taken_back) } else { 0 }
     }
 
-    /// What is certainly there, before anything went back.
+    /// Returns the amount that is certainly there, before any reversal.
     fn certain(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved } else { 0 }
     }
 
-    /// What is there, or may come.
+    /// Returns the amount that is there or may come.
     fn possible(&self) -> u64 {
         if matches!(self.state, EntryState::Pending { .. }) { self.asked } else { self.certain() }
     }
@@ -87,12 +87,12 @@ pub struct Asked {
     pub what: AskedThing,
     pub wish: Option<usize>,
     pub at: Duration,
-    /// The board that asked.
+    /// The board that sent it.
     pub board: usize,
     pub fate: RequestFate,
 }
 
-/// What makes two requests one thing that was asked.
+/// An operation: requests with equal values are one operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AskedThing {
     pub reference: String,
@@ -103,22 +103,22 @@ pub struct AskedThing {
     pub currency: String,
 }
 
-/// What became of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFate {
-    /// Not processed, and said so: it may be sent again.
+    /// Not processed, and the answer says so: it may be sent again.
     NotProcessed,
-    /// Refused, and nothing was booked.
+    /// Refused; nothing was booked.
     Refused,
-    /// Nothing was done with it, and nothing said that the agent could know it by.
+    /// Not processed, and the agent cannot know it.
     Lost,
     /// It is carried out later.
     Late,
-    /// A line of the ledger, by its place; it may be declined.
+    /// A line of the ledger, by its position; it may be declined.
     Booked(usize),
 }
 
-/// What one thing that was asked moves.
+/// The money that one operation moves.
 #[derive(Default)]
 struct Moves {
     surely: Option<u64>,
@@ -126,7 +126,7 @@ struct Moves {
 }
 
 impl State {
-    /// What moved, or may still move, by each thing that was asked of a payment.
+    /// Returns the money that each operation on a payment has moved or may still move.
     pub(super) fn asked_of(&self, payment: &str) -> BTreeMap<AskedThing, u64> {
         let (mut things, now) = (BTreeMap::<AskedThing, Moves>::new(), self.now());
         for asked in self.bank.asked.iter().filter(|asked| asked.what.payment.as_deref() == Some(payment)) {
@@ -141,8 +141,8 @@ impl State {
                     match entry.state {
                         EntryState::Declined => {}
                         EntryState::Pending { .. } => moves.perhaps = entry.asked,
-                        // What goes back of a refund or capture was not given or taken in the end. A bank without rules
-                        // books one request twice: that is one thing asked.
+                        // A reversal of a refund or capture reduces its amount. With permissive rules the bank books
+                        // one request twice, which is one operation.
                         EntryState::Approved => {
                             let net = entry.approved.min(entry.asked).saturating_sub(entry.reversed);
                             moves.surely = moves.surely.max(Some(net));
@@ -154,13 +154,13 @@ impl State {
         things.into_iter().map(|(what, moves)| (what, moves.surely.unwrap_or(moves.perhaps))).collect()
     }
 
-    /// Whether more was asked of a payment than there is: the rule that is broken, and how.
+    /// Returns the rule that is broken, and how, if more was requested of a payment than there is.
     pub(super) fn asked_too_much(&self, payment: &str) -> Option<(&'static str, String)> {
         let Some(entry) = self.bank.ledger.iter().find(|entry| entry.id == payment) else {
             let asked: u64 = self.asked_of(payment).values().sum();
             return (asked > 0).then(|| ("asked of a payment that never was", format!("{asked} of {payment}")));
         };
-        // What is added to a reservation is part of it.
+        // An increment is part of its reservation.
         let base = match entry.practice {
             Some(Practice::Increment) => {
                 let base = entry.refers_to.as_deref();
@@ -176,7 +176,7 @@ impl State {
         for part in &parts {
             let asked = self.asked_of(&part.id).into_iter();
             let moves = |what: &AskedThing| matches!(what.kind.as_str(), "RV" | "RF" | "CP");
-            // To reverse what was declined moves nothing.
+            // A reversal of a declined payment moves nothing.
             let nothing = |what: &AskedThing| what.kind == "RV" && part.state == EntryState::Declined;
             let of_part = asked.filter(|(what, may)| *may > 0 && moves(what) && !nothing(what)).collect::<Vec<_>>();
             let strange = |(what, _): &&(AskedThing, u64)| match what.kind.as_str() {
@@ -191,7 +191,7 @@ impl State {
                 ));
             }
             let back: u64 = of_part.iter().filter(|(what, _)| what.kind != "CP").map(|(_, may)| may).sum();
-            // A reservation is given free together with what was added to it.
+            // A reservation is released together with its increments.
             let there = if part.kind == "PA" && part.id == base.id { u64::MAX } else { part.possible() };
             if back > there {
                 return Some((
@@ -201,7 +201,7 @@ impl State {
             }
             all.extend(of_part);
         }
-        // What is taken of a reservation, and what of it is given free, come out of what is certainly reserved.
+        // Captured and released amounts of a reservation come out of what is certainly reserved.
         let sum = |kind: &str| all.iter().filter(|(what, _)| what.kind == kind).map(|(_, may)| may).sum::<u64>();
         let (taken, free) = (sum("CP"), sum("RV"));
         let reserved: u64 = parts.iter().map(|part| if taken > 0 { part.certain() } else { part.possible() }).sum();

@@ -1,6 +1,6 @@
-//! A world of memory and virtual time around a real agent: its core, its journal on real files, its recovery, the
-//! reader's session and the gateway's client run as they ship; the wires are memory, the hours pass in milliseconds,
-//! and the power can be cut at any moment.
+//! A world of memory and virtual time around a real agent. Its core, its journal on real files, its recovery, the
+//! reader's session and the gateway's client run as they ship. The connections are memory, the hours pass in
+//! milliseconds, and the power can be cut at any moment.
 //!
 //! ```text
 //!   tills (tills.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader and printer (hardware.rs)
@@ -8,17 +8,16 @@
 //!                       journal's files     └──▶ bank (bank.rs) behind TLS (bank_server.rs) on a cable (cable.rs)
 //! ```
 //!
-//! The bank's host has one of three sets of rules (host_rules.rs): one checks what it books, one books whatever it is
-//! told, one takes the interface at its word. The cardholder is the simulated reader's. What goes wrong at random, and
-//! when, is in disturbances.rs.
+//! The bank has one of three sets of rules (host_rules.rs): checked, permissive or literal. The simulated reader
+//! includes the cardholder. disturbances.rs has the random faults and their times.
 //!
-//! Everything that can be seen from outside passes a numbered point (cut_points.rs): a commit of the journal, a frame
-//! of the reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the
-//! power or the line is cut. When the power is cut the disk is kept as it is in that moment, everything on its way is
-//! lost, and a new board boots from that disk. What the bank has read it goes on with.
+//! Every externally visible event passes a numbered point (cut_points.rs): a commit of the journal, a packet of the
+//! reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power or
+//! the connection is cut. At a power cut the disk keeps its current state, and every message on its way is lost. A new
+//! board boots from that disk. The bank continues with the requests that it has read.
 //!
-//! `verdict.rs` is the judge. It reads what the bank was asked for and booked (ledger.rs), the printed bytes and what
-//! the tills were told, and never the agent. So is the equation of the closes of day (closes.rs).
+//! `verdict.rs` is the judge. It reads the requests and bookings of the bank (ledger.rs), the printed bytes and the
+//! messages to the tills, and never the agent. The equation of the closes of day (closes.rs) follows the same rule.
 
 pub mod asked;
 pub mod bank;
@@ -61,9 +60,9 @@ pub struct World(Arc<Shared>);
 
 pub struct Shared {
     state: Mutex<State>,
-    /// The power was cut.
+    /// Signals that the power was cut.
     died: Notify,
-    /// Bytes for the agent are there, or the reader's device was touched.
+    /// Signals that bytes for the agent are there, or the reader's device was touched.
     pub reader_moves: Notify,
     folder: TempDir,
 }
@@ -72,46 +71,46 @@ pub struct State {
     pub bank: Bank,
     pub device: Device,
     pub reader_plugged: bool,
-    /// How often its cable was put in.
+    /// The number of times that its cable was plugged in.
     plugs: u64,
-    /// The commit that is being written is the last thing before the power is gone.
+    /// True if the power goes off after the commit that is being written.
     last_commit: bool,
     pub printer: Printer,
     pub wishes: Vec<Wish>,
-    /// The closes of day that a till was told of.
+    /// The closes of day that a till has received.
     pub closes: Vec<HeardClose>,
     pub points: Points,
     pub verdict: Verdict,
-    /// No power: nothing that the agent does is seen any more.
+    /// True without power: no action of the agent is visible.
     dead: bool,
-    /// Virtual time of all boards before this one.
+    /// The virtual time of all earlier boards.
     before: Duration,
     booted: Option<Instant>,
-    /// What the board's clock shows too much, in milliseconds.
+    /// The error of the board's clock, in milliseconds; positive if it is ahead.
     pub clock_off_ms: i64,
-    /// After so many moments of commits the journal is taken away.
+    /// The number of commit points until the journal is taken away.
     taken_away: Option<(usize, board::TakenAway)>,
-    /// The disk takes nothing.
+    /// True if the disk is full.
     pub disk_full: bool,
-    /// The terminal id that the board is set up with.
+    /// The terminal id in the board's configuration.
     pub terminal: &'static str,
-    /// The account at the gateway that the board is set up with.
+    /// The account at the gateway in the board's configuration.
     pub entity: &'static str,
     randoms: u64,
-    /// The disk of the next board.
+    /// The number of boots so far, which selects the disk.
     boots: usize,
 }
 
-/// What the board's clock shows when the world begins: after the program was built, whenever that was.
+/// The time of the board's clock when the world begins: one day after the program was built.
 const BEGINNING_AFTER_BUILD_MS: i64 = 24 * 3600 * 1000;
 
 impl World {
-    /// A shop that opens. The cardholder follows `script`.
+    /// Opens a shop. The cardholder follows `script`.
     pub fn new(script: &str) -> Self {
         Self::with(AbortRace::AbortWins, script)
     }
 
-    /// The same, with a reader in which a cancel meets the card in this way.
+    /// Opens a shop with a reader in which a cancel meets the card in this way.
     pub fn with(race: AbortRace, script: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
         let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
@@ -150,7 +149,7 @@ impl World {
         world
     }
 
-    /// Its first board has the disk of one that has sold for a while.
+    /// Gives the first board the disk of a terminal that has been in use.
     pub fn has_sold_before(&self) {
         board::used_disk(&self.journal_of(0));
     }
@@ -167,7 +166,7 @@ impl World {
         &self.0.reader_moves
     }
 
-    /// Passes a point: what becomes of what is about to happen there.
+    /// Passes a point, and returns the fate of its event.
     pub fn pass(&self, place: Place) -> Fate {
         let mut state = self.lock();
         if state.dead {
@@ -185,7 +184,7 @@ impl World {
         }
     }
 
-    /// The power is cut: the disk stays as it is now.
+    /// Cuts the power: the disk keeps its current state.
     pub fn die(&self) {
         let mut state = self.lock();
         if state.dead {
@@ -197,7 +196,7 @@ impl World {
         let (from, to) = (self.journal_of(state.boots), self.journal_of(state.boots + 1));
         board::copy_disk(&from, &to);
         state.boots += 1;
-        // The reader hangs on the board's power.
+        // The reader gets its power from the board.
         let now = state.before;
         state.device.unplugged();
         state.device.person_does(reader::PersonAction::Remove, now);
@@ -210,7 +209,7 @@ impl World {
         self.lock().dead
     }
 
-    /// The journal of this board, or of the next one when there is none.
+    /// Returns the journal of this board, or of the next one if none is running.
     pub fn journal(&self) -> PathBuf {
         let boots = self.lock().boots;
         self.journal_of(boots)
@@ -220,23 +219,23 @@ impl World {
         self.folder().join(format!("journal-{boot}.db"))
     }
 
-    /// The disk as it was before the commit after which the power was cut.
+    /// Returns the disk from before the commit after which the power was cut.
     pub fn journal_before(&self) -> PathBuf {
         self.folder().join("before.db")
     }
 
-    /// Keeps a copy of the disk as it is now.
+    /// Keeps a copy of the disk in its current state.
     pub fn keep_copy(&self) {
         board::copy_disk(&self.journal(), &self.kept());
     }
 
-    /// The next board boots from the copy that was kept.
+    /// Lets the next board boot from the kept copy.
     pub fn put_copy_back(&self) {
         assert!(self.is_dead(), "a copy is put back between two boards");
         board::copy_disk(&self.kept(), &self.journal());
     }
 
-    /// The next board is another one: with an empty journal, and without a mark that the terminal has sold.
+    /// Replaces the board: the next one has an empty journal, and no mark that the terminal has been in use.
     pub fn change_board(&self) {
         assert!(self.is_dead(), "a board is changed between two");
         for file in std::fs::read_dir(self.folder()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -251,12 +250,12 @@ impl World {
         self.folder().join("kept.db")
     }
 
-    /// Virtual time since the world began.
+    /// Returns the virtual time since the world began.
     pub fn now(&self) -> Duration {
         self.lock().now()
     }
 
-    /// Time passes without a board.
+    /// Lets time pass without a board.
     pub fn wait(&self, time: Duration) {
         let mut state = self.lock();
         state.before += time;
@@ -277,12 +276,12 @@ impl State {
         self.dead
     }
 
-    /// Which board this is, of all that were booted from the disk.
+    /// Returns the number of this board among all that were booted from the disk.
     pub fn board(&self) -> usize {
         self.boots
     }
 
-    /// 128 bits that no other sale of this world has.
+    /// Returns 128 bits that no other transaction of this world has.
     fn next_random(&mut self) -> [u8; 16] {
         let mut dice = disturbances::Dice::new(self.randoms);
         self.randoms += 1;
@@ -292,20 +291,20 @@ impl State {
         random
     }
 
-    /// What the board's clock shows.
+    /// Returns the time of the board's clock.
     pub fn clock_ms(&self) -> i64 {
         let since = i64::try_from(self.now().as_millis()).unwrap_or(i64::MAX);
         beginning_ms() + since + self.clock_off_ms
     }
 }
 
-/// The moment at which every world begins.
+/// Returns the moment at which every world begins.
 pub fn beginning_ms() -> i64 {
     static BEGINNING: std::sync::OnceLock<i64> = std::sync::OnceLock::new();
     *BEGINNING.get_or_init(|| chrono::Utc::now().timestamp_millis() + BEGINNING_AFTER_BUILD_MS)
 }
 
-/// A file system in memory, where there is one.
+/// Returns a folder in a memory file system, if there is one.
 fn memory() -> PathBuf {
     let memory = PathBuf::from("/dev/shm");
     if memory.is_dir() { memory } else { std::env::temp_dir() }

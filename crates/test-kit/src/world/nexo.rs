@@ -1,6 +1,5 @@
-//! A nexo till in the world: the session of `pos-front` as it is, without a wire. The session lives as long as the
-//! board has power, and loses all that it knows with it; what the till believes in the end is held against the
-//! bank's ledger.
+//! A nexo till in the world: the real session of `pos-front` without a connection. The session lives while the board
+//! has power, and loses its state with it. The till's final knowledge is compared with the bank's ledger.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,9 +16,9 @@ use super::tills::Till;
 
 /// The answer to a message.
 enum Answered {
-    /// It has arrived.
+    /// The answer has arrived.
     Says(Value),
-    /// The line has broken before.
+    /// The connection broke earlier.
     Nothing,
 }
 
@@ -31,13 +30,13 @@ pub struct NexoTill<'a> {
     said: VecDeque<(u64, Said)>,
     belief: &'a std::cell::Cell<Belief>,
     exchanges: Exchange,
-    /// Before its payment asks the terminal for the so-many-th time, and so much later, the till stops it.
+    /// The request of the payment, counted from 0, before which the till waits this long and then stops the payment.
     aborts: Option<(usize, Duration)>,
-    /// How often its payment has asked.
+    /// The number of requests of its payment.
     pub asked: usize,
 }
 
-/// How a till of a world is served.
+/// Returns the settings of a world's till.
 pub(super) fn settings() -> Settings {
     Settings {
         sale_id: "till".to_owned(),
@@ -71,7 +70,7 @@ impl<'a> NexoTill<'a> {
         Self { aborts, ..self }
     }
 
-    /// A payment with ServiceID 1: the same message each time.
+    /// Sends a payment with ServiceID 1: the same message each time.
     pub async fn pays(&mut self, minor: u64) {
         let amount = format!("{}.{:02}", minor / 100, minor % 100);
         let body = format!(
@@ -83,7 +82,7 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    /// `TransactionStatus` of that message, until it is known; gives up after so long.
+    /// Sends `TransactionStatus` for that message until the outcome is known; gives up after `patience`.
     pub async fn learns(&mut self, patience: Duration) {
         let until = Instant::now() + patience;
         while self.belief.get() == Belief::Unknown && Instant::now() < until {
@@ -102,7 +101,7 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    /// What a till makes of an answer.
+    /// Updates the till's knowledge from an answer.
     fn told(&self, response: &Value) {
         let word = |name: &str| response["Response"][name].as_str().unwrap_or_default();
         match (word("Result"), word("ErrorCondition")) {
@@ -118,7 +117,7 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    /// Stops the payment, whatever it is doing.
+    /// Stops the payment in any state.
     async fn stops(&mut self) {
         let body =
             r#"{"AbortReason":"MerchantAbort","MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#;

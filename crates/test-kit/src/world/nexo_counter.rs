@@ -1,6 +1,6 @@
-//! A nexo till whose messages come again: over all categories, at once and after days, as the same one or as another
-//! one under the same numbers. Each Success that it is told is held against the bank's ledger: the transaction that it
-//! names is there, and is what this message asked for.
+//! A nexo till that repeats its messages: over all categories, immediately and after days, as the same one or as
+//! another one under the same numbers. Each Success is compared with the bank's ledger: its transaction must be there,
+//! and must be the one that this message requested.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -21,10 +21,10 @@ use super::asked::Terminal;
 use super::ledger::EntryState;
 use super::tills::Till;
 
-/// The till's name towards the agent.
+/// The till's name at the agent.
 const TILL: &str = "till-1";
 
-/// A message, and what of the ledger its Success stands for.
+/// A message, and the ledger entry that its Success means.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub category: &'static str,
@@ -34,18 +34,18 @@ pub struct Asked {
     pub is: (&'static str, u64, Option<String>),
 }
 
-/// What a till is told of a message.
+/// The till's answer to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NexoResult {
     /// Success: the payment at the bank.
     Done(String),
     Failure(String),
     Rejected,
-    /// The line broke, or the power went.
+    /// The connection broke, or the power was cut.
     Nothing,
 }
 
-/// The session of a till, as long as the board has power.
+/// The session of a till, while the board has power.
 pub struct Counter<'a> {
     till: &'a Till,
     session: Session,
@@ -59,19 +59,19 @@ impl<'a> Counter<'a> {
         Self { till, session, start: Instant::now(), exchanges: 0 }
     }
 
-    /// A message, and what is told.
+    /// Sends a message and returns its answer.
     pub async fn asks(&mut self, asked: &Asked) -> NexoResult {
         let answer = self.exchange(asked, None).await.pop().flatten();
         self.told(asked, answer.as_ref())
     }
 
-    /// The same, again and again until something is told, or for eight hours nobody knows or nothing was sent.
+    /// Repeats a message until there is an answer other than "unknown" or "not ready", for eight hours at most.
     pub async fn insists(&mut self, asked: &Asked) -> NexoResult {
         let mut last = NexoResult::Nothing;
         for _ in 0..100 {
             match self.asks(asked).await {
                 NexoResult::Nothing => {}
-                // Nobody knows yet, or the terminal is not ready.
+                // The outcome is not known yet, or the terminal is not ready.
                 NexoResult::Failure(condition)
                     if condition == "UnreachableHost" || condition == "UnavailableDevice" =>
                 {
@@ -79,20 +79,20 @@ impl<'a> Counter<'a> {
                 }
                 told => return told,
             }
-            // Whether a refund that got no answer is there is certain after hours.
+            // Only after hours it is certain whether a refund without an answer exists.
             sleep(Duration::from_secs(300)).await;
         }
         last
     }
 
-    /// The same message twice, the second one when so many questions were answered to the first.
+    /// Sends the same message twice, the second one after this many answers to the first one's requests.
     pub async fn asks_twice(&mut self, asked: &Asked, after: usize) -> [NexoResult; 2] {
         let mut answers = self.exchange(asked, Some(after)).await;
         let (other, one) = (answers.pop().flatten(), answers.pop().flatten());
         [self.told(asked, one.as_ref()), self.told(asked, other.as_ref())]
     }
 
-    /// A Reconciliation: the number of the close and what was taken in it, or the condition of its refusal.
+    /// Sends a Reconciliation: returns the number of the close and its total, or the condition of its refusal.
     pub async fn closes(&mut self, service_id: &str) -> Result<(String, f64), String> {
         let asked = Asked {
             category: "Reconciliation",
@@ -111,7 +111,7 @@ impl<'a> Counter<'a> {
         Ok((number, sums.map(|sum| sum["TransactionAmount"].as_f64().unwrap()).sum()))
     }
 
-    /// What the answer says; and a Success is what the ledger holds for just this message.
+    /// Reads the answer; a Success must match the ledger's entry of exactly this message.
     fn told(&self, asked: &Asked, answer: Option<&Value>) -> NexoResult {
         let Some(answer) = answer else { return NexoResult::Nothing };
         let response = &answer["SaleToPOIResponse"][format!("{}Response", asked.category)];
@@ -164,7 +164,7 @@ impl<'a> Counter<'a> {
                 sleep_until(self.start + at).await;
                 self.session.tick(self.now())
             } else {
-                // The first one is over before its twin has come.
+                // The first one is over before the second has come.
                 answered = usize::MAX;
                 Vec::new()
             };
@@ -194,7 +194,7 @@ impl<'a> Counter<'a> {
         Now { steady: self.start.elapsed(), unix_s }
     }
 
-    /// The agent's answer to a question, unless the line breaks.
+    /// Returns the agent's answer to a request, unless the connection breaks.
     async fn terminal(&self, ask: &Ask) -> Said {
         let answer = match ask {
             Ask::Status => return Terminal(self.till).ask(ask).await,
@@ -270,7 +270,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// The transactions whose end nobody knows.
+    /// Returns the transactions whose outcome is unknown.
     pub async fn unsettled(&self) -> Vec<String> {
         let (above, below) = (SaleNumber::BEFORE_ALL, SaleNumber::AFTER_ALL);
         let till = Some(TILL.to_owned());
@@ -280,7 +280,7 @@ impl<'a> Counter<'a> {
         open.map(|sale| format!("{sale:?}")).collect()
     }
 
-    /// The payments at the bank that stand, and that nobody told the till of.
+    /// Returns the payments at the bank that hold money and that the till does not know.
     pub fn not_told(&self, told: &BTreeSet<String>) -> Vec<String> {
         let state = self.till.world.lock();
         let stands = state.bank.ledger.iter().filter(|entry| entry.stands() > 0);
@@ -292,7 +292,7 @@ fn json(answer: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(answer).unwrap()
 }
 
-/// What the agent reads of it over HTTP.
+/// Returns the request as the agent reads it over HTTP.
 fn wanted(begin: &Begin) -> Wanted {
     let amount = |text: &String| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
     let kind: Kind = serde_json::from_value(serde_json::json!(begin.kind)).unwrap();

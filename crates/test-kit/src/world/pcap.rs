@@ -1,8 +1,8 @@
-//! What went over a till's line, for Wireshark: each test of a ZVT till writes its streams when `POS_ZVT_STREAMS` names
-//! a folder (`bash tests/clients/dissect`). A file here holds the packets of one stream and no file header: the files
-//! of the folder, one after the other behind a header, are one capture.
+//! The traffic of a till's connection for Wireshark: each test of a ZVT till writes its streams if `POS_ZVT_STREAMS`
+//! names a folder (`bash tests/clients/dissect`). A file has the packets of one stream and no file header. A header
+//! followed by all files of the folder is one capture.
 //!
-//! pcap: draft-ietf-opsawg-pcap, 5. The packets are raw IPv4 (link type 101) with TCP, and no checksum is true.
+//! pcap: draft-ietf-opsawg-pcap, 5. The packets are raw IPv4 (link type 101) with TCP, and no checksum is right.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ZVT's port: PA00P016.
 const PORT: u16 = 20_007;
-/// IPv4, no fragment, TTL 64, TCP; the length stands at 2.
+/// IPv4, no fragment, TTL 64, TCP; the length is at offset 2.
 const IPV4: [u8; 12] = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0];
 /// Five words of header; PSH and ACK; a window of 65,535.
 const FLAGS: [u8; 8] = [0x50, 0x18, 0xFF, 0xFF, 0, 0, 0, 0];
@@ -22,18 +22,18 @@ const TERMINAL: [u8; 4] = [127, 0, 0, 1];
 pub struct Stream {
     file: File,
     till: [u8; 4],
-    /// What was said by the till, and to it, in bytes.
+    /// The bytes sent by the till and to it.
     said: u32,
     heard: u32,
 }
 
 impl Stream {
-    /// `None` when nobody asked for streams.
+    /// Begins a stream; `None` if no streams are wanted.
     pub fn begin() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = std::env::var_os("POS_ZVT_STREAMS")?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Each till is at an address of its own.
+        // Each till has its own address.
         let [_, high, middle, low] = count.to_be_bytes();
         let file = File::create(Path::new(&folder).join(count.to_string())).unwrap();
         Some(Self { file, till: [10, high, middle, low], said: 1, heard: 1 })
@@ -64,7 +64,7 @@ impl Stream {
             packet.extend(FLAGS);
             packet.extend(part);
             *sequence = sequence.wrapping_add(u32::from(length) - 40);
-            // No time, and all of it was captured.
+            // Time zero, and the whole packet was captured.
             let mut record = vec![0; 8];
             record.extend(u32::from(length).to_le_bytes());
             record.extend(u32::from(length).to_le_bytes());

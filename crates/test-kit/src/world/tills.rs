@@ -1,5 +1,5 @@
-//! The tills and their cashiers: what they wish, what they are told, and what they do about it. The cardholder is the
-//! simulated reader's (`hardware.rs`).
+//! The tills and their cashiers: their wishes, the messages that they get, and their reactions. The cardholder belongs
+//! to the simulated reader (`hardware.rs`).
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use tokio::time::sleep;
 use super::cut_points::{Fate, Place};
 use super::{State, World};
 
-/// Something a till wants. Each has a number of its own, which its request carries to the bank as a note: so the ledger
-/// is read.
+/// A wish of a till. Each has a number, which its request carries to the bank as a note, so that the ledger's entries
+/// can be assigned.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub number: usize,
@@ -27,39 +27,39 @@ pub struct Wish {
     pub minor: u64,
     pub of: Option<Earlier>,
     pub accepts_part: bool,
-    /// The till confirms what it takes.
+    /// The till's confirmation of the amount that it accepts.
     pub confirms: Option<Confirms>,
-    /// The till was told that it took a part, or that nothing was taken: that stays so.
+    /// The confirmation of a part or of nothing that the agent has reported to the till; it must not change.
     pub confirmed: Option<Says>,
-    /// What the till was last told of the refund of the rest.
+    /// The last message to the till about the refund of the rest.
     pub rest: Option<TillResult>,
-    /// Everything that the till was told of it, in order.
+    /// All messages to the till about the wish, in order.
     pub told: Vec<TillResult>,
-    /// Its number in the terminal's journal, and its payment's id, once the till was told.
+    /// Its number in the terminal's journal, and its payment's id, once the till knows them.
     pub in_journal: Option<u64>,
     pub payment: Option<String>,
     /// The id by which it named an earlier payment.
     pub named: Option<String>,
 }
 
-/// What a till that confirms does when it is asked.
+/// The behaviour of a till that is asked to confirm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirms {
     pub says: Says,
     pub on_silence: OnSilence,
 }
 
-/// What the till says; of a part it takes the half.
+/// The till's answer; of a part it accepts half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     All,
     Part,
     Nothing,
-    /// It never says anything.
+    /// It never answers.
     Silent,
 }
 
-/// What a wish refers to.
+/// The transaction that a wish refers to.
 #[derive(Clone, Debug)]
 pub enum Earlier {
     /// A payment of an earlier day, by its id.
@@ -68,7 +68,7 @@ pub enum Earlier {
     Wish { number: usize, by: By },
 }
 
-/// How a till names an earlier transaction.
+/// The way in which a till names an earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
     /// Its till's reference.
@@ -79,14 +79,14 @@ pub enum By {
     Payment,
 }
 
-/// What a till was told of a wish.
+/// A message to a till about a wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TillResult {
-    /// It waits, or goes on.
+    /// It waits or is in progress.
     UnderWay,
-    /// The signature is to be compared.
+    /// The signature is to be checked.
     Signature,
-    /// The till is to confirm what was approved.
+    /// The till is to confirm the approved amount.
     ToConfirm {
         minor: u64,
     },
@@ -97,9 +97,9 @@ pub enum TillResult {
     Approved {
         minor: u64,
     },
-    /// Nothing was charged: declined, cancelled, not sent, or taken back.
+    /// Nothing was charged: declined, cancelled, not sent, or reversed.
     Nothing(String),
-    /// No such sale, or refused before it began.
+    /// The transaction is unknown, or was refused before it began.
     Unknown(String),
 }
 
@@ -114,7 +114,7 @@ impl TillResult {
 
 impl Wish {
     pub fn new(number: usize, kind: Kind, minor: u64) -> Self {
-        // Nothing is paid with a card that is stored or forgotten.
+        // Storing or deleting a card pays nothing.
         let minor = if kind.moves_money() { minor } else { 0 };
         Self {
             number,
@@ -134,7 +134,7 @@ impl Wish {
         }
     }
 
-    /// What its till said when it was asked to confirm, or that it was silent; and what its request said of silence.
+    /// Describes the till's answer when it was asked to confirm, or its silence; and its request's rule for silence.
     pub fn was_asked_to_confirm(&self) -> Option<String> {
         let asked = self.told.iter().any(|told| matches!(told, TillResult::ToConfirm { .. }));
         self.confirms
@@ -142,7 +142,7 @@ impl Wish {
             .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
     }
 
-    /// `paymentType` at the bank.
+    /// Returns `paymentType` at the bank.
     pub fn payment_type(&self) -> &'static str {
         match self.kind {
             Kind::Sale | Kind::ByRegistration => "DB",
@@ -158,7 +158,7 @@ impl Wish {
         }
     }
 
-    /// Whether stored card data stand for the card.
+    /// Returns whether it uses stored card data instead of the card.
     fn is_by_registration(&self) -> bool {
         matches!(self.kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
     }
@@ -175,7 +175,7 @@ impl Wish {
         let fields = WishFields {
             of,
             registration: match self.kind {
-                // Its id says whose wish it is: no note goes with a DELETE.
+                // The id contains the number of the wish, because a DELETE carries no note.
                 Kind::ForgetCard => Some(format!("f{:0>31}", self.number)),
                 _ => self.is_by_registration().then(|| "f".repeat(32)),
             },
@@ -196,7 +196,7 @@ impl Wish {
     }
 }
 
-/// A till's line to the agent.
+/// A till's connection to the agent.
 pub struct Till {
     pub(super) world: World,
     pub(super) commands: mpsc::Sender<Command>,
@@ -213,7 +213,7 @@ impl Till {
         Self::new(self.world.clone(), self.commands.clone(), &self.progress)
     }
 
-    /// Waits until the terminal can take a sale, at most some minutes.
+    /// Waits until the terminal is ready for a transaction, at most some minutes.
     pub async fn until_ready(&self) {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
@@ -225,12 +225,12 @@ impl Till {
         }
     }
 
-    /// Whether the terminal says that it can take a sale, and that none is at the reader.
+    /// Returns whether the terminal is ready for a transaction, and none is at the reader.
     pub async fn is_ready(&self) -> bool {
         self.status().await.is_some_and(|status| status.ready && !status.busy)
     }
 
-    /// What the terminal says that a person must see to.
+    /// Returns the terminal's messages that need a person.
     pub async fn attention(&self) -> Vec<String> {
         let status = self.status().await;
         status.map_or_else(Vec::new, |status| status.attention.into_iter().map(|one| one.text).collect())
@@ -242,7 +242,7 @@ impl Till {
         answer.await.ok()
     }
 
-    /// Asks for a wish, or hears what became of it.
+    /// Sends a wish, or gets its outcome.
     pub async fn ask(&self, wish: usize) {
         let wanted = self.world.lock().wanted(wish);
         let (reply, answer) = oneshot::channel();
@@ -252,14 +252,14 @@ impl Till {
         }
     }
 
-    /// Whose wish it is, and its name.
+    /// Returns the till of a wish, and its reference.
     fn named(&self, wish: usize) -> (String, Reference) {
         let state = self.world.lock();
         let wish = &state.wishes[wish];
         (wish.till.clone(), Reference::parse(wish.reference.clone()).unwrap())
     }
 
-    /// Asks how a wish stands.
+    /// Looks up the state of a wish.
     pub async fn look(&self, wish: usize) {
         let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
@@ -269,7 +269,7 @@ impl Till {
         }
     }
 
-    /// The signature is the card's.
+    /// Accepts the signature.
     async fn accept_signature(&self, wish: usize) {
         let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
@@ -278,11 +278,11 @@ impl Till {
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
-        // A line that was cut: it is said again a little later.
+        // The connection was cut: it is sent again a little later.
         sleep(Duration::from_secs(1)).await;
     }
 
-    /// The till says what it takes of what was approved, unless it is a silent one.
+    /// Sends the till's confirmation of an approved amount, unless the till is silent.
     async fn confirm(&self, wish: usize, minor: u64) {
         let (till, reference, confirms) = {
             let state = self.world.lock();
@@ -303,11 +303,11 @@ impl Till {
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
-        // A line that was cut: it is said again a little later.
+        // The connection was cut: it is sent again a little later.
         sleep(Duration::from_secs(1)).await;
     }
 
-    /// Asks how the refund of the rest stands, until it has ended, for so long.
+    /// Looks up the refund of the rest until it has ended, for this long.
     pub async fn until_rest_is_final(&self, wish: usize, patience: Duration) {
         let until = tokio::time::Instant::now() + patience;
         loop {
@@ -337,17 +337,17 @@ impl Till {
         let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
         let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
-        // What a cancel is told is told to everybody too.
+        // Every till gets the answer to a cancel as an event too.
         let _ = answer.await;
     }
 
-    /// Asks for a wish and stays until its end is told; looks itself when it hears nothing.
+    /// Sends a wish and waits for its end; looks it up if no event comes.
     pub async fn wants(&mut self, wish: usize) {
         self.ask(wish).await;
         self.until_final(wish, Duration::from_secs(4 * 3600)).await;
     }
 
-    /// Listens until the end of a wish was told, for so long.
+    /// Waits for events until the end of a wish, for this long.
     pub async fn until_final(&mut self, wish: usize, patience: Duration) {
         let until = tokio::time::Instant::now() + patience;
         let mut pause = Duration::from_secs(1);
@@ -381,7 +381,7 @@ impl Till {
         }
     }
 
-    /// A person decides what becomes of a sale of a journal that is an old copy.
+    /// Sends a person's decision about a transaction of an outdated journal copy.
     pub async fn settle(&self, wish: usize, keep: bool) {
         let number = self.world.lock().wishes[wish].in_journal.unwrap();
         let (reply, answer) = oneshot::channel();
@@ -398,7 +398,7 @@ impl Till {
         self.world.lock().wishes[wish].told.last().is_some_and(TillResult::is_final)
     }
 
-    /// A message for the till arrives, unless its line is cut.
+    /// Delivers a message to the till, unless its connection is cut.
     fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
         let fate = self.world.pass(Place::Till);
         if matches!(fate, Fate::Happens | Fate::Last) {
@@ -406,7 +406,7 @@ impl Till {
             if let Ok(view) = answer {
                 let wish = &mut state.wishes[wish];
                 wish.in_journal = Some(view.number.get());
-                // The id that the bank's answer had. A card that was not forgotten is named by the request alone.
+                // The id in the bank's answer. A card that was not deleted is named by the request only.
                 let answered = view.registration.clone().filter(|_| view.outcome == Some(OutcomeWord::Approved));
                 wish.payment = view.payment_id.as_ref().map(ToString::to_string).or(answered);
                 wish.confirmed = confirmed(wish, view).or(wish.confirmed);
@@ -422,7 +422,7 @@ impl Till {
 fn told(answer: &Result<SaleView, Refused>) -> TillResult {
     let view = match answer {
         Ok(view) => view,
-        // The journal cannot tell.
+        // The journal cannot be read.
         Err(Refused::Journal { .. }) => return TillResult::Unconfirmed { needs_a_person: false },
         Err(refused) => return TillResult::Unknown(refused.to_string()),
     };
@@ -441,13 +441,13 @@ fn told(answer: &Result<SaleView, Refused>) -> TillResult {
     }
 }
 
-/// An amount in minor units, from its decimals.
+/// Converts decimals to an amount in minor units.
 fn minor_of(amount: Option<&str>) -> u64 {
     let digits: String = amount.into_iter().flat_map(str::chars).filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)
 }
 
-/// What the agent says that the till has said.
+/// Returns the till's confirmation as the agent reports it.
 fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
     let rest =
         |one: &LaterView| one.reference.as_ref().is_some_and(|one| *one == format!("{}-rest", wish.reference).as_str());
@@ -458,7 +458,7 @@ fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
 }
 
 impl State {
-    /// Whether what a wish refers to has ended, as far as its till was told.
+    /// Returns whether the earlier transaction of a wish has ended, as far as its till knows.
     pub fn earlier_has_ended(&self, wish: usize) -> bool {
         match &self.wishes[wish].of {
             Some(Earlier::Wish { number, .. }) => {
@@ -470,14 +470,14 @@ impl State {
         }
     }
 
-    /// A wish as the till says it. What it refers to it names once, and keeps to that.
+    /// Makes the till's request for a wish. It names an earlier transaction in one way, and keeps to it.
     pub(super) fn wanted(&mut self, wish: usize) -> Wanted {
         let of = match self.wishes[wish].of.clone() {
             None => None,
             Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),
             Some(Earlier::Wish { number, by }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
-                // The id of a stored card is no payment's: no till says that it is.
+                // A till does not use the id of a stored card as a payment's.
                 let known = earlier.payment.clone().filter(|_| earlier.kind.moves_money());
                 let named = self.wishes[wish].named.clone().or(known);
                 Some(match (by, earlier.in_journal, named) {
@@ -486,7 +486,7 @@ impl State {
                         self.wishes[wish].named = Some(id.clone());
                         EarlierName::Payment(PaymentId::new(id))
                     }
-                    // What the till was not told it cannot say.
+                    // The till can only name what it knows.
                     _ => EarlierName::Reference {
                         till: earlier.till.clone(),
                         reference: Reference::parse(earlier.reference.clone()).unwrap(),
@@ -497,7 +497,7 @@ impl State {
         self.wishes[wish].wanted(of)
     }
 
-    /// A till is told something of a wish: noted, and judged at once.
+    /// Records a message to a till about a wish, and judges it immediately.
     fn tell(&mut self, wish: usize, told: TillResult) {
         if self.wishes[wish].told.last() != Some(&told) {
             self.wishes[wish].told.push(told);

@@ -1,23 +1,23 @@
-//! The judge: the invariants of the design, held against what the bank was asked for and booked, the printed bytes and
-//! what the tills were told. It never asks the agent, and never reads its journal.
+//! The judge: it checks the invariants of the design against the bank's requests and bookings, the printed bytes and
+//! the messages to the tills. It never asks the agent, and never reads its journal.
 //!
 //! | | at every moment |
 //! |---|---|
 //! | charged once | the ledger holds at most one un-reversed approval for a wish |
-//! | the right amount | nothing is asked of the bank that no till wished |
-//! | never more than there is | what goes back of a payment, or is captured of a reservation, asked for under different references, is together no more than was approved |
+//! | the right amount | every request to the bank was wished by a till |
+//! | never more than there is | all refunds, reversals and captures of a payment under different references are together no more than was approved |
 //! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
-//! | never told too early | a till that was told "nothing was charged" finds nothing held, then or ever after |
-//! | never taken back | what a till was told is approved stays, with that amount, until a till reverses it |
-//! | not before its till | what a till confirms is approved only after the till has taken it, or kept its silence and wished it so |
-//! | the rest goes back | of what a till took in part exactly the rest is refunded, once, or the refund ends loudly |
-//! | cards | a card is stored once, by its own request, and its till is told its id; told that it was not stored, it is not left usable; nothing is paid with it |
-//! | paper | what a receipt says of the outcome was or becomes what the till is told |
+//! | never told too early | a till with the outcome "nothing was charged" finds nothing held, then or ever after |
+//! | never taken back | an approval that a till has received stays, with that amount, until a till reverses it |
+//! | not before its till | a transaction that a till confirms is approved only after the till has accepted it, or was silent and wished to keep it |
+//! | the rest goes back | if a till accepts a part, exactly the rest is refunded, once, or the refund ends with a message to a person |
+//! | cards | a card is stored once, by its own request, and its till gets its id; if the till hears that it was not stored, it is not left usable; nothing is paid with it |
+//! | paper | the outcome on a receipt was or becomes the till's outcome |
 //! | | **when everything works again** |
-//! | nothing stays open | every wish ends by itself, or waits loudly for a person |
+//! | nothing stays open | every wish ends automatically, or waits for a person and says so |
 //!
-//! What the agent asks for counts, not what a bank without rules makes of it: a request that such a bank books twice
-//! was asked once, and is counted apart (`Bank::booked_twice`).
+//! The agent's requests count, not the bookings of a bank with permissive rules: a request that such a bank books twice
+//! was sent once, and is counted separately (`Bank::booked_twice`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ pub struct Verdict {
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub rule: &'static str,
-    /// How.
+    /// The way in which it was broken.
     how: String,
     at: Duration,
 }
@@ -54,7 +54,7 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// The rules that were broken, how often, and where first.
+/// The broken rules, how often each was broken, and where first.
 #[derive(Default)]
 pub struct Broken(BTreeMap<(&'static str, String), usize>);
 
@@ -88,17 +88,18 @@ impl State {
         self.verdict.violations.push(Violation { rule, how, at });
     }
 
-    /// The ledger's entries of a wish.
+    /// Returns the ledger's entries of a wish.
     pub fn entries(&self, wish: &Wish) -> impl Iterator<Item = &Entry> {
         let number = wish.number;
         self.bank.ledger.iter().filter(move |entry| entry.wish == Some(number))
     }
 
-    /// What stands of a wish. What the bank booked twice of one request that may be sent twice is its own doing.
+    /// Returns the amounts that are held of a wish. A double booking of a request that may be sent twice is the bank's
+    /// fault and does not count.
     fn held(&self, wish: &Wish) -> Vec<u64> {
         let may_be_sent_again = wish.is_later();
         if !wish.kind.moves_money() {
-            // What counts is what was done to the card: stored, or forgotten.
+            // For a card, storing or deleting counts.
             let done = self.entries(wish).filter(|entry| entry.state == EntryState::Approved);
             return done.map(Entry::stands).collect();
         }
@@ -106,7 +107,7 @@ impl State {
         self.entries(wish).filter(counts).map(Entry::stands).collect()
     }
 
-    /// Something was booked.
+    /// Judges a booking.
     pub(super) fn booked(&mut self) {
         for number in 0..self.wishes.len() {
             let wish = self.wishes[number].clone();
@@ -124,7 +125,7 @@ impl State {
         }
     }
 
-    /// A request was read, and its fate is known.
+    /// Judges a request that was read and whose fate is known.
     pub(super) fn judge_asked(&mut self, place: usize) {
         let asked = self.bank.asked[place].clone();
         let what = &asked.what;
@@ -142,7 +143,7 @@ impl State {
                 "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
                 "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
                 "CP" | "RF" => None,
-                // What is forgotten is forgotten.
+                // Deleting a card twice is harmless.
                 "DR" if before.what == *what => None,
                 _ => Some("a payment was sent again"),
             };
@@ -156,7 +157,7 @@ impl State {
         }
     }
 
-    /// Why a request is not what a till wished, and nothing that the agent may do by itself.
+    /// Returns why a request is neither a till's wish nor an allowed automatic request of the agent.
     fn not_wished(&self, place: usize) -> Option<&'static str> {
         let asked = &self.bank.asked[place];
         let what = &asked.what;
@@ -175,8 +176,8 @@ impl State {
             let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
             return (!right).then_some("the till wished something else");
         }
-        // What the agent does by itself: it reverses a wish's own payment, in its currency, or refunds what its till
-        // did not take of it.
+        // The agent's automatic requests: it reverses a wish's own payment, in its currency, or refunds what its till
+        // did not accept.
         let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
         if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
             let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
@@ -204,7 +205,7 @@ impl State {
             .then_some("reversed after a start, before the gateway had answered what it knows of this terminal")
     }
 
-    /// A till was told something.
+    /// Judges a message to a till.
     pub(super) fn judge_what_was_told(&mut self, number: usize) {
         let wish = self.wishes[number].clone();
         let held = self.held(&wish);
@@ -234,13 +235,13 @@ impl State {
     }
 }
 
-/// What goes back when a till takes the half.
+/// Returns the refund when a till accepts half.
 fn rest_of(approved: u64) -> u64 {
     approved - approved / 2
 }
 
 impl Wish {
-    /// Whether its till took it, or was asked, said nothing and wished that it stays.
+    /// Returns whether its till accepted it, or was asked, was silent and wished to keep it.
     fn may_be_approved(&self) -> bool {
         let Some(confirms) = self.confirms else { return true };
         let takes = matches!(confirms.says, Says::All | Says::Part);
@@ -248,30 +249,31 @@ impl Wish {
         self.confirmed != Some(Says::Nothing) && ((takes && was_asked) || confirms.on_silence == OnSilence::Keep)
     }
 
-    /// What was decided before is finished with what the bank gives, and a credit that was given stands; a payment in
-    /// part is the cashier's to take.
+    /// Returns whether the till decides about a partial approval. Follow-ups are completed with the approved amount,
+    /// and a paid credit stays.
     fn may_be_partial(&self) -> bool {
         matches!(self.payment_type(), "DB" | "PA")
     }
 
-    /// Captures, refunds and reversals are finished rather than undone: their request may be sent again.
+    /// Returns whether it is a capture, refund or reversal. These are completed instead of reversed, so their request
+    /// may be sent again.
     fn is_later(&self) -> bool {
         matches!(self.payment_type(), "CP" | "RF" | "RV")
     }
 }
 
-/// How a wish ended, for the count of end states.
+/// The end of a wish, for counting end states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EndState {
     Approved,
     ApprovedInPart,
-    /// Told that nothing is charged; the ledger knows it as declined, or not at all.
+    /// The outcome is "nothing charged"; the ledger has it as declined, or not at all.
     NothingCharged,
-    /// Told that nothing is charged; it was, and was taken back.
+    /// The outcome is "nothing charged"; it was charged and reversed.
     TakenBack,
-    /// It was never recorded, and never asked of the bank.
+    /// It was never recorded, and never sent to the bank.
     NeverBegan,
-    /// Waits for a person, loudly.
+    /// It waits for a person and says so.
     ForAPerson,
 }
 
@@ -285,7 +287,7 @@ pub const END_STATES: [EndState; 6] = [
 ];
 
 impl World {
-    /// The last judgement, when everything has had its time: the violations, and how each wish ended.
+    /// Judges at the end, when everything has had its time: returns the violations, and how each wish ended.
     pub fn judge(&self) -> (Vec<Violation>, Vec<EndState>) {
         let mut state = self.lock();
         state.bank_goes_on();
@@ -332,7 +334,7 @@ impl World {
 }
 
 impl World {
-    /// What was wished, asked, booked, told and printed, for whoever looks for the reason of a violation.
+    /// Describes all wishes, requests, bookings, messages and papers, for finding the reason of a violation.
     pub fn story(&self) -> String {
         let state = self.lock();
         let mut text = String::new();
@@ -358,7 +360,7 @@ impl World {
 }
 
 impl State {
-    /// What became of the rest of a sale of which its till took a part.
+    /// Judges the refund of the rest of a sale of which its till accepted a part.
     fn judge_rest(&self, wish: &Wish) -> Option<(&'static str, String)> {
         let payments: Vec<_> = self.entries(wish).map(|entry| entry.id.clone()).collect();
         let is_rest = |entry: &&Entry| {
@@ -376,7 +378,7 @@ impl State {
                     TillResult::Approved { minor } => Some(*minor),
                     _ => None,
                 });
-                // Only the bank can make it less, by approving less than it was asked for.
+                // Only the bank can reduce it, by approving less than the requested amount.
                 let right = back.len() == 1
                     && given == *minor
                     && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
@@ -395,15 +397,15 @@ impl State {
         }
     }
 
-    /// The receipts of a wish against what its till was told in the end.
+    /// Compares the receipts of a wish with its final outcome at the till.
     fn judge_paper(&self, wish: &Wish) -> Result<(), String> {
         let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);
         for paper in &self.printer.papers {
             let lines = lines(paper);
-            // The first one: below it may stand the reference of an earlier transaction.
+            // The first reference: the reference of an earlier transaction may follow below it.
             let reference = lines.iter().find_map(|line| line.strip_prefix("Reference"));
             let is_ours = reference.is_some_and(|reference| reference.trim() == wish.reference);
-            // A slip to be signed says what the host said; the outcome is on the paper that follows.
+            // A signature slip has the issuer's answer; the outcome is on the next paper.
             let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
             if !is_ours || is_slip {
                 continue;

@@ -1,6 +1,5 @@
-//! A ZVT till in the world: the session of `pos-front` as it is, without a wire. Each answer of the agent and each APDU
-//! is a point where the power can go or the line can break; what the till believes then is held against the bank's
-//! ledger.
+//! A ZVT till in the world: the real session of `pos-front` without a connection. At each answer of the agent and at
+//! each APDU the power or the connection can be cut. The till's knowledge is then compared with the bank's ledger.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,27 +19,27 @@ use super::tills::Till;
 
 const LINE: Line = 1;
 
-/// How a till behaves.
+/// The behaviour of a till.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
-    /// What the terminal does without its acknowledgement.
+    /// The terminal's action without the till's acknowledgement.
     pub unacknowledged: OnSilence,
-    /// Whether it hears `04 FF` (config byte, bit 08).
+    /// True if it gets `04 FF` (config byte, bit 08).
     pub hears: bool,
-    /// T4: how long it waits for the next frame.
+    /// T4: the time for which it waits for the next frame.
     pub patience: Duration,
-    /// After so many frames it sends `06 B0`.
+    /// The number of frames after which it sends `06 B0`.
     pub aborts_after: Option<usize>,
-    /// From this frame on it reads nothing for so long; then it answers all that waits, in its order.
+    /// From this frame on it reads nothing for this time; then it answers all waiting frames, in their order.
     pub sleeps: Option<(usize, Duration)>,
-    /// It answers `04 0F` with `84 66`: nothing is given out.
+    /// True if it answers `04 0F` with `84 66`: the goods are not given out.
     pub refuses: bool,
-    /// It answers `04 FF` with `84 83`, as one does that cannot show it.
+    /// True if it answers `04 FF` with `84 83`, as a till that cannot show it.
     pub shows_nothing: bool,
 }
 
 impl Manner {
-    /// As the specification wants it.
+    /// Makes a till that follows the specification.
     pub fn new(unacknowledged: OnSilence) -> Self {
         Self {
             unacknowledged,
@@ -54,26 +53,26 @@ impl Manner {
     }
 }
 
-/// A till with its terminal's session, as long as the board has power.
+/// A till with its terminal's session, while the board has power.
 pub struct ZvtTill<'a> {
     terminal: Terminal<'a>,
     session: Session,
     start: Instant,
-    /// What the terminal answered, to be handed over.
+    /// The terminal's answers that are not delivered yet.
     said: VecDeque<(u64, Said)>,
     belief: &'a std::cell::Cell<Belief>,
-    /// The amount of `04 0F`, until the end is heard.
+    /// The amount of `04 0F`, until the end comes.
     approved: Option<u64>,
     over: bool,
     manner: Manner,
-    /// When it gives up.
+    /// The time at which it gives up.
     until: Instant,
-    /// Frames that it has heard.
+    /// The number of frames that it has received.
     heard: usize,
-    /// The command was answered.
+    /// True if the command was answered.
     answered: bool,
     gave_up: bool,
-    /// Until when it reads nothing, and what waits to be read.
+    /// The time until which it reads nothing, and the frames that wait.
     asleep: Option<Instant>,
     unread: VecDeque<TerminalMessage>,
     stream: Option<Stream>,
@@ -100,7 +99,7 @@ impl<'a> ZvtTill<'a> {
         let data = command::Command::Registration(registration).apdu().data;
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
-        // One that sleeps has answered in an earlier payment.
+        // A till that sleeps has answered intermediate frames in an earlier payment.
         session.set_answers_intermediate(manner.sleeps.is_some());
         let terminal = Terminal(till);
         Self {
@@ -122,14 +121,14 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// `06 01`, to its end or to the end of its line.
+    /// Sends `06 01`, and waits for its end or the end of the connection.
     pub async fn pays(&mut self, minor: u64) {
         let mut fields = Fields::default();
         fields.set_number(0x04, minor);
         self.does(&command::Command::Authorisation(fields).apdu()).await;
     }
 
-    /// `06 20`, until it is known; gives up after so long.
+    /// Sends `06 20` until the outcome is known; gives up after `patience`.
     pub async fn learns(&mut self, patience: Duration) {
         let until = Instant::now() + patience;
         while self.belief.get() == Belief::Unknown && Instant::now() < until {
@@ -141,12 +140,12 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Whether T4 has run out.
+    /// Returns whether T4 has run out.
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
 
-    /// How many frames it has heard.
+    /// Returns the number of frames that it has received.
     pub fn heard(&self) -> usize {
         self.heard
     }
@@ -156,7 +155,7 @@ impl<'a> ZvtTill<'a> {
         self.until = Instant::now() + self.manner.patience;
         let actions = self.says(apdu).await;
         self.act(actions).await;
-        // Until it is told the end, or the session has nothing to do any more.
+        // Until it gets the end, and the session has no more work.
         while !self.over || self.session.is_busy() {
             if self.asleep.is_some_and(|until| Instant::now() >= until) {
                 self.wakes().await;
@@ -171,7 +170,7 @@ impl<'a> ZvtTill<'a> {
             } else {
                 let of_session = self.session.next_deadline().map(|at| self.start + at);
                 let of_till = self.asleep.or((!self.over).then_some(self.until));
-                // Without any nobody will say anything any more.
+                // Without a deadline no message can come.
                 let Some(at) = of_session.into_iter().chain(of_till).min() else { return };
                 sleep_until(at).await;
                 self.session.tick(self.start.elapsed())
@@ -180,7 +179,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// It reads all that has come meanwhile, and what comes then.
+    /// Reads all frames that came meanwhile, and those that follow.
     async fn wakes(&mut self) {
         self.asleep = None;
         while let Some(told) = self.unread.pop_front() {
@@ -191,7 +190,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// T4 is over: it aborts, and hangs up whatever that is answered.
+    /// Gives up after T4: aborts, and closes the connection after any answer.
     async fn gives_up(&mut self) {
         self.gave_up = true;
         let abort = Apdu::new(Control::TILL_ABORT, Vec::new());
@@ -203,7 +202,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// What the till says, on its way to the terminal.
+    /// Sends an APDU of the till to the terminal.
     async fn says(&mut self, apdu: &Apdu) -> Vec<Action> {
         if !self.terminal.arrives().await {
             return self.line_breaks();
@@ -212,7 +211,7 @@ impl<'a> ZvtTill<'a> {
         self.session.heard(LINE, apdu, self.start.elapsed())
     }
 
-    /// There is a new line from the next command on.
+    /// Breaks the connection: the next command uses a new one.
     fn line_breaks(&mut self) -> Vec<Action> {
         self.over = true;
         self.asleep = None;
@@ -258,11 +257,11 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// What the till answers to an APDU.
+    /// Returns the till's answer to an APDU.
     fn told(&mut self, told: &TerminalMessage) -> Vec<Apdu> {
         self.heard += 1;
         match told {
-            // Of its command, or of `06 B0`, which changes nothing for it.
+            // A further answer, to its command or to `06 B0`, changes nothing for the till.
             TerminalMessage::Ok | TerminalMessage::Refused(_) if self.answered => return Vec::new(),
             TerminalMessage::Ok => {
                 (self.answered, self.until) = (true, Instant::now() + self.manner.patience);
@@ -309,7 +308,7 @@ impl<'a> ZvtTill<'a> {
         says
     }
 
-    /// Where this is the moment for it.
+    /// Aborts at the planned frame.
     fn abort(&mut self) -> Vec<Apdu> {
         if self.manner.aborts_after != Some(self.heard) || self.over {
             return Vec::new();

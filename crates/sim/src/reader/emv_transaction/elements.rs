@@ -1,5 +1,5 @@
-//! The elements of an EMV transaction: all that the kernel and the card know in the open, the cryptogram over them, and
-//! the template in which a decision is said, by the reader's lists (readers: 2.5, 2.6, 2.13).
+//! The elements of an EMV transaction: all clear data of the kernel and the card, the cryptogram over them, and the
+//! template of a decision, by the reader's lists (readers: 2.5, 2.6, 2.13).
 
 use super::{Decision, EmvTransaction, Interface, Verified};
 use crate::reader::deck::{Cvm, Tap, padded};
@@ -30,13 +30,14 @@ const AAC_DOL: &[u32] = &[
 /// (readers: 10).
 const KERNEL_EMV: [u8; 2] = [0x03, 0x01];
 const KERNEL_MAGSTRIPE: [u8; 2] = [0x03, 0x02];
-/// Kernel 2, Mastercard: made by analogy, UNCERTAIN.
+/// Kernel 2, Mastercard: derived by analogy, UNCERTAIN.
 const KERNEL_MASTERCARD: [u8; 2] = [0x02, 0x01];
 /// Mastercard's part of an AID.
 const MASTERCARD_RID: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04];
 
 impl EmvTransaction {
-    /// The template of a decision with its elements, in the order of the lists above. `card_data` has one block or two.
+    /// Makes the template of a decision with its elements, in the order of the lists above. `card_data` has one block
+    /// or two.
     pub(in super::super) fn template(
         &self,
         decision: Decision,
@@ -71,7 +72,7 @@ impl EmvTransaction {
                 None => {}
             }
         }
-        // Once more for the second mention in the device's lists (readers: 2.5, 2.13).
+        // The device's lists mention it twice (readers: 2.5, 2.13).
         for again in card_data.iter().skip(1) {
             message::put(&mut inner, 0xDFAE02, &again.data);
             message::put(&mut inner, 0xDFAE03, &again.ksn);
@@ -79,7 +80,7 @@ impl EmvTransaction {
         message::object(tag, &inner)
     }
 
-    /// All open elements, with the cryptogram of a decision over them.
+    /// Returns all clear elements, with the cryptogram of a decision over them.
     pub(super) fn signed(&self, decision: Decision) -> Vec<u8> {
         let mut all = self.open_elements();
         if self.interface == Interface::Contactless && self.card.tap == Tap::Magstripe {
@@ -100,7 +101,7 @@ impl EmvTransaction {
         let cryptogram = self.key().cryptogram(&all).expect("every element the cryptogram covers has been put in");
         let tapped = self.interface == Interface::Contactless;
         let information = match decision {
-            // A tap keeps its ARQC: the card is gone when the host has answered.
+            // A tap keeps its ARQC: the card is gone when the issuer has answered.
             _ if tapped => 0x80,
             Decision::Approved => 0x40,
             Decision::Online => 0x80,
@@ -155,12 +156,12 @@ impl EmvTransaction {
         all
     }
 
-    /// The PAN masked, everything after it open (readers: 2.13).
+    /// Returns track 2 with the PAN masked and everything after it in clear (readers: 2.13).
     fn masked_track2(&self) -> Vec<u8> {
         bytes(&self.card.track2_equivalent().replacen(self.card.pan, &self.card.masked_pan('F'), 1))
     }
 
-    /// EMV Book 4, A4: method, condition, result.
+    /// Returns the CVM results: method, condition, result (EMV Book 4, A4).
     fn cvm_results(&self) -> [u8; 3] {
         match (self.verified, self.interface) {
             // Online PIN: the result is unknown to the terminal (00); failed (01) when bypassed.
@@ -169,9 +170,9 @@ impl EmvTransaction {
             // Enciphered PIN checked by the chip, as in a capture (readers: 2.13).
             (Verified::PinBypassed | Verified::PinTriesExceeded, _) => [0x44, 0x03, 0x01],
             (Verified::PinRight, _) => [0x44, 0x03, 0x02],
-            // Signature: only the cashier will know (00).
+            // Signature: only the cashier will know the result (00).
             (Verified::NotAsked, _) if self.cvm() == Cvm::Signature => [0x1E, 0x03, 0x00],
-            // Verified by the cardholder's own device, as kernel 2 says it (EMV Contactless Book C-2, CVM selection).
+            // Verified by the cardholder's own device, as kernel 2 codes it (EMV Contactless Book C-2, CVM selection).
             (Verified::NotAsked, _) if self.cvm() == Cvm::OwnDevice => [0x01, 0x00, 0x02],
             // No CVM: always successful (02).
             (Verified::NotAsked, Interface::Contact) => [0x1F, 0x03, 0x02],

@@ -1,5 +1,5 @@
-//! Reads the text of a script (its grammar is at the head of `script`), and says by line and word what is wrong
-//! with it, and which word was probably meant.
+//! Reads the text of a script (its grammar is at the head of `script`). An error names the line, the wrong word, and
+//! the word that was probably meant.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,54 +11,54 @@ use crate::reader::cardholder::{Key, PinPlan};
 use crate::reader::deck::{self, Card, CardEntry, DECK};
 use crate::reader::flood::FLOODS;
 
-/// Why a text is no script.
+/// The fault of a script's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {wrong}")]
 pub struct ScriptError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub wrong: ScriptFault,
 }
 
-/// What is wrong with a line.
+/// The fault of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptFault {
-    /// It begins with neither `on` nor `after`.
+    /// The line begins with neither `on` nor `after`.
     #[error("\"{word}\" begins no rule; write on EVENT: ACTION, or after TIME: ACTION")]
     NoRule {
         /// The first word.
         word: String,
     },
-    /// No colon, or nothing behind it or between commas.
+    /// There is no colon, or no action after it or between commas.
     #[error("an action is missing; write on EVENT: ACTION, ACTION")]
     NoAction,
-    /// A word that is not in the list where it stands.
+    /// A word is not in the list of its position.
     #[error("\"{word}\" is no {kind}; {}", instead(*.meant, .known))]
     Unknown {
         /// The word.
         word: String,
-        /// What it should be: event, action, card, key.
+        /// The kind of word at this position: event, action, card, key.
         kind: &'static str,
         /// The word that was probably meant.
         meant: Option<&'static str>,
-        /// All words that can stand there.
+        /// All words that are allowed at this position.
         known: Vec<&'static str>,
     },
-    /// A number, time or PIN is wanted.
+    /// A number, time or PIN is needed.
     #[error("\"{word}\" is no {wanted}")]
     NotA {
         /// The word.
         word: String,
-        /// What is wanted, and its bounds.
+        /// The needed value, and its bounds.
         wanted: &'static str,
     },
-    /// A word that an event or action needs is not there.
+    /// A word that an event or action needs is missing.
     #[error("\"{after}\" needs {wanted} behind it")]
     Missing {
-        /// The last word that is there.
+        /// The last word of the line.
         after: String,
-        /// What is wanted.
+        /// The needed word.
         wanted: &'static str,
     },
     /// A word too many.
@@ -67,7 +67,7 @@ pub enum ScriptFault {
         /// The word.
         word: String,
     },
-    /// More than a script may hold.
+    /// The script exceeds a limit.
     #[error("more than {0}; a script may not be larger")]
     TooLarge(&'static str),
 }
@@ -173,7 +173,7 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
     Ok(action)
 }
 
-/// Words of a line, and the last one that was taken.
+/// The words of a line, and the last one that was read.
 struct LineWords<'a> {
     words: std::str::SplitWhitespace<'a>,
     last: &'a str,
@@ -196,7 +196,7 @@ impl<'a> LineWords<'a> {
     }
 }
 
-/// A short word as devices name themselves and their files.
+/// Checks a short word, as devices use for themselves and their files.
 fn short_name(word: &str) -> Result<String, ScriptFault> {
     let fits = word.len() <= 32 && word.bytes().all(|c| c.is_ascii_graphic());
     if fits {
@@ -210,7 +210,7 @@ fn card(name: &str) -> Result<&'static Card, ScriptFault> {
     deck::card(name).ok_or_else(|| unknown(name, "card", DECK.iter().map(|card| card.name)))
 }
 
-/// What the cardholder types, as a script and the keyboard say it.
+/// Reads the cardholder's input, as in a script and at the keyboard.
 pub(in super::super) fn pin_plan(word: &str) -> Result<PinPlan, ScriptFault> {
     match word {
         "right" => Ok(PinPlan::Right),
@@ -228,7 +228,7 @@ pub(in super::super) fn pin_plan(word: &str) -> Result<PinPlan, ScriptFault> {
     }
 }
 
-/// A key by its name.
+/// Returns a key by its name.
 pub(in super::super) fn key(word: &str) -> Result<Key, ScriptFault> {
     match (word, word.as_bytes()) {
         ("cancel", _) => Ok(Key::Cancel),
@@ -265,13 +265,13 @@ fn action_names() -> impl Iterator<Item = &'static str> {
 
 fn unknown(word: &str, kind: &'static str, known: impl Iterator<Item = &'static str>) -> ScriptFault {
     let known: Vec<_> = known.collect();
-    // A name is short; one much longer than any is not compared.
+    // All names are short, so a much longer word is not compared.
     let near = known.iter().filter(|_| word.len() <= 40).map(|name| (distance(word, name), *name));
     let meant = near.min().filter(|(distance, name)| *distance <= 2 && *distance < name.len()).map(|(_, name)| name);
     ScriptFault::Unknown { word: word.chars().take(40).collect(), kind, meant, known }
 }
 
-/// How many letters must be changed, put in or left out (Levenshtein).
+/// Counts how many letters must be changed, inserted or removed (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,5 @@
-//! The script under way: events are noted as they happen and met with their rules before the device goes on; times are
-//! the device's own.
+//! The running script: events are recorded as they happen, and their rules are carried out before the device goes on.
+//! All times are the device's own.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -11,17 +11,18 @@ use crate::reader::faults::Cable;
 use crate::reader::kernel::Running;
 use crate::reader::message;
 
-/// Rules that may fire before time goes on: a script whose rules call each other in a circle must not stop the device.
+/// The most rules that are carried out before time goes on: rules that call each other in a circle must not stop the
+/// device.
 const MOST_AT_ONCE: usize = 200;
 
-/// Where the device is in its script.
+/// The state of a script.
 pub(in super::super) struct ScriptRun {
     script: Script,
-    /// How often each event happened so far.
+    /// The number of times that each event has happened.
     counts: HashMap<ScriptEvent, u32>,
-    /// Events that no rule has seen yet.
+    /// Events whose rules were not carried out yet.
     happened: VecDeque<ScriptEvent>,
-    /// What is to be done later, and when.
+    /// Actions for later, with their times.
     agenda: Vec<(Duration, VecDeque<ScriptAction>)>,
 }
 
@@ -32,18 +33,18 @@ impl ScriptRun {
         Self { script, counts: HashMap::new(), happened: VecDeque::new(), agenda }
     }
 
-    /// ScriptEvent it has something to do by itself.
+    /// Returns the time of its next action.
     pub(in super::super) fn deadline(&self) -> Option<Duration> {
         self.agenda.iter().map(|(at, _)| *at).min()
     }
 
-    /// The first actions that are due.
+    /// Returns the first actions that are due.
     fn take_due(&mut self, now: Duration) -> Option<VecDeque<ScriptAction>> {
         let first = self.agenda.iter().enumerate().filter(|(_, (at, _))| *at <= now).min_by_key(|(_, (at, _))| *at);
         first.map(|(n, _)| n).map(|n| self.agenda.remove(n).1)
     }
 
-    /// The actions for the next event.
+    /// Returns the actions for the next event.
     fn take_happened(&mut self) -> Option<Vec<VecDeque<ScriptAction>>> {
         let when = self.happened.pop_front()?;
         let count = self.counts.entry(when).or_default();
@@ -55,7 +56,7 @@ impl ScriptRun {
 }
 
 impl Device {
-    /// Follows a script from now on, instead of the one before.
+    /// Follows a script instead of the earlier one.
     pub fn run_script(&mut self, script: Script, now: Duration) {
         self.now = now;
         self.faults.forget_next_message();
@@ -63,12 +64,12 @@ impl Device {
         self.settle();
     }
 
-    /// Notes that something happened.
+    /// Records an event.
     pub(in super::super) fn happens(&mut self, when: ScriptEvent) {
         self.script.happened.push_back(when);
     }
 
-    /// Meets all that happened and all that is due with its rules; says whether there was any.
+    /// Carries out the rules of all events and all due actions; returns whether there were any.
     pub(in super::super) fn meet_script(&mut self) -> bool {
         let mut fired = 0;
         loop {
@@ -93,7 +94,7 @@ impl Device {
         }
     }
 
-    /// A sale begins unless one is open.
+    /// Begins a transaction unless one is open.
     pub(in super::super) fn sale_begins(&mut self) {
         if self.kernel.begin_sale() {
             self.happens(ScriptEvent::Sale);
@@ -141,7 +142,7 @@ impl Device {
         }
     }
 
-    /// At the prompt that is shown, or at the next one.
+    /// Types at the prompt that is shown, or at the next one.
     fn plan_typing_by_script(&mut self, plan: PinPlan) {
         match (&mut self.kernel.running, plan) {
             (Running::Pin(_), plan) => self.change_pin_plan(plan),
@@ -153,9 +154,9 @@ impl Device {
         }
     }
 
-    /// Off and on again: what was under way and switched on is lost, keys, counters and the card in the slot are not.
-    /// Whether a device says good-bye (0A) when its firmware falls over is not published; this one does, so that both
-    /// words are heard.
+    /// Switches off and on again: running steps and switches are lost; keys, counters and the card in the slot are not.
+    /// It is not published whether a device sends a farewell (0A) when its firmware crashes. This one does, so that the
+    /// agent gets both messages.
     pub(in super::super) fn reboot(&mut self, time: Duration) {
         self.event(&message::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
         self.lose_power();
@@ -163,7 +164,7 @@ impl Device {
         self.faults.off_until = Some(self.now + time);
     }
 
-    /// On again after a reboot.
+    /// Switches on again after a reboot.
     pub(in super::super) fn powers_on(&mut self) {
         self.faults.off_until = None;
         self.display.show("WELCOME");
@@ -185,7 +186,7 @@ mod tests {
         Device::new(Options { script: text.parse().unwrap(), ..Options::default() })
     }
 
-    /// What is said to P2PE STATUS at this millisecond.
+    /// Returns the answer to P2PE STATUS at this millisecond.
     fn ask(device: &mut Device, at: u64) -> Vec<String> {
         device.bytes(&hex::decode(STATUS).unwrap(), Duration::from_millis(at));
         said(device)

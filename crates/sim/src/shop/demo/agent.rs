@@ -1,4 +1,5 @@
-//! The demo's agent: the real `pos-agent`, which takes the sales. When its power was cut here it gets it back.
+//! The demo's agent: the real `pos-agent`, which runs the transactions. After a power cut in the demo it is started
+//! again.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,10 +8,10 @@ use std::time::Duration;
 use super::program::Program;
 use crate::shop::Shop;
 
-/// How long it may take to find its devices; a debug build on a slow machine needs a second.
+/// The time in which it must find its devices; a debug build on a slow machine needs a second.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
-/// Starts the agent for this shop and waits until it can take a sale.
+/// Starts the agent for this shop and waits until it is ready for a transaction.
 pub(super) async fn start(file: PathBuf, shop: &Shop) -> io::Result<Program> {
     let mut agent = Program::start(file, shop.config(), shop.folder().join("agent.log"))?;
     let ready = |said: &str| said.contains("\"ready\":true").then_some(());

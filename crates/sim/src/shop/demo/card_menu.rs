@@ -1,17 +1,17 @@
-//! The menu of cards: every card of the deck with the key that takes it in hand and what is special about it.
+//! The menu of cards: every card of the deck with its key and its special behaviour.
 
 use super::ways;
 use crate::reader::{Card, CardEntry, deck};
 
-/// Keys that choose a card, in the deck's order. Lower-case letters do something.
+/// The keys that choose a card, in the deck's order. Lower-case letters have other meanings.
 pub(super) const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// The place in the deck that this key chooses.
+/// Returns the position in the deck that this key chooses.
 pub(super) fn place(key: char) -> Option<usize> {
     CARD_KEYS.find(key).filter(|place| *place < deck::DECK.len())
 }
 
-/// What is special about a card, in a sentence.
+/// Describes a card's special behaviour in a sentence.
 pub(super) fn description(card: &Card) -> &'static str {
     match card.name {
         "chip-pin" => "The everyday card: its chip wants the PIN.",
@@ -44,7 +44,7 @@ pub(super) fn description(card: &Card) -> &'static str {
     }
 }
 
-/// What a hand does with a card.
+/// Returns the verb for presenting a card in this way.
 pub(super) fn word(entry: CardEntry) -> &'static str {
     match entry {
         CardEntry::Insert => "insert",
@@ -53,7 +53,7 @@ pub(super) fn word(entry: CardEntry) -> &'static str {
     }
 }
 
-/// `insert, tap or swipe`: everything that a hand can do with this card.
+/// Returns all ways to present this card: `insert, tap or swipe`.
 pub(super) fn words(card: &Card) -> String {
     let words: Vec<_> = ways(card).into_iter().map(word).collect();
     match words.split_last() {
@@ -62,12 +62,12 @@ pub(super) fn words(card: &Card) -> String {
     }
 }
 
-/// What a hand has done with a card, as a sentence.
+/// Says in a sentence how a card was presented.
 pub(super) fn presented(card: &Card, entry: CardEntry) -> String {
     format!("You {} the card {}.", word(entry), card.name)
 }
 
-/// The same, when the card is taken out of the slot.
+/// Says that the card was taken out of the slot.
 pub(super) const TAKEN_OUT: &str = "You take the card out of the slot.";
 
 #[cfg(test)]

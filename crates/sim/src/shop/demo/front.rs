@@ -1,4 +1,4 @@
-//! The demo's front: the real `pos-front`, which serves the cashier's page on this machine alone and asks the demo's
+//! The demo's front: the real `pos-front`, which serves the cashier's page on this machine only and asks the demo's
 //! agent.
 
 use std::io;
@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::program::Program;
 use crate::shop::Shop;
 
-/// How long it may take to listen.
+/// The time in which it must listen.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
-/// A running front. It is killed when this is dropped.
+/// A running front. It is killed when this value is dropped.
 pub(super) struct Front {
     pub(super) program: Program,
-    /// Where the page is.
+    /// The address of the page.
     pub(super) url: String,
 }
 
@@ -37,7 +37,7 @@ impl Front {
     }
 }
 
-/// The address in `pos-front status`.
+/// Returns the address in the output of `pos-front status`.
 fn listens_at(status: &str) -> Option<String> {
     let status: Value = serde_json::from_str(status).ok()?;
     Some(status["listens"][0].as_str()?.to_owned())

@@ -1,7 +1,7 @@
-//! A real program of the demo, in a process of its own, with its log in the shop's folder; and how such programs are
-//! built, without the simulators.
+//! A real program of the demo as a separate process, with its log in the shop's folder; and the build of such programs,
+//! without the simulators.
 //!
-//! What this is not: a supervisor. A program that ends by itself is reported with its log.
+//! There is no supervisor: a program that ends unexpectedly is reported with its log.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-/// How long a program may take to end.
+/// The time that a program may take to end.
 const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 
-/// A running program. It is killed when this is dropped.
+/// A running program. It is killed when this value is dropped.
 pub(super) struct Program {
     file: PathBuf,
     config: PathBuf,
@@ -23,25 +23,25 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts it; what it needs is in `config`.
+    /// Starts the program with the configuration `config`.
     pub(super) fn start(file: PathBuf, config: PathBuf, log: PathBuf) -> io::Result<Self> {
         let child = spawn(&file, &config, &log)?;
         Ok(Self { file, config, log, child })
     }
 
-    /// Its file.
+    /// Returns its file.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// One of its verbs, for this shop.
+    /// Returns the command for one of its verbs, for this shop.
     pub(super) fn verb(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.file);
         command.args(words).arg("--config").arg(&self.config).stdin(Stdio::null()).kill_on_drop(true);
         command
     }
 
-    /// Asks a verb again and again until its answer is `wanted`.
+    /// Runs a verb repeatedly until its answer is `wanted`.
     pub(super) async fn until<T>(
         &mut self,
         (words, within): (&[&str], Duration),
@@ -56,7 +56,7 @@ impl Program {
                 if let Some(found) = wanted(&String::from_utf8_lossy(&said.stdout)) {
                     return Ok(found);
                 }
-                // The answer is a process that ran: there is nothing to wait on but the next try.
+                // Each answer comes from a new process, so the only option is to wait before the next try.
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
@@ -66,7 +66,7 @@ impl Program {
         }
     }
 
-    /// Returns when it has ended by itself, which it should not.
+    /// Returns when the program has ended unexpectedly.
     pub(super) async fn ended(&mut self) -> io::Error {
         match self.child.wait().await {
             Ok(status) => self.failed(&format!("ended with {status}")),
@@ -74,21 +74,21 @@ impl Program {
         }
     }
 
-    /// SIGKILL, in the middle of whatever it does; the process is gone when this returns.
+    /// Sends SIGKILL at any point of its work; the process is gone when this returns.
     pub(super) async fn kill(&mut self) -> io::Result<()> {
         self.child.kill().await
     }
 
-    /// A new process with the same files. It is not waited for.
+    /// Starts a new process with the same files, and does not wait until it is ready.
     pub(super) fn start_again(&mut self) -> io::Result<()> {
         self.child = spawn(&self.file, &self.config, &self.log)?;
         Ok(())
     }
 
-    /// Ends it as systemd would.
+    /// Ends the program as systemd would.
     pub(super) async fn stop(mut self) {
         if let Some(pid) = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed())) {
-            // Gone already is as good.
+            // A process that is gone already needs no signal.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         if tokio::time::timeout(STOPPED_WITHIN, self.child.wait()).await.is_err() {
@@ -103,7 +103,7 @@ impl Program {
     }
 }
 
-/// The process. Its log goes on where an earlier one's ended.
+/// Starts the process. Its log continues an earlier one's.
 fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
     Command::new(file)
         .arg("run")
@@ -117,13 +117,12 @@ fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
         .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.display())))
 }
 
-/// Builds programs as they are installed. Cargo says what it does on standard error. Returns the
-/// folder that they are in.
+/// Builds programs as they are installed. Cargo reports on standard error. Returns the folder of the programs.
 pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")]);
-    // Both packages in each case: cargo chooses the features of what they share by the packages that it is given.
+    // Both packages in every case: cargo chooses the features of shared crates by the packages that it gets.
     build.args(["--package", "pos-agent", "--package", "pos-front"]);
     build.args(programs.iter().flat_map(|program| ["--bin", program]));
     let me = std::env::current_exe()?;
@@ -142,8 +141,8 @@ pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// What `cargo run` tells this program about its own package. Another cargo must not inherit it: build scripts of
-/// dependencies read the same names and would run anew at each start.
+/// Returns whether `cargo run` has set this variable for its own package. Another cargo must not inherit it: build
+/// scripts of dependencies read the same names and would run again at each start.
 fn is_of_this_package(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];

@@ -1,9 +1,9 @@
-//! The open shop: one loop, in which whatever happens changes the model, and two faces that show it. On a terminal it
-//! is a screen with the whole shop side by side; where there is none, or with `--plain`, the same sentences are told
-//! line by line.
+//! The open shop: one loop in which every event changes the model, and two ways to show it. On a terminal it is a
+//! screen with the whole shop side by side. Without a terminal, or with `--plain`, the same sentences are printed line
+//! by line.
 //!
 //! ```text
-//!  key ─▶ keys (what is meant) ─▶ model, key_pressed (what is on the screen) ─▶ shop_actions (what is done there)
+//!  key ─▶ keys (its meaning) ─▶ model, key_pressed (its effect on the screen) ─▶ shop_actions (its effect in the shop)
 //!                                   ▲  │
 //!  reader, printer, gateway, ───────┘  └─▶ view (a screen: panes, or one of the pages) or line_by_line
 //!  till (agent_news)
@@ -45,12 +45,12 @@ use crate::shop::Shop;
 pub(super) use self::key_pressed::NETWORK_CUT;
 pub(super) use self::terminal::is_possible;
 
-/// How long the agent is without power unless a key gives it back.
+/// The time until the agent gets its power back, unless a key does it earlier.
 const POWERLESS: Duration = Duration::from_secs(4);
-/// How often the gateway's ledger is looked at; it has no bell.
+/// The pause between two reads of the gateway's ledger, which sends no signal when it changes.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How the shop is shown.
+/// The way in which the shop is shown.
 enum Face {
     /// On a screen.
     Screen(Terminal),
@@ -78,10 +78,10 @@ impl Face {
     }
 }
 
-/// Shows the shop until `q`, the end of the input, or `stop`. `line` is the one between agent and gateway.
+/// Shows the shop until `q`, the end of the input, or `stop`. `line` is the connection between agent and gateway.
 ///
 /// # Errors
-/// When the terminal cannot be used, or a program ended by itself: its log is in the error.
+/// When the terminal cannot be used, or a program ended unexpectedly: its log is in the error.
 pub(super) async fn show(
     shop: &mut Shop,
     (agent, mut front): (&mut Program, Option<&mut Front>),
@@ -133,13 +133,13 @@ pub(super) async fn show(
             return Ok(0);
         }
         hands.act(act).await?;
-        // Power that is off comes back by itself.
+        // Power that is off comes back automatically.
         power_at = model.faults.power.then(|| power_at.unwrap_or_else(|| Instant::now() + POWERLESS));
     }
 }
 
 fn hear(model: &mut Model, news: News, till: &Till) {
-    // What the agent did before it was heard again is asked for.
+    // While the agent was not connected, its transaction may have gone on, so the till asks for it.
     if let Some(reference) = model.hear(news) {
         till.ask(Asked::Show(reference));
     }
@@ -159,7 +159,7 @@ async fn has_ended(front: &mut Option<&mut Front>) -> io::Error {
     }
 }
 
-/// What is where, and where.
+/// Returns the names and paths of everything in the shop.
 fn places(shop: &Shop, agent: &Program, page_at: Option<&str>) -> Vec<(String, String)> {
     let (program, config) = (agent.file().display(), shop.config().display().to_string());
     let folder = shop.folder().display();

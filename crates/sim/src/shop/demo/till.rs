@@ -1,7 +1,7 @@
-//! The demo's till: begins sales, refunds and voids over the agent's own socket and hears each step, as any till would.
+//! The demo's till: begins sales, refunds and voids over the agent's socket and receives each step, as any till would.
 //!
-//! It knows the interface by its words alone. What this is not: the command line. It asks once and says so when the
-//! answer is lost; whether to ask again is up to the person at the keyboard.
+//! It knows the interface only from its documents. Unlike the command line, it asks once and says so when the answer is
+//! lost; the person at the keyboard decides whether to ask again.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,83 +14,83 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-/// The socket is this machine's own.
+/// The time-out of a connection: the socket is on this machine.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// For what no route's line says.
+/// The time-out of routes that set none.
 const ANSWER_WITHIN: Duration = AnswerDeadline::AtOnce.caller();
-/// Without a step for so long, the terminal's state is looked at.
+/// The time without a step after which the till asks for the terminal's state.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Between two calls for an agent that is not there.
+/// The pause between two attempts to connect to an agent that is not there.
 const CALL_AGAIN: Duration = Duration::from_millis(20);
-/// A state is below 100 kB.
+/// The longest answer: a state is below 100 kB.
 const MAX_ANSWER: usize = 1 << 20;
 
 /// A step, as on `/v1/events`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Step {
-    /// Empty for the terminal itself.
+    /// The reference; empty for the terminal itself.
     pub(super) reference: String,
-    /// For programs.
+    /// The step for programs.
     pub(super) step: String,
-    /// For people.
+    /// The step for people.
     pub(super) text: String,
-    /// With steps that change the sale.
+    /// The transaction, with steps that change it.
     pub(super) sale: Option<Sale>,
 }
 
-/// A sale or what follows one, as far as the screen shows it.
+/// A transaction, with the fields that the screen shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Sale {
-    /// The till's name for it.
+    /// The till's reference.
     pub(super) reference: String,
     /// `sale`, `refund`, `reversal`, …
     #[serde(default)]
     pub(super) kind: String,
-    /// What was asked for, as `12.34`.
+    /// The requested amount, as `12.34`.
     pub(super) amount: String,
     /// `waiting-for-card`, `in-progress`, `awaiting-signature`, `unconfirmed`, `ended`, …
     pub(super) state: String,
     /// `approved`, `declined`, …; only when ended.
     pub(super) outcome: Option<String>,
-    /// For people.
+    /// The text for people.
     pub(super) text: String,
-    /// Known before it was asked for.
+    /// True if the agent knew the reference before.
     #[serde(default)]
     pub(super) replayed: bool,
 }
 
 impl Sale {
-    /// Whether it keeps the till busy: the next one has to wait.
+    /// Returns whether it keeps the till busy: the next one has to wait.
     pub(super) fn is_under_way(&self) -> bool {
         self.waits_for_card() || self.state == "in-progress"
     }
 
-    /// Whether the slip lies on the counter, signed.
+    /// Returns whether the cashier must check the signature.
     pub(super) fn waits_for_signature(&self) -> bool {
         self.state == "awaiting-signature"
     }
 
-    /// Whether it is the customer's turn.
+    /// Returns whether the customer has to act.
     pub(super) fn waits_for_card(&self) -> bool {
         self.state == "waiting-for-card"
     }
 }
 
-/// The terminal's state, as far as the screen shows it.
+/// The terminal's state, with the fields that the screen shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Status {
-    /// The terminal can work.
+    /// True if the terminal can work.
     pub(super) ready: bool,
-    /// A sale is at the reader.
+    /// True if a transaction is at the reader.
     pub(super) busy: bool,
-    /// What a person should see to.
+    /// The messages that need a person.
     #[serde(deserialize_with = "sentences")]
     pub(super) attention: Vec<String>,
-    /// The sale at the reader.
+    /// The transaction at the reader.
     pub(super) current: Option<Sale>,
 }
 
-/// Of each its sentence.
+/// Reads the sentence of each message.
 fn sentences<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     struct Attention {
@@ -99,25 +99,25 @@ fn sentences<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
     Ok(Vec::<Attention>::deserialize(deserializer)?.into_iter().map(|one| one.text).collect())
 }
 
-/// What was taken and given since the journal began, as far as the screen shows it.
+/// The sums since the journal began, with the fields that the screen shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Totals {
-    /// What has no end yet: in no sum.
+    /// Transactions without an outcome; they are in no sum.
     pub(super) open: Vec<Sale>,
-    /// By kind.
+    /// The sums by kind.
     pub(super) kinds: Vec<Sum>,
-    /// By kind and card scheme.
+    /// The sums by kind and card scheme.
     pub(super) schemes: Vec<Sum>,
     /// Tips; they are in the sums of the sales too.
     pub(super) tips: Vec<Sum>,
-    /// How many were declined,
+    /// The number of declined transactions.
     pub(super) declined: u64,
-    /// taken back by the terminal itself,
+    /// The number of transactions that the terminal reversed automatically.
     pub(super) taken_back: u64,
-    /// cancelled,
+    /// The number of cancelled transactions.
     pub(super) cancelled: u64,
-    /// never sent.
+    /// The number of transactions that were not sent.
     pub(super) not_sent: u64,
 }
 
@@ -128,11 +128,11 @@ pub(super) struct Sum {
     pub(super) kind: String,
     /// The card's brand.
     pub(super) scheme: Option<String>,
-    /// ISO 4217.
+    /// The currency as ISO 4217 letters.
     pub(super) currency: String,
-    /// How many.
+    /// The number of transactions.
     pub(super) count: u64,
-    /// How much, as `12.34`.
+    /// The sum, as `12.34`.
     pub(super) sum: String,
 }
 
@@ -140,79 +140,79 @@ pub(super) struct Sum {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wanted {
-    /// The till's name for it.
+    /// The till's reference.
     pub(super) reference: String,
-    /// What it is.
+    /// The kind.
     pub(super) kind: &'static str,
-    /// As `12.34`; absent: all that is left of the earlier transaction.
+    /// The amount as `12.34`; absent: all that is left of the earlier transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) amount: Option<String>,
     /// `ask`: the customer types a tip on the reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tip: Option<&'static str>,
-    /// The till can take less than the amount.
+    /// True if the till accepts less than the amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accept_partial: Option<bool>,
-    /// The earlier transaction.
+    /// The reference of the earlier transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) of: Option<String>,
 }
 
 impl Wanted {
-    /// A sale. The demo's cashier takes cash for the rest, so that a partial approval can be seen.
+    /// Makes a sale. The demo's cashier takes cash for the rest, so that a partial approval can be shown.
     pub(super) fn sale(reference: String, amount: String, with_tip: bool) -> Self {
         let tip = with_tip.then_some("ask");
         Self { reference, kind: "sale", amount: Some(amount), tip, accept_partial: Some(true), of: None }
     }
 
-    /// Money given back: so much of a sale, or all that is left of it.
+    /// Makes a refund of a part of a sale, or of all that is left.
     pub(super) fn refund(reference: String, of: String, amount: Option<String>) -> Self {
         Self { reference, kind: "refund", amount, of: Some(of), ..Self::default() }
     }
 
-    /// A sale undone as a whole.
+    /// Makes a reversal of a whole sale.
     pub(super) fn void(reference: String, of: String) -> Self {
         Self { reference, kind: "reversal", of: Some(of), ..Self::default() }
     }
 }
 
-/// What is asked.
+/// A request to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// A transaction, new or known.
+    /// Begin a transaction, new or known.
     Begin(Wanted),
-    /// To cancel it.
+    /// Cancel it.
     Cancel(String),
-    /// To accept or refuse the signature.
+    /// Accept or refuse the signature.
     Signature(String, bool),
-    /// What became of it.
+    /// Look up its state.
     Show(String),
 }
 
-/// What the till has to tell.
+/// News from the till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// The agent listens and is heard.
+    /// The till is connected to the agent.
     Connected,
-    /// It does not any more.
+    /// The connection is lost.
     Lost,
     /// A step.
     Step(Step),
     /// The terminal's state.
     Status(Status),
-    /// An answer, or why there is none.
+    /// An answer, or the reason why there is none.
     Answer(Asked, Result<Sale, Failed>),
-    /// The sums, or why there are none.
+    /// The sums, or the reason why there are none.
     Totals(Result<Totals, Failed>),
 }
 
-/// Why there is no answer to use.
+/// The reason of a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failed {
-    /// The agent says no; nothing was changed.
+    /// The agent refused; nothing was changed.
     #[error("{0}")]
     Refused(String),
-    /// Nobody knows whether the agent has heard.
+    /// It is unknown whether the agent has received the request.
     #[error("{0}")]
     Lost(String),
 }
@@ -221,7 +221,7 @@ fn lost(error: impl ToString) -> Failed {
     Failed::Lost(error.to_string())
 }
 
-/// The till's end of the wire. Clones are the same till.
+/// The till's end of the connection. Clones are the same till.
 #[derive(Clone)]
 pub(super) struct Till {
     agent: Client,
@@ -229,7 +229,8 @@ pub(super) struct Till {
 }
 
 impl Till {
-    /// A till at this socket, and what it will tell. It calls until the agent is there, and again whenever it was lost.
+    /// Makes a till for this socket, and the channel of its news. It connects when the agent is there, and reconnects
+    /// after every loss.
     pub(super) fn open(socket: PathBuf) -> (Self, mpsc::Receiver<News>) {
         let (news, heard) = mpsc::channel(64);
         let till = Self { agent: Client::at(socket, CONNECT_WITHIN), news };
@@ -237,12 +238,12 @@ impl Till {
         (till, heard)
     }
 
-    /// Asks; the answer is among the news.
+    /// Sends a request; the answer is among the news.
     pub(super) fn ask(&self, asked: Asked) {
         let till = self.clone();
         tokio::spawn(async move {
             let answer = till.answer(&asked).await;
-            // Nobody listens any more when the demo ends.
+            // The receiver is gone when the demo ends.
             let _ = till.news.send(News::Answer(asked, answer)).await;
         });
     }
@@ -273,7 +274,7 @@ impl Till {
         self.json(method, &path, body).await
     }
 
-    /// Tells every step until nobody wants to hear any more.
+    /// Passes on every step until the receiver is gone.
     async fn listen(self) {
         while !self.news.is_closed() {
             if self.listen_once().await.is_ok_and(|()| self.news.is_closed()) {
@@ -288,7 +289,7 @@ impl Till {
             Listened::Events(events) => events,
             Listened::Refused { body, .. } => return Err(refusal(&body)),
         };
-        // The first thing sent is a comment: from here on nothing is missed.
+        // The first message is a comment; after it no step is missed.
         events.next().await.map_err(lost)?;
         if self.news.send(News::Connected).await.is_err() {
             return Ok(());
@@ -331,7 +332,7 @@ impl Till {
     }
 }
 
-/// The next step. Dropping the future loses nothing.
+/// Returns the next step. Dropping the future loses nothing.
 async fn next_step(events: &mut Events) -> Result<Step, Failed> {
     loop {
         let event = events.next().await.map_err(lost)?.ok_or_else(|| lost("it ended the stream of events"))?;
@@ -341,16 +342,16 @@ async fn next_step(events: &mut Events) -> Result<Step, Failed> {
     }
 }
 
-/// Comments, and words of a newer agent, are nothing.
+/// Reads a step; comments, and words of a newer agent, are ignored.
 fn step(event: &Event) -> Option<Step> {
     serde_json::from_str(&event.data).ok()
 }
 
-/// The words of a refusal, from its problem details (RFC 9457).
+/// Reads the text of a refusal from its problem details (RFC 9457).
 fn refusal(bytes: &[u8]) -> Failed {
     let said: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
     match (said["code"].as_str(), said["detail"].as_str()) {
-        // The one refusal that does not know whether the agent has heard.
+        // Only this refusal leaves open whether the agent has received the request.
         (Some("no-answer"), Some(detail)) => lost(detail),
         (_, Some(detail)) => Failed::Refused(detail.to_owned()),
         _ => lost("the answer gives no reason"),
@@ -385,7 +386,7 @@ mod tests {
     #[test]
     fn a_step_is_read_and_a_comment_is_not() {
         let step = |text: &'static str| step(&Event::read(text.as_bytes().into()));
-        // As the interface documents it in `till/http/events.rs`.
+        // The documented format of the interface, in `till/http/events.rs`.
         let block = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
         let read = step(block).unwrap();
         assert_eq!((read.reference.as_str(), read.text.as_str(), read.sale), ("r", "PIN *", None));

@@ -1,4 +1,5 @@
-//! The agent's news, as the till hears them, into the model. A sentence of the agent's goes on the screen as it is.
+//! Puts the agent's news, as the till receives them, into the model. A sentence of the agent appears unchanged on the
+//! screen.
 
 use super::super::till::{Asked, Failed, News, Sale, Status, Step};
 use super::keys::Page;
@@ -6,8 +7,8 @@ use super::model::{Model, Tone};
 use super::text::sentence;
 
 impl Model {
-    /// News of the till. Gives the reference to ask for when the agent was away and may have gone on without being
-    /// heard.
+    /// Handles news of the till. Returns a reference to ask for if the agent was away, because its transaction may have
+    /// gone on.
     pub(super) fn hear(&mut self, news: News) -> Option<String> {
         match news {
             News::Connected => {
@@ -49,7 +50,7 @@ impl Model {
             _ => Tone::Plain,
         };
         let text = match &self.sale {
-            // Whose step it is must be said only when it is not the latest sale's.
+            // A reference is needed only if the step belongs to another than the latest transaction.
             Some(sale) if !step.reference.is_empty() && step.reference != sale.reference => {
                 format!("{}: {}", step.reference, step.text)
             }
@@ -61,7 +62,8 @@ impl Model {
         }
     }
 
-    /// The latest sale is the one on the screen; an older one that is still being reversed does not take its place.
+    /// Takes over a transaction. The latest one stays on the screen; an older one that is still being reversed does not
+    /// replace it.
     fn adopt(&mut self, sale: Sale) {
         if sale.kind == "sale" && !self.sold.contains(&sale.reference) {
             self.sold.push(sale.reference.clone());
@@ -81,7 +83,7 @@ impl Model {
                     );
                     self.tell(Tone::of(&sale), told);
                 }
-                // A step that was heard meanwhile is newer than the answer.
+                // A step that came meanwhile is newer than the answer.
                 if sale.replayed || self.sale.as_ref().is_none_or(|known| known.state.is_empty()) {
                     self.adopt(sale);
                 }
@@ -89,16 +91,16 @@ impl Model {
             (Asked::Cancel(_), Ok(sale)) if sale.outcome.is_none() => {
                 self.tell(Tone::You, "It is too late to cancel. The sale goes on.")
             }
-            // A step tells what came of it.
+            // A step reports the result.
             (Asked::Cancel(_) | Asked::Signature(..), Ok(_)) => {}
-            // A step has told it already.
+            // A step has reported it already.
             (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
             (Asked::Show(reference), Ok(sale)) => {
                 self.tell(Tone::of(&sale), format!("This is how {reference} stands: {}", sale.text));
                 self.adopt(sale);
             }
             (Asked::Begin(wanted), Err(failed @ Failed::Refused(_))) => {
-                // Nothing was begun: there is nothing to ask for again.
+                // Nothing was begun, so there is nothing to repeat.
                 if self.sale.as_ref().is_some_and(|sale| sale.state.is_empty()) {
                     self.sale = self.before.take();
                 }
@@ -129,7 +131,8 @@ impl Model {
     }
 }
 
-/// Why there is no answer to use. What the system said of a lost line helps nobody at a till.
+/// Returns the reason of a missing answer. The system's error text about a lost connection is left out: it does not
+/// help a cashier.
 fn why(failed: &Failed) -> String {
     match failed {
         Failed::Refused(why) => sentence(why),

@@ -1,36 +1,35 @@
-//! The amount of a sale or a refund, as it is typed or picked from ready-made ones: the cents choose what the gateway
-//! does.
+//! The amount of a sale or a refund, typed or picked from a list: the cents choose the gateway's outcome.
 
 use super::text::sentence;
 use crate::gateway::outcomes;
 use pos_terms::money::{Amount, Currency};
 
-/// What stands in the field at first: everything goes well.
+/// The initial amount, which is approved.
 const EVERYDAY: &str = "12.34";
-/// What comes of it, and of any other cents than those of the table.
+/// The outcome of this amount, and of all cents that are not in the table.
 const APPROVED: &str = "It is approved.";
 /// The field's length: 9999999999.99 is the largest amount.
 const LONGEST: usize = 13;
 
-/// What an amount is asked for.
+/// The purpose of an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A sale.
     Sale,
-    /// A sale, to which the customer adds a tip on the reader.
+    /// A sale to which the customer adds a tip on the reader.
     SaleWithTip,
     /// A refund of the last sale; without an amount, of all that is left.
     Refund,
 }
 
-/// The field and the place in the ready-made list.
+/// The field and the position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AmountEntry {
-    /// What stands in the field.
+    /// The text in the field.
     pub(super) typed: String,
-    /// The ready-made amount that was picked.
+    /// The amount that was picked from the list.
     pub(super) picked: usize,
-    /// Nothing was typed yet: the first key begins anew.
+    /// True if nothing was typed yet: the first key replaces the text.
     fresh: bool,
 }
 
@@ -40,13 +39,13 @@ impl Default for AmountEntry {
     }
 }
 
-/// Ready-made amounts and what comes of them.
+/// Returns the listed amounts and their outcomes.
 pub(super) fn ready_made() -> impl Iterator<Item = (String, &'static str)> {
     let outcomes = outcomes::TABLE.iter().map(|(cents, ..)| (format!("5.{cents:02}"), plainly(*cents)));
     std::iter::once((EVERYDAY.to_owned(), APPROVED)).chain(outcomes)
 }
 
-/// What the gateway does with these cents, for somebody who knows no gateway.
+/// Describes the outcome of these cents for people who do not know gateways.
 fn plainly(cents: u8) -> &'static str {
     match cents {
         51 => "It is declined: there is not enough money on the account.",
@@ -87,7 +86,7 @@ fn plainly(cents: u8) -> &'static str {
 }
 
 impl AmountEntry {
-    /// The field as it is when an amount for this is asked for.
+    /// Makes the initial field for this purpose.
     pub(super) fn of(purpose: Purpose) -> Self {
         match purpose {
             Purpose::Sale | Purpose::SaleWithTip => Self::default(),
@@ -95,7 +94,7 @@ impl AmountEntry {
         }
     }
 
-    /// A key of the amount.
+    /// Types a key into the field.
     pub(super) fn type_key(&mut self, key: char) {
         if std::mem::take(&mut self.fresh) {
             self.typed.clear();
@@ -105,13 +104,13 @@ impl AmountEntry {
         }
     }
 
-    /// Takes the last character away.
+    /// Removes the last character.
     pub(super) fn erase(&mut self) {
         self.fresh = false;
         self.typed.pop();
     }
 
-    /// The ready-made amount so many places further.
+    /// Picks the listed amount this many positions further.
     pub(super) fn pick(&mut self, by: isize) {
         let last = ready_made().count() - 1;
         self.picked = self.picked.saturating_add_signed(by).min(last);
@@ -121,7 +120,7 @@ impl AmountEntry {
         self.fresh = true;
     }
 
-    /// The amount for the till (of a refund: `None` for all that is left), or why it is none, as a sentence.
+    /// Returns the amount for the till (of a refund: `None` for all that is left), or its fault as a sentence.
     pub(super) fn checked(&self, purpose: Purpose) -> Result<Option<String>, String> {
         if purpose == Purpose::Refund && self.typed.is_empty() {
             return Ok(None);
@@ -131,7 +130,7 @@ impl AmountEntry {
         Ok(Some(amount.decimal()))
     }
 
-    /// What comes of it, or what is wrong with it, as a sentence.
+    /// Returns the outcome of the amount, or its fault, as a sentence.
     pub(super) fn meaning(&self, purpose: Purpose) -> Result<&'static str, String> {
         let amount = self.checked(purpose)?;
         if purpose == Purpose::Refund {

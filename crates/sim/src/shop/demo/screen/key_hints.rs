@@ -1,4 +1,4 @@
-//! The keys that make sense now, in three lines: the till's, the customer's, and what breaks.
+//! The keys that are useful in the current state, in three lines: the till's, the customer's, and the faults.
 
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
@@ -10,10 +10,10 @@ use super::keys::Page;
 use super::model::{Model, PrinterIs};
 use crate::reader::{CardEntry, WaitsFor};
 
-/// One key: its name, its word, and whether it is pressed down, as it were.
+/// One key: its name, its word, and whether it is shown as pressed.
 type Hint = (&'static str, &'static str, bool);
 
-/// The lines at the bottom: three of the shop, one of a page.
+/// Returns the lines at the bottom: three of the shop, one of a page.
 pub(super) fn lines(model: &Model, tabs: bool) -> Vec<Line<'static>> {
     let hints = match model.page {
         Page::None => vec![till(model), customer(model), trouble(model, tabs)],
@@ -32,7 +32,7 @@ pub(super) fn lines(model: &Model, tabs: bool) -> Vec<Line<'static>> {
     hints.into_iter().map(line).collect()
 }
 
-/// What the cashier can do now.
+/// Returns the keys of the cashier.
 fn till(model: &Model) -> Vec<Hint> {
     if model.faults.power {
         return vec![("k", "give the agent its power back", false)];
@@ -55,7 +55,7 @@ fn till(model: &Model) -> Vec<Hint> {
     hints
 }
 
-/// What the customer can do now.
+/// Returns the keys of the customer.
 fn customer(model: &Model) -> Vec<Hint> {
     let mut hints = Vec::new();
     let sale = model.under_way().is_some();
@@ -83,7 +83,7 @@ fn customer(model: &Model) -> Vec<Hint> {
     hints
 }
 
-/// What breaks, and what is always there.
+/// Returns the keys of the faults, and those that are always there.
 fn trouble(model: &Model, tabs: bool) -> Vec<Hint> {
     let faults = &model.faults;
     let mut hints = vec![

@@ -1,4 +1,4 @@
-//! A key was pressed: what it changes on the screen, the sentence that says so, and what is to be done in the shop.
+//! The effect of a pressed key: the change on the screen, its sentence, and the action in the shop.
 
 use super::super::card_menu;
 use super::super::till::{Asked, Sale, Wanted};
@@ -8,11 +8,11 @@ use super::keys::{Intent, Page};
 use super::model::{Model, ShopAction, Tone};
 use crate::reader::{CardEntry, Key, deck};
 
-/// What is said when the network is cut, here and before a shop that opens without it.
+/// The sentence for a cut network, here and for a shop that opens without it.
 pub(in crate::shop::demo) const NETWORK_CUT: &str = "You cut the network.";
 
 impl Model {
-    /// The screen is changed here, the shop by whoever carries out the act.
+    /// Changes the screen, and returns the action that the caller carries out in the shop.
     pub(super) fn press(&mut self, intent: Intent) -> Option<ShopAction> {
         match intent {
             Intent::Quit => return Some(ShopAction::Quit),
@@ -62,7 +62,7 @@ impl Model {
         Some(act)
     }
 
-    /// Nothing comes of the key, and why.
+    /// Explains why the key has no effect.
     fn in_vain(&mut self, why: impl Into<String>) -> Option<ShopAction> {
         self.tell(Tone::You, why);
         None
@@ -92,7 +92,7 @@ impl Model {
                 ShopAction::Power(false),
             ),
             Intent::Power => {
-                // By a key or by itself.
+                // By a key or automatically.
                 self.tell(Tone::Plain, "The agent has power again.");
                 return Some(ShopAction::Power(true));
             }
@@ -119,7 +119,7 @@ impl Model {
         self.act(&card_menu::presented(card, entry), ShopAction::Present(card, entry))
     }
 
-    /// Whether something else can be begun; if not, it is said why.
+    /// Returns whether a transaction can begin; if not, it says why.
     fn is_free(&mut self) -> bool {
         let busy = self
             .under_way()
@@ -131,7 +131,7 @@ impl Model {
         free
     }
 
-    /// The last sale, for what follows one; if there is none, it is said.
+    /// Returns the last sale, for a refund or void; if there is none, it says so.
     fn last_sale(&mut self, what: &str) -> Option<String> {
         let last = self.sold.last().cloned();
         if last.is_none() {
@@ -171,7 +171,7 @@ impl Model {
         format!("demo-{}", self.begun)
     }
 
-    /// The same reference and amount: what a till does that has lost its answer.
+    /// Repeats the same reference and amount, as a till does that has lost its answer.
     fn again(&mut self) -> Option<ShopAction> {
         match self.asked.clone() {
             Some(wanted) => Some(self.begin(wanted)),
@@ -213,7 +213,7 @@ impl Model {
     }
 }
 
-/// What the till asks for, as a sentence.
+/// Describes the till's request in a sentence.
 fn in_words(wanted: &Wanted) -> String {
     let Wanted { reference, amount, of, tip, .. } = wanted;
     match (of, amount) {

@@ -1,4 +1,4 @@
-//! Keys: which one means what, by what lies on the screen. Decides nothing about the shop.
+//! The meaning of each key on the current page. It decides nothing about the shop.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -6,88 +6,88 @@ use super::super::card_menu;
 use super::amount::Purpose;
 use crate::reader::{CardEntry, Key};
 
-/// What the person at the keyboard wants.
+/// The intention of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// Present the card in hand.
     Present(CardEntry),
     /// Take the card out of the slot.
     Remove,
-    /// Press a key of the reader: the red one, or one of those for a number that it asks for.
+    /// Press a key of the reader: the red one, or one for a number that it asks for.
     Reader(Key),
-    /// Type a wrong PIN next time, or the right one after all.
+    /// Type a wrong PIN next time, or the right one again.
     WrongPin,
-    /// Take this card of the deck in hand.
+    /// Select this card of the deck.
     Hold(usize),
-    /// Take the card before or after in hand.
+    /// Select the previous or next card.
     HoldNext(isize),
     /// Ask for an amount, then begin.
     Ask(Purpose),
-    /// Undo the last sale as a whole.
+    /// Reverse the last sale as a whole.
     Void,
     /// Show the totals.
     Totals,
-    /// Cancel the sale at the till.
+    /// Cancel the transaction at the till.
     Cancel,
-    /// The signature is the card's, or it is not.
+    /// Accept the signature, or refuse it.
     Signature(bool),
     /// Ask for the same reference again.
     Again,
-    /// Reader's cable out or in.
+    /// Pull the reader's cable, or put it back.
     Cable,
-    /// The printer's next state.
+    /// Change the printer's state to the next one.
     Printer,
-    /// The network off or on.
+    /// Switch the network off or on.
     Network,
-    /// The gateway's line slow or as it was.
+    /// Make the gateway's connection slow, or normal again.
     Slow,
-    /// The agent's power off or on.
+    /// Switch the agent's power off or on.
     Power,
-    /// Receipts or ledger, where there is room for one of them.
+    /// Switch between receipts and ledger, if there is room for only one of them.
     Turn,
-    /// Move the paper by so many lines; up is positive.
+    /// Move the paper by this many lines; up is positive.
     Scroll(isize),
-    /// What the keys do.
+    /// Show the keys.
     Help,
-    /// A character for the amount.
+    /// Type a character of the amount.
     Type(char),
-    /// Take the last one away.
+    /// Remove the last character.
     Erase,
-    /// The ready-made amount so many places further.
+    /// Pick the listed amount this many positions further.
     Pick(isize),
     /// Begin with this amount.
     Enter,
-    /// Turn to the help's second page, or take the page away.
+    /// Turn to the help's second page, or close the page.
     Next,
-    /// Take the page away.
+    /// Close the page.
     Close,
     /// End the demo.
     Quit,
 }
 
-/// The page that takes the place of the shop for a moment, and the keys.
+/// The page that replaces the shop for a moment, and its keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Page {
-    /// None: the shop is seen.
+    /// No page: the shop is shown.
     #[default]
     None,
-    /// What the keys do.
+    /// The list of keys.
     Keys,
-    /// The help's second page: where everything is.
+    /// The help's second page: the paths and addresses.
     Places,
-    /// An amount is asked for.
+    /// The field for an amount.
     Amount(Purpose),
     /// The totals.
     Totals,
 }
 
-/// What this key means; `None` when it means nothing. `number_wanted`: the reader waits for digits.
+/// Returns the meaning of this key; `None` if it has none. `number_wanted`: the reader waits for digits.
 pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
     if key.modifiers.contains(KeyModifiers::CONTROL) {
-        // The terminal's own interrupt key; nothing else is a key with control.
+        // The terminal's own interrupt key; no other key uses control.
         return (key.code == KeyCode::Char('c')).then_some(Intent::Quit);
     }
     match page {
@@ -98,7 +98,7 @@ pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<
     }
 }
 
-/// The reader's own keys for a number.
+/// Returns the reader's own keys for a number.
 fn number(code: KeyCode) -> Option<Intent> {
     let key = match code {
         KeyCode::Char(digit) => Key::Digit(u8::try_from(digit.to_digit(10)?).ok()?),

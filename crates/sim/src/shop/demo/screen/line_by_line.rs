@@ -1,5 +1,5 @@
-//! The shop told line by line: for a pipe, a terminal that can do no more, or `--plain`. The sentences and the keys are
-//! those of the screen; what stands there for long is said once, when it changes.
+//! The shop line by line: for a pipe, a simple terminal, or `--plain`. The sentences and the keys are those of the
+//! screen; a lasting state is printed once, when it changes.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,28 +13,28 @@ use super::model::{Model, Tone};
 use super::{pages, panes, view};
 use crate::reader::deck;
 
-/// Places of the shop are paths, which are not broken.
+/// The paths of the shop are not broken over lines.
 const NEVER_BROKEN: usize = usize::MAX;
 
-/// What was told so far.
+/// The state that was printed so far.
 pub(super) struct LineByLine {
-    /// The number of the last step.
+    /// The number of the last printed step.
     told: usize,
-    /// What was said of the reader.
+    /// The printed state of the reader.
     reader: String,
-    /// The card in hand.
+    /// The selected card.
     held: usize,
-    /// What the agent said that needs a person.
+    /// The printed messages of the agent that need a person.
     attention: String,
-    /// Receipts that came out.
+    /// The number of printed receipts.
     receipts: usize,
-    /// The page, as it was told.
+    /// The printed page.
     page: Vec<String>,
     _single_keys: Option<SingleKeys>,
 }
 
 impl LineByLine {
-    /// Nothing was told yet; and the keys.
+    /// Makes the state of an empty output, and the keys.
     pub(super) fn take() -> (Self, mpsc::Receiver<Event>) {
         let (attention, page) = (String::new(), Vec::new());
         let lines = Self {
@@ -49,7 +49,7 @@ impl LineByLine {
         (lines, keyboard())
     }
 
-    /// Tells what is new. A page that only tells is done with when it was told.
+    /// Prints the changes. A page that only shows text is closed after it was printed.
     pub(super) fn tell(&mut self, model: &mut Model) {
         if self.held == usize::MAX {
             welcome(model);
@@ -123,7 +123,7 @@ fn cards() -> Vec<String> {
     card_menu::CARD_KEYS.chars().zip(deck::DECK).map(card).collect()
 }
 
-/// A receipt with the edges of its paper, so that it stands out from what is said around it.
+/// Draws a receipt with the edges of its paper, which separate it from the other lines.
 fn paper(receipt: &str) -> String {
     let mut text = String::from("  The printer prints:\n");
     for line in receipt.trim_end().lines() {
@@ -132,8 +132,8 @@ fn paper(receipt: &str) -> String {
     text
 }
 
-/// Single keys of a terminal, or the letters of a pipe. A thread of its own reads them: a blocked read must not hold
-/// the program's end.
+/// Returns single keys of a terminal, or the letters of a pipe. A separate thread reads them, because a blocked read
+/// must not delay the program's end.
 fn keyboard() -> mpsc::Receiver<Event> {
     use std::io::Read;
     let (sender, keys) = mpsc::channel(16);
@@ -155,12 +155,12 @@ fn keyboard() -> mpsc::Receiver<Event> {
     keys
 }
 
-/// The terminal gives keys without Enter and without echo as long as this lives; signals and line feeds stay as they
-/// are.
+/// While this value lives, the terminal gives keys without Enter and without echo; signals and line feeds do not
+/// change.
 struct SingleKeys(rustix::termios::Termios);
 
 impl SingleKeys {
-    /// `None` when standard input is no terminal.
+    /// Switches single keys on; `None` if standard input is no terminal.
     fn on() -> Option<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin()).ok()?;

@@ -1,6 +1,5 @@
-//! What is on the screen, as plain data: what the shop has said so far, and what the keys have changed. It does nothing
-//! itself: a key that means something for the shop comes out as a [`ShopAction`] (`key_pressed`); what the agent says
-//! comes in by `agent_news`.
+//! The content of the screen as plain data: the shop's reports so far, and the changes by keys. The model acts on
+//! nothing. A key for the shop returns a [`ShopAction`] (`key_pressed`), and `agent_news` adds the agent's reports.
 
 use std::collections::VecDeque;
 
@@ -10,40 +9,40 @@ use super::keys::Page;
 use crate::gateway::LedgerEntry;
 use crate::reader::{Card, CardEntry, Key, Screen, WaitsFor, deck};
 
-/// Steps that are remembered; no screen shows more.
+/// The most steps that are remembered; no screen shows more.
 const STEPS: usize = 500;
 
-/// What a key does to the shop.
+/// An action of a key in the shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ShopAction {
-    /// The card meets the reader.
+    /// Present the card to the reader.
     Present(&'static Card, CardEntry),
-    /// The card is taken out.
+    /// Take the card out.
     Remove,
-    /// A key of the reader is pressed.
+    /// Press a key of the reader.
     Key(Key),
-    /// The next PIN is wrong (or right after all).
+    /// Make the next PIN wrong, or right again.
     WrongPin(bool),
-    /// The till asks the agent.
+    /// Ask the agent as the till.
     Till(Asked),
-    /// The till asks the agent for the totals.
+    /// Ask the agent for the totals as the till.
     Totals,
-    /// The reader's cable is out.
+    /// Pull the reader's cable (true), or put it back.
     Cable(bool),
-    /// The printer is like this from now on.
+    /// Set the printer's state.
     Printer(PrinterIs),
-    /// The network is off.
+    /// Switch the network off (true) or on.
     Network(bool),
-    /// The gateway's line is slow.
+    /// Make the gateway's connection slow (true) or normal.
     Slow(bool),
-    /// The agent has power.
+    /// Give the agent power (true), or cut it.
     Power(bool),
-    /// The demo ends.
+    /// End the demo.
     Quit,
 }
 
-/// How the printer is. What else a printer can be is another line here, its successor in [`Self::next`], its words in
-/// [`Self::word`], and what is done to the simulator in `shop_actions`.
+/// The state of the printer. A new state needs a variant here, its successor in [`Self::next`], its words in
+/// [`Self::word`], and its effect on the simulator in `shop_actions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PrinterIs {
     /// On, with paper.
@@ -51,14 +50,14 @@ pub(super) enum PrinterIs {
     Ready,
     /// Its roll is used up.
     PaperOut,
-    /// Somebody left its cover open.
+    /// Its cover is open.
     CoverOpen,
     /// Its plug is pulled.
     Off,
 }
 
 impl PrinterIs {
-    /// What the key makes of it.
+    /// Returns the state after the key.
     pub(super) fn next(self) -> Self {
         match self {
             Self::Ready => Self::PaperOut,
@@ -68,7 +67,7 @@ impl PrinterIs {
         }
     }
 
-    /// What the person does to it.
+    /// Describes the person's action at the printer.
     pub(super) fn done(self) -> &'static str {
         match self {
             Self::Ready => "You switch the printer on.",
@@ -78,7 +77,7 @@ impl PrinterIs {
         }
     }
 
-    /// In a word.
+    /// Returns the state in a word.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ready => "on",
@@ -89,26 +88,26 @@ impl PrinterIs {
     }
 }
 
-/// What a line means, for its colour.
+/// The meaning of a line, for its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// The agent goes on.
+    /// Progress of the agent.
     #[default]
     Plain,
-    /// What the person at the keyboard did.
+    /// An action of the person at the keyboard.
     You,
     /// Approved.
     Good,
     /// Declined.
     Bad,
-    /// Not known yet.
+    /// Unconfirmed.
     Doubt,
-    /// Nothing happened to money, but something is wrong or was stopped.
+    /// No money moved, but something is wrong or was stopped.
     Trouble,
 }
 
 impl Tone {
-    /// Of a sale as it stands.
+    /// Returns the tone of a transaction's current state.
     pub(super) fn of(sale: &Sale) -> Self {
         match (sale.state.as_str(), sale.outcome.as_deref()) {
             (state, _) if state.starts_with("unconfirmed") => Self::Doubt,
@@ -125,26 +124,26 @@ impl Tone {
 pub(super) struct StepLine {
     /// Its number, from 1.
     pub(super) number: usize,
-    /// What it means.
+    /// Its meaning.
     pub(super) tone: Tone,
-    /// What it says.
+    /// Its text.
     pub(super) text: String,
-    /// A line that the next one of its kind replaces: the PIN's stars.
+    /// True if the next line of its kind replaces it: the PIN's stars.
     pub(super) passing: bool,
 }
 
-/// What the person has broken.
+/// The faults that the person has injected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BrokenThings {
-    /// The reader's cable is out.
+    /// True if the reader's cable is out.
     pub(super) cable: bool,
-    /// The printer.
+    /// The printer's state.
     pub(super) printer: PrinterIs,
-    /// The network is off.
+    /// True if the network is off.
     pub(super) network: bool,
-    /// The gateway's line is slow.
+    /// True if the gateway's connection is slow.
     pub(super) slow: bool,
-    /// The agent has no power.
+    /// True if the agent has no power.
     pub(super) power: bool,
 }
 
@@ -153,74 +152,74 @@ pub(super) struct BrokenThings {
 pub(super) struct Model {
     /// The reader's display.
     pub(super) display: Screen,
-    /// What was put into the slot last; there only while the display says that a card is in it.
+    /// The card that was inserted last; it is in the slot only while the display says so.
     pub(super) inserted: Option<&'static Card>,
-    /// The place in the deck of the card in hand.
+    /// The position in the deck of the selected card.
     pub(super) held: usize,
-    /// The next PIN will be wrong.
+    /// True if the next PIN will be wrong.
     pub(super) wrong_pin: bool,
     /// Every receipt, oldest first.
     pub(super) receipts: Vec<String>,
-    /// Lines the paper was rolled back.
+    /// The number of lines that the paper is rolled back.
     pub(super) rolled: usize,
-    /// What the gateway has booked.
+    /// The entries of the gateway's ledger.
     pub(super) ledger: Vec<LedgerEntry>,
-    /// The agent's steps and the person's, oldest first.
+    /// The steps of the agent and of the person, oldest first.
     pub(super) steps: VecDeque<StepLine>,
-    /// How many were told so far.
+    /// The number of steps so far.
     pub(super) told: usize,
-    /// The terminal's state, when the agent has said one.
+    /// The terminal's state, once the agent has reported one.
     pub(super) status: Option<Status>,
-    /// The agent is heard.
+    /// True if the till is connected to the agent.
     pub(super) connected: bool,
-    /// The latest sale, as it stands.
+    /// The latest transaction in its current state.
     pub(super) sale: Option<Sale>,
-    /// The one before it, until the agent has begun the latest.
+    /// The earlier transaction, until the agent has begun the latest.
     pub(super) before: Option<Sale>,
-    /// How many transactions were begun here.
+    /// The number of transactions begun here.
     pub(super) begun: usize,
-    /// The latest one that was asked for.
+    /// The latest request.
     pub(super) asked: Option<Wanted>,
-    /// The references of all sales, the latest last: what a refund and a void are of.
+    /// The references of all sales, the latest last: a refund or a void needs one.
     pub(super) sold: Vec<String>,
-    /// The totals, once the agent has told them.
+    /// The totals, once the agent has reported them.
     pub(super) totals: Option<Totals>,
-    /// What is broken.
+    /// The injected faults.
     pub(super) faults: BrokenThings,
-    /// The page that takes the shop's place.
+    /// The page that replaces the shop.
     pub(super) page: Page,
-    /// The amount that is being typed.
+    /// The amount in the field.
     pub(super) amount: AmountEntry,
-    /// Where there is room for one of them: the ledger instead of the receipts.
+    /// True if the ledger is shown instead of the receipts, when there is room for only one of them.
     pub(super) ledger_shown: bool,
-    /// Where the cashier's page is, when it is served.
+    /// The address of the cashier's page, if it is served.
     pub(super) page_at: Option<String>,
-    /// What is where, and where, for the help.
+    /// Names and paths for the help.
     pub(super) places: Vec<(String, String)>,
 }
 
 impl Model {
-    /// The card in hand.
+    /// Returns the selected card.
     pub(super) fn card(&self) -> &'static Card {
         &deck::DECK[self.held.min(deck::DECK.len() - 1)]
     }
 
-    /// The sale that holds the reader.
+    /// Returns the transaction that holds the reader.
     pub(super) fn under_way(&self) -> Option<&Sale> {
         self.sale.as_ref().filter(|sale| sale.is_under_way())
     }
 
-    /// The card in the slot.
+    /// Returns the card in the slot.
     pub(super) fn in_slot(&self) -> Option<&'static Card> {
         self.inserted.filter(|_| self.display.card_in_slot)
     }
 
-    /// A line for the steps.
+    /// Adds a line to the steps.
     pub(super) fn tell(&mut self, tone: Tone, text: impl Into<String>) {
         self.push(tone, text.into(), false);
     }
 
-    /// As [`Self::tell`]; a line that is `passing` makes place for the next one of its kind.
+    /// Does the same as [`Self::tell`]; a line that is `passing` is replaced by the next one of its kind.
     pub(super) fn push(&mut self, tone: Tone, text: String, passing: bool) {
         if passing && self.steps.back().is_some_and(|last| last.passing) {
             self.steps.pop_back();
@@ -232,17 +231,17 @@ impl Model {
         self.steps.push_back(StepLine { number: self.told, tone, text, passing });
     }
 
-    /// Lines of all receipts.
+    /// Counts the lines of all receipts.
     pub(super) fn paper_lines(&self) -> usize {
         self.receipts.iter().map(|receipt| receipt.lines().count() + 1).sum()
     }
 
-    /// Whether the reader asks for digits, so that its keys are meant.
+    /// Returns whether the reader asks for digits, so that keys go to the reader.
     pub(super) fn number_wanted(&self) -> bool {
         self.display.waits_for == WaitsFor::Number && !self.faults.cable
     }
 
-    /// The reader shows something else.
+    /// Updates the reader's display.
     pub(super) fn shows(&mut self, display: Screen) {
         if self.display.waits_for == WaitsFor::Pin && display.waits_for != WaitsFor::Pin {
             // A plan is for one PIN.
@@ -251,7 +250,7 @@ impl Model {
         self.display = display;
     }
 
-    /// More came out of the printer.
+    /// Updates the printed receipts.
     pub(super) fn printed(&mut self, receipts: Vec<String>) {
         self.rolled = 0;
         self.receipts = receipts;

@@ -1,5 +1,5 @@
-//! What takes the shop's place for a moment: the help, the amount of a new sale or a refund, the totals. Each is a list
-//! of lines first, so that the plain demo tells the same ones.
+//! The pages that replace the shop for a moment: the help, the amount of a new sale or a refund, the totals. Each is
+//! built as a list of lines, which the plain demo prints too.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -15,7 +15,7 @@ use super::panes::inside;
 use super::text::{window, wrap};
 use super::view::colour;
 
-/// What the keys do, in the order of a sale.
+/// The meaning of the keys, in the order of a transaction.
 const KEYS: &[(&str, &str)] = &[
     ("n", "Start a sale: type an amount, or take one by what comes of it."),
     ("m", "Start a sale with a tip, which the customer types on the reader."),
@@ -39,7 +39,7 @@ const KEYS: &[(&str, &str)] = &[
     ("q", "Quit."),
 ];
 
-/// Draws the page that is open, in the place of the panes.
+/// Draws the open page instead of the panes.
 pub(super) fn draw(frame: &mut Frame, body: Rect, model: &Model) {
     let (title, lines) = match model.page {
         Page::None => return,
@@ -60,7 +60,7 @@ fn plain(lines: &[String]) -> Vec<Line<'static>> {
     lines.iter().map(|line| Line::from(format!(" {line}"))).collect()
 }
 
-/// What there is no room for is counted.
+/// Counts the lines for which there is no room.
 fn fitted(mut lines: Vec<Line<'static>>, rows: usize) -> Vec<Line<'static>> {
     if lines.len() > rows && rows > 0 {
         let left_out = lines.len() - (rows - 1);
@@ -70,14 +70,14 @@ fn fitted(mut lines: Vec<Line<'static>>, rows: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// What the keys do, for lines.
+/// Returns the lines about the keys.
 pub(super) fn keys() -> Vec<String> {
-    // Without a screen there is nothing to turn or roll.
+    // Without a screen there are no tabs to switch and no paper to roll.
     let there = |(key, _): &&(&str, &str)| !["Tab", "PgUp PgDn"].contains(key);
     KEYS.iter().filter(there).map(|(key, does)| format!("{key:>9}  {does}")).collect()
 }
 
-/// Where everything is.
+/// Returns the lines with the paths and addresses.
 pub(super) fn places(model: &Model, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (what, place) in &model.places {
@@ -88,7 +88,7 @@ pub(super) fn places(model: &Model, width: usize) -> Vec<String> {
     lines
 }
 
-/// What an amount is asked for, and what comes of the one that stands in the field.
+/// Returns the question for an amount, and the outcome of the amount in the field.
 pub(super) fn question(model: &Model, purpose: Purpose) -> (String, Result<&'static str, String>) {
     let last = model.sold.last().map_or("the last sale", String::as_str);
     let asks = match purpose {
@@ -134,7 +134,7 @@ fn amount(frame: &mut Frame, body: Rect, model: &Model, purpose: Purpose) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// The totals, as a cashier counts them.
+/// Returns the totals, as a cashier counts them.
 pub(super) fn totals(model: &Model) -> Vec<String> {
     let Some(Totals { open, kinds, schemes, tips, declined, taken_back, cancelled, not_sent }) = &model.totals else {
         return vec!["The agent counts.".to_owned()];
@@ -187,7 +187,7 @@ fn kind_of_one(kind: &str) -> &str {
     }
 }
 
-/// A frame around a page.
+/// Returns a frame around a page.
 fn page(title: &'static str) -> Block<'static> {
     let border = Style::new().fg(Color::Cyan);
     Block::bordered()

@@ -1,4 +1,4 @@
-//! The panes: the reader's display, the cards, the steps, the ledger, the paper. Each fills the place that it is given.
+//! The panes: the reader's display, the cards, the steps, the ledger, the paper. Each fills its area.
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
@@ -14,32 +14,32 @@ use crate::gateway::{Kind, LedgerEntry, State};
 use crate::reader::{Card, CardEntry, Screen, WaitsFor, deck};
 use pos_terms::money::{Amount, Currency};
 
-/// Characters of a row of the reader's display.
+/// The characters of a row of the reader's display.
 const DISPLAY: usize = 21;
-/// Rows of the display.
+/// The rows of the display.
 const DISPLAY_ROWS: usize = 4;
-/// Rows below the cards for what is special about the one in hand.
+/// The rows below the cards that describe the selected one.
 const ABOUT: usize = 3;
-/// Columns of the paper.
+/// The columns of the paper.
 const PAPER: u16 = 42;
 
-/// An empty pane.
+/// Makes an empty pane.
 pub(super) fn pane() -> Block<'static> {
     Block::bordered().border_type(BorderType::Rounded).border_style(Style::new().dim())
 }
 
-/// A pane with its name.
+/// Makes a pane with its name.
 pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
     pane().title_top(Line::from(format!(" {} ", title.into())).bold())
 }
 
-/// What stands on the reader's display: the amount that the agent sent, then the lines.
+/// Returns the text of the reader's display: the amount that the agent sent, then the lines.
 pub(super) fn reader_display(model: &Model) -> Vec<String> {
     let Screen { amount, lines, .. } = &model.display;
     amount.iter().chain(lines).cloned().collect()
 }
 
-/// What the reader waits for, as a sentence.
+/// Says in a sentence what the reader waits for.
 pub(super) fn waiting(model: &Model) -> &'static str {
     match model.display.waits_for {
         _ if model.faults.cable => "Its cable is out.",
@@ -53,12 +53,12 @@ pub(super) fn waiting(model: &Model) -> &'static str {
     }
 }
 
-/// Rows of the reader's pane, its border included.
+/// Returns the rows of the reader's pane, including its border.
 pub(super) fn reader_rows(model: &Model) -> u16 {
     u16::try_from(reader_display(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
 }
 
-/// The reader: its display as it stands, and what it waits for.
+/// Draws the reader: its display, and what it waits for.
 pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     let mine = model.display.waits_for != WaitsFor::Agent && !model.faults.cable;
     let block = titled("Reader");
@@ -80,7 +80,7 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).alignment(Alignment::Center).block(block), area);
 }
 
-/// The deck, with the card in hand, and below what it is.
+/// Draws the deck with the selected card, and the card's description below.
 pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Cards").title_top(Line::from(" insert tap swipe ").right_aligned().dim());
     let (width, height) = inside(area);
@@ -100,7 +100,7 @@ pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// How many of a list are not seen: ` ▲ 3 more  ▼ 18 more `.
+/// Counts the items of a list that are not visible: ` ▲ 3 more  ▼ 18 more `.
 pub(super) fn more(above: usize, below: usize) -> Line<'static> {
     let side = |sign: char, count: usize| if count > 0 { format!(" {sign} {count} more ") } else { String::new() };
     Line::from(side('▲', above) + &side('▼', below)).right_aligned().dim()
@@ -117,7 +117,7 @@ fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> 
     if held { line.bold().reversed() } else { line }
 }
 
-/// What happened, the newest at the bottom: whole sentences only.
+/// Draws the steps, the newest at the bottom: whole sentences only.
 pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
     let (width, height) = inside(area);
     let mut lines: Vec<Line> = Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// What the gateway has booked, the newest at the bottom, and what is charged in all.
+/// Draws the gateway's entries, the newest at the bottom, and the total that is charged.
 pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
     let mut lines: Vec<Line> = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model
     frame.render_widget(Paragraph::new(lines).block(block.title_bottom(total)), area);
 }
 
-/// One booking: the amount, then the words, on further lines where they do not fit.
+/// Returns the lines of one entry: the amount, then the words, on further lines if they do not fit.
 fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Vec<Line<'static>> {
     let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
     let what = match payment {
@@ -199,7 +199,7 @@ fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Ve
         .collect()
 }
 
-/// How the card came to the reader.
+/// Says how the card was presented.
 fn way(booking: &LedgerEntry) -> &'static str {
     match booking.entry_mode.as_deref() {
         Some("ICC") => " by chip",
@@ -210,7 +210,7 @@ fn way(booking: &LedgerEntry) -> &'static str {
     }
 }
 
-/// What follows a payment.
+/// Returns the noun for a follow-up.
 fn noun(kind: Kind) -> &'static str {
     match kind {
         Kind::Debit => "charge",
@@ -222,7 +222,7 @@ fn noun(kind: Kind) -> &'static str {
     }
 }
 
-/// The journal's number, which the agent puts into the middle of its reference for the gateway.
+/// Returns the journal's number, which the agent puts into the middle of its gateway reference.
 fn sale_number(booking: &LedgerEntry) -> &str {
     booking.merchant_transaction_id.as_deref().and_then(|id| id.split('-').nth(1)).unwrap_or("?")
 }
@@ -241,7 +241,7 @@ fn minor(booking: &LedgerEntry) -> Option<u64> {
     Amount::from_gateway(&booking.amount, currency).ok().map(Amount::minor)
 }
 
-/// The paper as it comes out, the newest at the bottom unless it was rolled back.
+/// Draws the paper, the newest at the bottom unless it was rolled back.
 pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
     if model.receipts.is_empty() {
@@ -264,7 +264,7 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Columns and rows within the border.
+/// Returns the columns and rows within the border.
 pub(super) fn inside(area: Rect) -> (usize, usize) {
     (usize::from(area.width.saturating_sub(2)), usize::from(area.height.saturating_sub(2)))
 }

@@ -1,4 +1,4 @@
-//! Carries out in the shop what a key asked for: at the reader, the printer, the lines, the agent.
+//! Carries out a key's action in the shop: at the reader, the printer, the connections, the agent.
 
 use std::io;
 use std::time::Duration;
@@ -13,23 +13,23 @@ use crate::shop::Shop;
 
 /// A PIN that no card of the deck has.
 const WRONG_PIN: &str = "9999";
-/// How long a slow line holds up each piece of data, each way.
+/// The delay of each piece of data on a slow connection, each way.
 const SLOW: Duration = Duration::from_millis(900);
 
-/// Everything that a key can reach.
+/// The parts of the shop that keys act on.
 pub(super) struct ShopControls<'a> {
     pub(super) shop: &'a mut Shop,
     pub(super) agent: &'a mut Program,
     pub(super) till: Till,
-    /// The line between agent and gateway.
+    /// The connection between agent and gateway.
     pub(super) line: LineFaults,
 }
 
 impl ShopControls<'_> {
-    /// Does it.
+    /// Carries out an action.
     ///
     /// # Errors
-    /// When the shop breaks in a way that was not asked for: a port is taken, the agent does not start.
+    /// When the shop has an unplanned fault: a port is taken, the agent does not start.
     pub(super) async fn act(&mut self, act: ShopAction) -> io::Result<()> {
         let Shop { reader, gateway, printer, .. } = &*self.shop;
         match act {

@@ -1,5 +1,4 @@
-//! The terminal as a screen: taken at the start, and given back as it was on every way out. What stands on it is
-//! `view`.
+//! The terminal as a screen: switched at the start, and restored on every way out. `view` draws its content.
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -16,13 +15,13 @@ use tokio::sync::mpsc;
 use super::model::Model;
 use super::view;
 
-/// Whether there is a terminal that can show a screen.
+/// Returns whether there is a terminal that can show a screen.
 pub(in crate::shop::demo) fn is_possible() -> bool {
     let term = std::env::var_os("TERM").unwrap_or_default();
     io::stdin().is_terminal() && io::stdout().is_terminal() && !term.is_empty() && term != "dumb"
 }
 
-/// The terminal, given back as it was on every way out: here, and by a panic.
+/// The terminal, which is restored on every way out: here, and by a panic.
 pub(super) struct Terminal(ManuallyDrop<ratatui::Terminal<CrosstermBackend<io::Stdout>>>);
 
 impl Terminal {
@@ -33,10 +32,10 @@ impl Terminal {
             before(info);
         }));
         let terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        // From here on it is given back, also when the rest fails.
+        // From here on it is restored, even when the rest fails.
         let terminal = Self(ManuallyDrop::new(terminal));
         enable_raw_mode()?;
-        // What was typed while the agent was built is not meant for a screen that nobody had seen.
+        // Keys typed while the agent was built are dropped, because no screen was visible yet.
         tcflush(io::stdin(), QueueSelector::IFlush)?;
         execute!(io::stdout(), EnterAlternateScreen)?;
         Ok(terminal)
@@ -49,18 +48,19 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Its own end would complain on standard error, and a terminal that has hung up takes that for a panic.
+        // Ratatui's own restore would write an error to standard error, and on a terminal that has hung up this panics.
         give_back();
     }
 }
 
-/// A terminal that is gone needs no restoring.
+/// Restores the terminal; one that is gone needs no restoring.
 fn give_back() {
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
-/// Keys and changes of the size. A thread of its own reads them: a blocked read must not hold the program's end.
+/// Returns keys and changes of the size. A separate thread reads them, because a blocked read must not delay the
+/// program's end.
 pub(super) fn events() -> mpsc::Receiver<Event> {
     let (sender, events) = mpsc::channel(16);
     std::thread::spawn(move || {

@@ -1,7 +1,6 @@
-//! Text that stands on the screen whole: broken between words, never cut inside one. Nothing here knows the shop.
+//! Whole text for the screen: broken between words, never cut inside one. This file knows nothing about the shop.
 
-/// Breaks a text into lines of at most `width` characters, between words; a word is broken only when no line can hold
-/// it.
+/// Breaks a text into lines of at most `width` characters, between words; a word is broken only if no line can hold it.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -26,7 +25,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// As [`wrap`], with at most `rows` lines; a longer text ends with ` …` after a whole word.
+/// Does the same as [`wrap`], with at most `rows` lines; a longer text ends with ` …` after a whole word.
 pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut lines = wrap(text, width);
@@ -36,8 +35,7 @@ pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> 
     lines
 }
 
-/// What somebody says, as a sentence: with a capital at its beginning, unless that is a reference, and a full stop at
-/// its end.
+/// Makes a sentence of a text: with a capital at its beginning, unless that is a reference, and a full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
@@ -48,7 +46,7 @@ pub(super) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", letters.as_str())
 }
 
-/// The first of `rows` rows of a list of `length` so that the chosen one is seen.
+/// Returns the first visible row of a list of `length` with `rows` rows, so that the chosen one is visible.
 pub(super) fn window(chosen: usize, length: usize, rows: usize) -> usize {
     chosen.saturating_sub(rows / 2).min(length.saturating_sub(rows))
 }

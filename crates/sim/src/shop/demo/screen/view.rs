@@ -1,4 +1,4 @@
-//! The view: a model and an area in, the screen out. Nothing is remembered between two drawings.
+//! The view: a model and an area in, the screen out. It keeps no state between two drawings.
 //!
 //! ```text
 //!  80 columns                          118 columns and more
@@ -8,8 +8,8 @@
 //!  └ keys ──┴──────────────────┘      └ keys ──┴────────────────┴───────────┘
 //! ```
 //!
-//! A page (`pages`) takes the place of the panes: nothing lies over anything. From 80 x 24 characters on no word is
-//! cut; what there is no room for is counted.
+//! A page (`pages`) replaces the panes, so no part covers another. From 80 x 24 characters on no word is cut; items
+//! without room are counted.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -23,15 +23,15 @@ use super::model::{Model, PrinterIs, Tone};
 use super::text::{sentence, wrap_within};
 use super::{pages, panes};
 
-/// On less than this not everything has room.
+/// The smallest screen on which everything has room.
 const LEAST: (u16, u16) = (80, 24);
-/// Columns of the reader and the cards, at least.
+/// The least columns of the reader and the cards.
 const CARDS: u16 = 31;
-/// Lines of the banner, at most.
+/// The most lines of the banner.
 const BANNER: usize = 4;
-/// From here on the receipts have a column of their own.
+/// The width from which the receipts have their own column.
 const WIDE: u16 = 118;
-/// From here on the ledger has room beside the receipts even in two columns.
+/// The height from which the ledger has room next to the receipts even in two columns.
 const TALL: u16 = 38;
 
 /// Draws everything.
@@ -59,13 +59,13 @@ pub(super) fn draw(frame: &mut Frame, model: &Model) {
     frame.render_widget(Paragraph::new(hint_lines), foot);
 }
 
-/// Whether receipts and ledger share a place.
+/// Returns whether receipts and ledger share an area.
 fn has_tabs(area: Rect) -> bool {
     area.width < WIDE && area.height < TALL
 }
 
 fn wide(frame: &mut Frame, body: Rect, model: &Model) {
-    // The cards have a fifth of what is more than enough.
+    // On a very wide screen the cards get a fifth of the width.
     let cards = Constraint::Length((body.width / 5).max(CARDS));
     let [left, middle, right] = Layout::horizontal([cards, Constraint::Min(0), Constraint::Length(45)]).areas(body);
     customer(frame, left, model);
@@ -103,7 +103,7 @@ fn narrow(frame: &mut Frame, body: Rect, model: &Model) {
     }
 }
 
-/// The customer's side: what he sees and what he has.
+/// Draws the customer's side: the reader and the cards.
 fn customer(frame: &mut Frame, area: Rect, model: &Model) {
     let [reader, cards] =
         Layout::vertical([Constraint::Length(panes::reader_rows(model)), Constraint::Min(0)]).areas(area);
@@ -111,7 +111,7 @@ fn customer(frame: &mut Frame, area: Rect, model: &Model) {
     panes::cards(frame, cards, model);
 }
 
-/// What every part of the shop is like.
+/// Returns the state of every part of the shop.
 fn state_line(model: &Model) -> Line<'static> {
     let faults = &model.faults;
     let ready = model.status.as_ref().is_some_and(|status| status.ready);
@@ -138,7 +138,7 @@ fn state_line(model: &Model) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What matters now: how the latest sale stands, and what needs a person.
+/// Returns the most important lines: the state of the latest transaction, and the messages that need a person.
 fn banner_lines(model: &Model, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for (tone, text) in banner(model) {
@@ -158,7 +158,7 @@ fn banner(model: &Model) -> Vec<(Tone, String)> {
         return vec![(Tone::Plain, "The agent starts. Wait a moment.".to_owned())];
     }
     let attention = attention(model);
-    // What is said of the sale there is said once.
+    // The transaction's text is left out if the agent's messages contain it.
     let said_of_sale = model.sale.as_ref().filter(|sale| !attention.contains(sale.text.trim_end_matches('.')));
     let mut banner: Vec<_> =
         said_of_sale.iter().map(|sale| (Tone::of(sale), format!("{}: {}", sale.reference, sale.text))).collect();
@@ -172,13 +172,13 @@ fn banner(model: &Model) -> Vec<(Tone, String)> {
     banner
 }
 
-/// What the agent says that a person must see to, as sentences.
+/// Returns the agent's messages that need a person, as sentences.
 pub(super) fn attention(model: &Model) -> String {
     let all = model.status.iter().flat_map(|status| &status.attention);
     all.map(|one| sentence(one)).collect::<Vec<_>>().join(" ")
 }
 
-/// The colour of what is said.
+/// Returns the colour of a tone.
 pub(super) fn colour(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),

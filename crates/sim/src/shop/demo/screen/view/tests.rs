@@ -1,4 +1,4 @@
-//! The view, drawn into ratatui's test terminal: that everything is there, whole, at its size and in its colour.
+//! The view, drawn into ratatui's test terminal: everything is there and whole, in its size and colour.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -53,7 +53,7 @@ fn booking(id: &str, kind: Kind, state: State) -> LedgerEntry {
     }
 }
 
-/// A shop in which a sale stands like this.
+/// Returns a shop with a sale in this state.
 fn shop(state: &str, outcome: Option<&str>, words: &str) -> Model {
     let mut model = Model { connected: true, ..Model::default() };
     let sale = Sale {
@@ -234,7 +234,7 @@ fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     says(&model, SMALL, &["These have no end yet, and are in no sum above:", "Sale of 12.34 demo-3"]);
 }
 
-/// The totals of a day.
+/// Returns the totals of a day.
 fn closed() -> Totals {
     let sum = |kind: &str, scheme: Option<&str>, count, sum: &str| Sum {
         kind: kind.to_owned(),
@@ -281,17 +281,18 @@ fn every_card_s_sentence_has_room_below_the_cards() {
     }
 }
 
-/// The words of a screen: what a person reads between blanks and borders.
+/// Returns the words of a screen: the text between blanks and borders.
 fn words(model: &Model, (width, height): (u16, u16)) -> BTreeSet<String> {
     let border = |c: char| c.is_whitespace() || ('─'..='╿').contains(&c) || "▲▼▏›…".contains(c);
     let text = text(&drawn(model, width, height));
     text.split(border).filter(|word| word.contains(char::is_alphabetic)).map(str::to_owned).collect()
 }
 
-/// What a screen says only when there is no room for everything.
+/// Words that a screen shows only when there is no room for everything.
 const OF_NARROW_SCREENS: [&str; 6] = ["more", "earlier", "Tab", "receipts", "ledger", "Ledger"];
 
-/// On a screen with room for everything no word can be cut: a word that only a smaller screen has is a piece of one.
+/// Checks that no word is cut: on a screen with room for everything all words are whole, so a word that only a smaller
+/// screen has is a piece of one.
 fn cuts_no_word(model: &Model) {
     let whole = words(model, (200, 60));
     for size in [SMALL, LARGE] {
