@@ -424,7 +424,7 @@ async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
     let (found, _) = findings(&shop.config()).await;
     has(&found, "ok", "TLSv1_2 with TLS_ECDHE_");
     has(&found, "note", "our certificate: CN=terminal by CN=client CA, expires in ");
-    has(&found, "ok", "lets us in");
+    has(&found, "ok", "accepts our token");
     // The gateway refuses an expired certificate, and the doctor names it.
     let (certificate, key) = ours.issue(2021);
     our_certificate(&shop, &certificate, &key);

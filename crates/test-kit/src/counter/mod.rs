@@ -47,10 +47,12 @@ impl Counter {
 
     /// Opens the shop without an agent.
     pub async fn closed(options: Options) -> Self {
-        // With RUST_LOG set a failing test shows the agent's log.
-        let filter = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()).unwrap_or_default();
-        let lines = tracing_subscriber::fmt::layer().with_test_writer();
-        let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        // With RUST_LOG set a failing test shows the agent's log. Without it the global subscriber stays free for a test
+        // that keeps the process's log.
+        if let Some(filter) = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()) {
+            let lines = tracing_subscriber::fmt::layer().with_test_writer();
+            let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
+        }
         // An error means that another test of this program has installed a provider already, which works as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
