@@ -155,7 +155,7 @@ impl Metrics {
         ours.register("journal_writable", help, self.journal.clone());
         let help = "Size of the journal, and of the file with its latest entries";
         ours.register_with_unit("journal_size", help, Unit::Bytes, self.journal_bytes.clone());
-        let help = "1 while nobody has to see to the printer, by its place in the configuration";
+        let help = "1 while the printer needs no attention, by its place in the configuration";
         ours.register("printer_ready", help, self.printers.clone());
         ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
     }

@@ -12,6 +12,7 @@ const NOT_PLAIN: &[(&str, &str)] = &[
     ("whoever", "name who it is"),
     ("whosoever", "name who it is"),
     ("nobody", "\"no one\", or name who does not"),
+    ("nobody's", "\"no one's\", or name whose it is not"),
     ("of before", "\"earlier\""),
     ("came of it", "\"the outcome\""),
     ("comes of it", "\"the outcome\""),

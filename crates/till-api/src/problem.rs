@@ -55,7 +55,7 @@ problems! {
     Unauthorized = "unauthorized", 401, "A token is missing, or is not one of this terminal's";
     OperatorRequired = "operator-required", 401, "An operator must be signed in";
     WrongPin = "wrong-pin", 401, "The name or the PIN is wrong";
-    SessionEnded = "session-ended", 401, "Nobody is signed in with this session";
+    SessionEnded = "session-ended", 401, "No operator is signed in with this session";
     Forbidden = "forbidden", 403, "A right is missing";
     OperatorRole = "operator-role", 403, "The operator who is signed in may not";
     SupervisorNeeded = "supervisor-needed", 403, "A supervisor must confirm";
@@ -71,8 +71,8 @@ problems! {
     AmountDiffers = "amount-differs", 409, "The reference is another transaction's";
     Busy = "busy", 409, "Another sale is under way";
     NothingTyped = "nothing-typed", 409, "No amount was typed at the reader";
-    NoSignatureAwaited = "no-signature-awaited", 409, "Nobody waits for this signature to be compared";
-    NoConfirmationAwaited = "no-confirmation-awaited", 409, "Nobody waits for the till to confirm it, or it has said something else";
+    NoSignatureAwaited = "no-signature-awaited", 409, "This transaction does not wait for a signature check";
+    NoConfirmationAwaited = "no-confirmation-awaited", 409, "This transaction does not wait for the till's confirmation, or the till has confirmed another amount";
     NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
     TrainingOff = "training-off", 409, "Training is switched off at this terminal";
     OperatorExists = "operator-exists", 409, "An operator has this name already";
@@ -86,7 +86,7 @@ problems! {
     Parameter = "parameter", 422, "A parameter for the gateway cannot be sent";
     Operator = "operator", 422, "No operator can have such a name";
     Pin = "pin", 422, "It is no PIN, or one that is not to be set";
-    OperatorLocked = "operator-locked", 429, "After too many wrong PINs nobody may try for a while";
+    OperatorLocked = "operator-locked", 429, "Too many wrong PINs: no PIN is taken for a while";
     PinUnderWay = "pin-under-way", 429, "Another PIN is being looked at";
     TooManyRequests = "too-many-requests", 429, "This caller asks too much at a time";
     TooManyListeners = "too-many-listeners", 429, "This caller listens too often";
