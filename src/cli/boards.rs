@@ -1,4 +1,4 @@
-//! `pos-agent boards`: the boards that are known, and what is known of one.
+//! `pos-agent boards`: lists the known boards, and shows the ports, udev rules, unit and file of one.
 
 use clap::Args;
 
