@@ -49,7 +49,7 @@ fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.terminal.max_amount.is_none() {
         warnings.push(
-            "terminal.max-amount is not set: a slip of the finger is charged up to 9999999999.99; write the greatest \
+            "terminal.max-amount is not set: a typing error is charged up to 9999999999.99; write the maximum \
              amount of one payment, as \"5000.00\""
                 .to_owned(),
         );
@@ -58,7 +58,7 @@ fn warnings(config: &config::Config) -> Vec<String> {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
             format!(
-                "operator = false of the [[till.peer]] with uid = {} exempts all for whom it speaks, the guests of a page too; \
+                "operator = false of the [[till.peer]] with uid = {} exempts all tills that it speaks for, and the guests of a page; \
                  name its tills without operators instead: without-operator = [\"till-1\"]",
                 peer.uid
             )

@@ -250,7 +250,7 @@ impl Till<'_> {
     /// later look-up finds is this sale itself.
     fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
         if sale.replayed && self.flow.reference.is_none() {
-            let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
+            let message = "the random reference belongs to an older sale; nothing was charged now: try again";
             return Err(Stop::new(Exit::Software, message));
         }
         if sale.replayed {
@@ -418,7 +418,7 @@ impl Till<'_> {
             self.daemon.post(&self.path("/signature"), &serde_json::json!({ "accepted": accepted })).await;
         if let Err(error) = told {
             self.tell(&format!(
-                "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
+                "the terminal has not received the answer yet ({error}): pos-agent signature '{}' --{}",
                 self.reference,
                 if accepted { "accept" } else { "refuse" }
             ));

@@ -152,7 +152,7 @@ impl PinFrom {
             return NewPin::judged(person::line_from_input()?);
         }
         if !person::is_there() {
-            return Err(Stop::new(Exit::Usage, "nobody is there to type the PIN; give it with --pin-stdin"));
+            return Err(Stop::new(Exit::Usage, "no person can type the PIN here; give it with --pin-stdin"));
         }
         let first = NewPin::judged(person::ask_secret(&format!("New PIN of {name} (it is not shown)"))?)?;
         let again = NewPin::judged(person::ask_secret("The same again")?)?;
@@ -277,7 +277,7 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
     if view.operators.is_empty() {
         out::say("no operators; everything is done in the name of the till");
     } else if !view.required {
-        out::say("nobody has to sign in: see [operators] required");
+        out::say("no operator has to sign in: see [operators] required");
     }
     Ok(Exit::Success)
 }

@@ -147,7 +147,7 @@ impl Setup {
             let missing = missing.join(", ");
             return Err(Stop::new(
                 Exit::Usage,
-                format!("with --yes nobody is asked; give {missing} too; nothing was written"),
+                format!("with --yes setup asks no questions; give {missing} too; nothing was written"),
             ));
         }
         self.write(answers, token, (earlier.map(|(text, _)| text), earlier_front), &agent).await
@@ -347,7 +347,7 @@ fn written(place: &Path, kept: Option<&Path>) {
 
 fn already_there(file: &Path) -> String {
     let file = file.display();
-    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it")
+    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one next to it")
 }
 
 fn failed(file: &Path, error: &io::Error) -> Stop {
@@ -358,8 +358,10 @@ fn failed(file: &Path, error: &io::Error) -> Stop {
         }
         io::ErrorKind::AlreadyExists => Stop::new(
             Exit::Config,
-            format!("{file} has come meanwhile and was not touched; look at it, then use --replace if it may go"),
+            format!(
+                "{file} was created in the meantime and was not changed; check it, then use --replace to replace it"
+            ),
         ),
-        _ => Stop::new(Exit::Io, format!("{file}: {error}; see to the path and the disk, then begin again")),
+        _ => Stop::new(Exit::Io, format!("{file}: {error}; check the path and the disk, then begin again")),
     }
 }

@@ -82,7 +82,7 @@ fn table(status: &StatusView, front: &Front) {
 fn tills(front: &Front) -> Vec<String> {
     match front {
         Front::Absent | Front::Closed(_) => Vec::new(),
-        Front::Silent(why) => vec![format!("pos-front does not tell of them: {why}")],
+        Front::Silent(why) => vec![format!("pos-front does not report them: {why}")],
         Front::Answers { tills, .. } => tills.iter().map(ToString::to_string).collect(),
     }
 }

@@ -99,7 +99,7 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
         }
         _ if !left.is_empty() => {
             let remedy =
-                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts beside it");
+                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts next to it");
             report.fault(gone, remedy);
         }
         _ => match mark.says_of(&[]) {

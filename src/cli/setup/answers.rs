@@ -201,7 +201,7 @@ const TILLS: &str = "\
 # till = \"till-1\"\n\
 # token-file = \"/etc/pos-agent/till-1-token\"\n\
 #\n\
-# [[till.peer]]                      # a program at the socket that stands for several tills\n\
+# [[till.peer]]                      # a program at the socket that speaks for several tills\n\
 # uid = 1001                         # id -u NAME\n\
 # tills = [\"till-2\", \"till-3\"]\n\
 # rights = [\"several-tills\"]\n";

@@ -127,7 +127,7 @@ impl FrontAnswers {
             false => String::new(),
         };
         format!(
-            "\n# pos-front stands for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
+            "\n# pos-front speaks for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
              [[till.peer]]\nuid = {user}\ntills = [{}{till}]\n{rights}{without_operator}",
             quoted(PAGE_TILL)
         )
@@ -147,7 +147,7 @@ impl FrontAnswers {
              http = [\"127.0.0.1:8651\"]\n\
              \n\
              [page]\n\
-             # The till that the page stands for.\n\
+             # The till name of the page.\n\
              till = {}\n",
             quoted(PAGE_TILL)
         );
@@ -198,7 +198,7 @@ impl FrontAnswers {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Some(fault("pos-front is not installed here, which connects tills", "install it, or answer none"))
             }
-            Err(error) => Some(fault(&format!("pos-front check: {error}"), "see to the disk, then begin again")),
+            Err(error) => Some(fault(&format!("pos-front check: {error}"), "check the disk, then begin again")),
         }
     }
 

@@ -295,7 +295,7 @@ impl Setup {
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
             if !self.yes && !self.tills.till_operator {
-                let words = "Where operators sign in: may this till do without, since nobody can sign in at it?";
+                let words = "Where operators sign in: may this till do without, because no operator can sign in at it?";
                 front.has_operator = !person::agrees(words, true)?;
             }
         }
