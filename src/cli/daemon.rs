@@ -95,9 +95,9 @@ pub(super) type SignIn = Result<String, NoSession>;
 /// The reason why no operator is signed in.
 #[derive(Debug)]
 pub(super) enum NoSession {
-    /// As [`Error::NoPin`].
+    /// No PIN was entered, as in [`Error::NoPin`].
     NoPin { why: String },
-    /// As [`Error::Refused`].
+    /// The agent refused the sign-in, as in [`Error::Refused`].
     Refused { code: String, detail: String },
 }
 

@@ -14,11 +14,11 @@ pub enum Front {
     Absent,
     /// This user has no permission to open its socket.
     Closed(PathBuf),
-    /// It does not answer correctly.
+    /// The front does not answer correctly.
     Silent(String),
-    /// It answers.
+    /// The front answers.
     Answers {
-        /// Its control socket.
+        /// The front's control socket.
         socket: PathBuf,
         /// The tills that it serves by a protocol.
         tills: Vec<FrontTill>,
@@ -28,15 +28,15 @@ pub enum Front {
 /// One till, as the front describes it.
 #[derive(Clone, Debug, Default)]
 pub struct FrontTill {
-    /// Its name.
+    /// The till's name.
     pub till: String,
     /// The name of its protocol.
     pub protocol: String,
-    /// Its open connections.
+    /// The number of its open connections.
     pub connected: u64,
     /// The address of its latest connection.
     pub from: Option<String>,
-    /// Its latest command since the front was started.
+    /// The latest command since the front was started.
     pub last_command: Option<String>,
     /// The time of that command.
     pub at: Option<String>,

@@ -118,12 +118,12 @@ pub enum Judgement {
     Note,
     /// [`Severity::Warning`].
     Warning {
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// [`Severity::Fault`].
     Fault {
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 }
@@ -186,13 +186,13 @@ pub enum DoctorNews<'a> {
 /// The state of the agent, as far as it answers.
 #[derive(Clone, Debug)]
 pub enum Agent {
-    /// It answers.
+    /// The agent answers.
     Answers(Box<StatusView>),
     /// No agent listens at its socket.
     Absent,
     /// This user has no permission to ask it.
     Closed,
-    /// It does not answer correctly; its devices may be in use.
+    /// The agent does not answer correctly; its devices may be in use.
     Silent(String),
 }
 
