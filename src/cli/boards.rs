@@ -1,4 +1,4 @@
-//! `pos-agent boards`: the boards that are known, and what is known of one.
+//! `pos-agent boards`: lists the known boards, and shows the ports, udev rules, unit and file of one.
 
 use clap::Args;
 
@@ -42,7 +42,10 @@ impl Boards {
         let text = match (self.rules, self.unit, self.file) {
             (true, ..) => known.rules,
             (_, true, _) => known.unit.ok_or_else(|| {
-                Stop::new(Exit::Data, format!("{name} needs nothing beside the usual unit; leave out the drop-in"))
+                Stop::new(
+                    Exit::Data,
+                    format!("{name} needs nothing in addition to the usual unit; leave out the drop-in"),
+                )
             })?,
             (.., true) => known.text,
             _ => known.readme,

@@ -1,4 +1,4 @@
-//! `pos-agent cancel`: stop a sale that waits for a card.
+//! `pos-agent cancel`: cancels a sale that waits for a card.
 
 use clap::Args;
 

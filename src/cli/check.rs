@@ -1,4 +1,4 @@
-//! `pos-agent check`: everything that `run` does before it opens a device.
+//! `pos-agent check`: does everything that `run` does before it opens a device.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(super) struct Check {
     json: bool,
 }
 
-/// The rights by name, and which set has which.
+/// Returns the text below the help: the rights by name, and the sets with the rights of each.
 fn after_help() -> String {
     let all = config::Rights::root();
     let sets = config::right_sets().map(|config::RightSet { name, whose, rights }| {
@@ -31,7 +31,7 @@ fn after_help() -> String {
     format!("It shows the rights of each caller.\n\nRights: {all}.\n\nSets of rights:\n{sets}")
 }
 
-/// Who may connect, and what each may do.
+/// Shows the callers that may connect, and the rights of each.
 fn tills(till: &config::Till) {
     out::say(&format!("  tills     {}", till.socket.path.display()));
     out::say("            root, and the agent's own user if it has no entry: everything");
@@ -44,12 +44,12 @@ fn tills(till: &config::Till) {
     }
 }
 
-/// What is good as a file, and hardly what is wanted.
+/// Returns warnings about settings that are valid, but probably not intended.
 fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.terminal.max_amount.is_none() {
         warnings.push(
-            "terminal.max-amount is not set: a slip of the finger is charged up to 9999999999.99; write the greatest \
+            "terminal.max-amount is not set: a typing error is charged up to 9999999999.99; write the maximum \
              amount of one payment, as \"5000.00\""
                 .to_owned(),
         );
@@ -58,7 +58,7 @@ fn warnings(config: &config::Config) -> Vec<String> {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
             format!(
-                "operator = false of the [[till.peer]] with uid = {} exempts all for whom it speaks, the guests of a page too; \
+                "operator = false of the [[till.peer]] with uid = {} exempts all tills that it speaks for, and the guests of a page; \
                  name its tills without operators instead: without-operator = [\"till-1\"]",
                 peer.uid
             )

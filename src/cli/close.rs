@@ -1,4 +1,4 @@
-//! `pos-agent close`: the close of day; below it the verbs that show, print and export the closes that there are.
+//! `pos-agent close`: the close of day. Its own verbs show, print and export the recorded closes.
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -114,7 +114,7 @@ fn which(text: &str) -> Result<WhichClose, String> {
     text.parse().map_err(|_| "give a number, last, or open for what the next one would count by now".to_owned())
 }
 
-/// One that there is.
+/// Reads the number of a recorded close, or `last`. Refuses `open`, because an open close has no slip.
 fn made(text: &str) -> Result<WhichClose, String> {
     match which(text) {
         Ok(WhichClose::Open) | Err(_) => {
@@ -124,14 +124,14 @@ fn made(text: &str) -> Result<WhichClose, String> {
     }
 }
 
-/// A page of closes.
+/// One page of the agent's list of closes.
 #[derive(Deserialize)]
 struct Closes {
     closes: Vec<Close>,
     next: Option<String>,
 }
 
-/// Closes of one request.
+/// The number of closes that one request asks for.
 const PAGE: usize = 50;
 
 impl CloseDay {
@@ -194,7 +194,7 @@ impl Show {
         if self.json {
             out::say_json(&close);
         } else {
-            // By its number: another one may be the last by now.
+            // The close is printed by its number, because another close may be the last one by this time.
             out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(close.number)), TEXT).await?);
         }
         Ok(exit(&close))

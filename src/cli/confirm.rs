@@ -1,4 +1,4 @@
-//! `pos-agent confirm`: say for a till whether it takes a sale that waits for its confirmation.
+//! `pos-agent confirm`: confirms for a till how much of a waiting sale it accepts.
 
 use clap::Args;
 
@@ -33,7 +33,7 @@ pub(super) struct Confirm {
     of: Meant,
 }
 
-/// How much is taken.
+/// The part of the sale that the till accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum HowMuchTaken {
     /// The whole approved amount
@@ -66,7 +66,7 @@ impl Confirm {
                 out::say(&format!("{} of {} {}: {name}", later.kind.as_str(), later.amount, later.currency));
             }
         }
-        // A reversal under way is what was asked for.
+        // A reversal that is not finished is a success too, because the caller asked for it.
         let done = matches!(sale.state, SaleState::Ended | SaleState::Unconfirmed);
         Ok(if done { Exit::Success } else { Exit::of(&sale) })
     }

@@ -1,6 +1,7 @@
-//! The running daemon, as a verb sees it: one request per connection over its Unix socket, and the stream of events.
+//! The client of the running agent. Each verb sends one request per connection over the agent's Unix socket, or listens
+//! to the stream of events.
 //!
-//! It never asks twice by itself: what a lost answer means depends on the question.
+//! The client never repeats a request automatically, because the meaning of a lost answer depends on the request.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,47 +23,48 @@ use tokio::time::timeout;
 use super::person;
 use crate::till::Progress;
 
-/// The daemon takes a place in its queue at once unless all are taken.
+/// The deadline to connect. The agent accepts a connection immediately, unless all its slots are taken.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
-/// What the daemon answers at once.
+/// The deadline for requests that the agent answers immediately.
 const ANSWER_DEADLINE: Duration = AnswerDeadline::AtOnce.page();
-/// The daemon sends a comment each second; a slow disk holds it up for some.
+/// The longest silence on the stream of events. The agent sends a comment each second; a slow disk can delay it for
+/// some seconds.
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
-/// A list of 1000 sales is below 1 MiB.
+/// The largest answer in bytes. A list of 1000 sales is below 1 MiB.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
-/// The header with an operator's session.
+/// The header with the token of an operator's session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
 
-/// Why the daemon's answer is not there.
+/// The reason why a request has no successful answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// Nothing was asked.
+    /// The agent could not be reached; it received no request.
     #[error("no daemon at {}: {cause}; is `pos-agent run` running (systemctl status pos-agent)? give its socket with --socket", socket.display())]
     Unreachable {
         socket: PathBuf,
         #[source]
         cause: io::Error,
     },
-    /// This user may not use the socket; nothing was asked.
+    /// This user has no permission to use the socket; the agent received no request.
     #[error("this user may not use {}: {cause}; {}", socket.display(), way_in(socket))]
     Closed {
         socket: PathBuf,
         #[source]
         cause: io::Error,
     },
-    /// It may have been asked.
+    /// The connection was lost; the agent may have received the request.
     #[error("the connection to the daemon was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
-    /// Nobody typed the operator's PIN; nothing was asked.
+    /// No operator's PIN was entered; the agent received no request.
     #[error("{why}")]
     NoPin { why: String },
-    /// It answered with a refusal.
+    /// The agent refused the request.
     #[error("{detail}")]
     Refused { code: String, detail: String },
 }
 
 impl Error {
-    /// Whether the daemon may have carried out the request although it gave no answer.
+    /// Tells whether the agent may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Closed { .. } | Self::NoPin { .. } => false,
@@ -71,35 +73,35 @@ impl Error {
         }
     }
 
-    /// Whether the daemon does not know the reference.
+    /// Tells whether the agent does not know the reference.
     pub(super) fn is_no_such_sale(&self) -> bool {
         matches!(self, Self::Refused { code, .. } if code == ProblemType::NoSuchSale.code())
     }
 }
 
-/// The daemon's socket.
+/// The client of the agent at one socket.
 #[derive(Debug)]
 pub(super) struct Daemon {
     client: Client,
-    /// Whose requests these are, when an operator makes them.
+    /// The operator who makes the requests, if there is one.
     operator: Option<String>,
-    /// That one's session, from the first request on. It ends by itself, and nobody else knows its token.
+    /// The operator's session, from the first request on. It ends automatically, and no other client knows its token.
     session: Arc<OnceCell<SignIn>>,
 }
 
-/// What came of signing in: the session's token, or why there is none.
+/// The outcome of the sign-in: the session's token, or the reason why there is none.
 pub(super) type SignIn = Result<String, NoSession>;
 
-/// Why nobody is signed in.
+/// The reason why no operator is signed in.
 #[derive(Debug)]
 pub(super) enum NoSession {
-    /// As [`Error::NoPin`].
+    /// No PIN was entered, as in [`Error::NoPin`].
     NoPin { why: String },
-    /// As [`Error::Refused`].
+    /// The agent refused the sign-in, as in [`Error::Refused`].
     Refused { code: String, detail: String },
 }
 
-/// What is needed of a session that was opened.
+/// The part of the answer to a sign-in that is used here.
 #[derive(Deserialize)]
 struct Opened {
     session: String,
@@ -110,13 +112,13 @@ impl Daemon {
         Self { client: Client::at(socket, CONNECT_DEADLINE), operator: None, session: Arc::default() }
     }
 
-    /// The same, asked by this operator.
+    /// Returns the client with the operator who makes the requests.
     pub(super) fn asked_by(self, operator: Option<String>, session: Arc<OnceCell<SignIn>>) -> Self {
         Self { operator, session, ..self }
     }
 
-    /// The session of the operator; its PIN is asked for with the first request, and no deadline runs meanwhile. A
-    /// refusal stands: nobody is asked for the PIN again by the same verb.
+    /// Returns the operator's session. The first request asks for the PIN, and no deadline runs during that time. A
+    /// refusal is kept, so the same verb never asks for the PIN a second time.
     async fn session(&self) -> Result<Option<&str>, Error> {
         let Some(operator) = &self.operator else { return Ok(None) };
         match self.session.get_or_try_init(|| self.sign_in(operator)).await? {
@@ -131,7 +133,7 @@ impl Daemon {
     async fn sign_in(&self, operator: &str) -> Result<SignIn, Error> {
         let pin = match person::pin(operator) {
             Ok(pin) => pin,
-            // Nothing was asked of the daemon.
+            // The agent received no request.
             Err(stop) => return Ok(Err(NoSession::NoPin { why: stop.to_string() })),
         };
         let pin = String::from_utf8_lossy(&pin);
@@ -152,27 +154,27 @@ impl Daemon {
         self.answer(Method::POST, path, body.to_string()).await
     }
 
-    /// Takes something away; the answer has nothing to say.
+    /// Deletes the resource at this path. A successful answer has no content.
     pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
         let session = self.session().await?;
         self.asked(session, "*/*", Method::DELETE, path, String::new()).await.map(drop)
     }
 
-    /// What the path shows in the form of this media type.
+    /// Returns the resource at this path in the form of this media type.
     pub(super) async fn get_as(&self, path: &str, media: &'static str) -> Result<String, Error> {
         let session = self.session().await?;
         let text = self.asked(session, media, Method::GET, path, String::new()).await?;
         String::from_utf8(text).map_err(lost)
     }
 
-    /// Events from now on; nothing that happens after this returned is missed.
+    /// Begins to listen to events. Every event after the return of this function is received.
     pub(super) async fn events(&self) -> Result<Events, Error> {
         let headers = headers(self.session().await?, "text/event-stream")?;
         let mut events = match self.client.listen(headers, ANSWER_DEADLINE).await.map_err(|error| self.failed(error))? {
             Listened::Events(events) => Events(events),
             Listened::Refused { status, body } => return Err(refusal(status, &body)),
         };
-        // The first thing sent is a comment: the daemon listens for us.
+        // The first line is a comment: it shows that the agent has added this listener.
         events.one(ANSWER_DEADLINE).await?;
         Ok(events)
     }
@@ -182,7 +184,7 @@ impl Daemon {
         serde_json::from_slice(&self.asked(session, "*/*", method, path, body).await?).map_err(lost)
     }
 
-    /// The body of a good answer.
+    /// Returns the body of a successful answer.
     async fn asked(
         &self,
         session: Option<&str>,
@@ -216,7 +218,7 @@ fn headers(session: Option<&str>, media: &'static str) -> Result<HeaderMap, Erro
     Ok(headers)
 }
 
-/// The daemon's problem details, as far as they are told here.
+/// The fields of the agent's problem details that are used here.
 #[derive(Deserialize)]
 struct Refusal {
     code: String,
@@ -230,21 +232,21 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-/// The stream of events.
+/// The stream of the agent's events.
 #[derive(Debug)]
 pub(super) struct Events(Stream);
 
-/// What is heard on it.
+/// A message on the stream.
 #[derive(Debug)]
 pub(super) enum Heard {
-    /// A step.
+    /// A step of a transaction or of the terminal.
     Step(Box<Progress>),
-    /// Steps were missed.
+    /// Some steps were missed.
     Missed,
 }
 
 impl Events {
-    /// The next event. Dropping the future loses nothing.
+    /// Returns the next event. The caller may drop the future without losing an event.
     pub(super) async fn next(&mut self) -> Result<Heard, Error> {
         loop {
             if let Some(heard) = heard(&self.one(SILENCE_DEADLINE).await?) {
@@ -253,14 +255,14 @@ impl Events {
         }
     }
 
-    /// The next event or comment.
+    /// Returns the next event or comment.
     async fn one(&mut self, deadline: Duration) -> Result<Event, Error> {
         let next = timeout(deadline, self.0.next()).await.unwrap_or(Err(ClientError::Silent));
         next.map_err(lost)?.ok_or_else(|| lost("it ended the stream of events"))
     }
 }
 
-/// Comments, and words of a newer daemon, are nothing.
+/// Reads an event. Comments and unknown events of a newer agent give `None`.
 fn heard(event: &Event) -> Option<Heard> {
     event.step.as_ref()?;
     if event.is_reset() {
@@ -269,7 +271,7 @@ fn heard(event: &Event) -> Option<Heard> {
     serde_json::from_str(&event.data).ok().map(Heard::Step)
 }
 
-/// How long the daemon may take for a request: longer than its own deadlines.
+/// Returns how long the agent may take for a request: longer than its own deadlines.
 fn patience(method: &Method, path: &str) -> Duration {
     match routes::find(method.as_str(), path).map(|route| route.deadline) {
         Some(AnswerDeadline::AtOnce) | None => ANSWER_DEADLINE,
@@ -281,12 +283,13 @@ pub(super) fn lost(why: impl ToString) -> Error {
     Error::Lost { why: why.to_string() }
 }
 
-/// The till that a question is about, as a parameter after `before`; none when the daemon is to take the caller's own.
+/// Returns the query parameter for a till, with `before` as its separator. Without a till the text is empty, and the
+/// agent takes the caller's own till.
 pub(super) fn of_till(before: char, till: Option<&str>) -> String {
     till.map_or_else(String::new, |till| format!("{before}till={}", encoded(till)))
 }
 
-/// As [`of_till`], of a transaction that may be one of training.
+/// Returns the query parameters for a transaction: those of [`of_till`], and the mark of a training transaction.
 pub(super) fn of_sale(before: char, till: Option<&str>, training: bool) -> String {
     let till = of_till(before, till);
     let before = if till.is_empty() { before } else { '&' };

@@ -1,5 +1,5 @@
-//! `pos-agent doctor`: everything the terminal stands on, looked at, with what to do. Here are only its words on the
-//! screen and its exit code; what is looked at is in `crate::doctor`.
+//! `pos-agent doctor`: checks everything that the terminal needs, and gives a remedy for each fault. This file holds
+//! the output and the exit code; the checks are in `crate::doctor`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ Exit codes, the first that fits:
    0  only notes
 A --bundle that cannot be written is also 74.";
 
-/// With `--json`.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 struct Findings<'a> {
     worst: Severity,
@@ -57,7 +57,7 @@ struct Findings<'a> {
 
 impl Doctor {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        // A name that is taken is noticed before anything is looked at.
+        // An archive name that is in use is found before the checks begin.
         let archive = self.bundle.as_deref().map(Archive::create).transpose()?;
         let (agent, front) = (agent(&self.config).await, self.front.ask().await);
         let json = self.json;
@@ -94,7 +94,8 @@ impl Doctor {
             let parts = archive.write(found, Utc::now())?;
             out::aside(&format!("written: {} ({})", file.display(), parts.join(", ")));
         }
-        // One object: when the archive cannot be written, that is told in its place.
+        // With `--json` there is one object only: an archive that cannot be written prints its error in place of the
+        // findings.
         if json {
             out::say_json(&whole);
         }
@@ -102,7 +103,7 @@ impl Doctor {
     }
 }
 
-/// The agent at the socket of the configuration, or at the usual one.
+/// Asks the agent at the socket of the configuration, or at the usual socket.
 pub(super) async fn agent(config: &Path) -> Agent {
     let till = config::read(config).map_or_else(|_| config::Till::default(), |config| config.till);
     match Daemon::at(till.socket.path).get("/v1/status").await {
@@ -110,7 +111,7 @@ pub(super) async fn agent(config: &Path) -> Agent {
         Err(daemon::Error::Closed { .. }) => Agent::Closed,
         Err(daemon::Error::Unreachable { cause, .. }) => match cause.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Agent::Absent,
-            // A file that is no socket.
+            // The file is not a socket.
             _ if cause.raw_os_error() == Some(rustix::io::Errno::NOTSOCK.raw_os_error()) => Agent::Absent,
             _ => Agent::Silent(cause.to_string()),
         },

@@ -1,4 +1,5 @@
-//! The numbers that a verb ends with: outcomes below 7, sysexits from 64. One place, so that none means two things.
+//! The exit codes of the verbs: outcomes are below 7, and the sysexits begin at 64. They are in one list, so each code
+//! has one meaning.
 
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use crate::config;
 use crate::till::{ProblemType, SaleState, SaleView};
 use pos_terms::transaction::OutcomeWord;
 
-/// Makes the numbers of a list in which each stands with its meaning: the help says it in the same words.
+/// Makes the enum of exit codes and the table of their meanings. The help shows the doc comments of the variants.
 macro_rules! exits {
     ($(#[$outer:meta])* pub enum $exits:ident { $($(#[doc = $meaning:literal])+ $name:ident = $number:literal,)+ }) => {
         $(#[$outer])*
@@ -18,14 +19,14 @@ macro_rules! exits {
         }
 
         impl $exits {
-            /// Each with what it means.
+            /// Each exit code with its meaning.
             const TABLE: &[(Self, &str)] = &[$((Self::$name, concat!($($meaning),+)),)+];
         }
     };
 }
 
 exits! {
-/// How a verb ended.
+/// The exit code of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -69,25 +70,26 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The exit codes of every verb, for the help of the program.
+/// Returns the exit codes of every verb, for the help of the program.
 pub(super) fn table() -> String {
     lines(|_| true)
 }
 
-/// The help of a verb that moves money: what it says before, and its exit codes.
+/// Returns the help of a verb that moves money: the text `before`, then all its exit codes.
 pub(super) fn of_money(before: &str) -> String {
     let before = if before.is_empty() { String::new() } else { format!("{before}\n\n") };
     format!("{before}Exit codes:\n{}", lines(|exit| exit != Exit::Attention))
 }
 
-/// The help of a verb with exit codes of its own, which end what it says before, and those of what is not done.
+/// Returns the help of a verb with its own exit codes, which are at the end of `before`. The exit codes of faults
+/// follow.
 pub(super) fn and_of_faults(before: &str) -> String {
     format!("{before}\n{}", lines(|exit| exit as u8 >= Exit::Usage as u8 && exit != Exit::Attention))
 }
 
 fn lines(has: impl Fn(Exit) -> bool) -> String {
     let rows = Exit::TABLE.iter().filter(|(exit, _)| has(*exit)).map(|(exit, meaning)| {
-        // The names of sysexits are for programmers, who read them in the manual.
+        // The manual shows the sysexits names to programmers; the help leaves them out.
         let meaning = meaning.trim().trim_end_matches('.');
         let meaning = meaning.split_once(" (`EX_").map_or(meaning, |(words, _)| words);
         format!("  {:>2}  {meaning}", *exit as u8)
@@ -96,7 +98,7 @@ fn lines(has: impl Fn(Exit) -> bool) -> String {
 }
 
 impl Exit {
-    /// Of a sale as it stands.
+    /// Returns the exit code for the current state of a sale.
     pub(super) fn of(sale: &SaleView) -> Self {
         match (sale.state, sale.outcome) {
             (SaleState::Ended, Some(outcome)) => outcome.into(),
@@ -119,7 +121,7 @@ impl From<OutcomeWord> for Exit {
     }
 }
 
-/// Why a verb stopped before its end: the number, the code for programs, and the sentence for people.
+/// The reason why a verb stopped before its end: the exit code, the code for programs, and the sentence for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Stop {
@@ -133,19 +135,19 @@ impl Stop {
         Self { exit, code: exit.into(), message: message.into() }
     }
 
-    /// With a code that says more than the number.
+    /// Makes a stop with a code that is more exact than the exit code.
     pub(super) fn coded(code: impl Into<Code>, message: impl Into<String>) -> Self {
         let code = code.into();
         Self { exit: code.exit(), code, message: message.into() }
     }
 
-    /// The code for programs.
+    /// Returns the code for programs.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// The number.
+    /// Returns the exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
         self.exit

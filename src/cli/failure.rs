@@ -1,5 +1,5 @@
-//! What a program is told when a verb ends without doing what was asked: with `--json` one object on standard output,
-//! besides the sentence for people on standard error. Its codes are a closed list, and never change their meaning.
+//! The report of a verb that failed. People get a sentence on standard error. With `--json`, programs also get one
+//! object on standard output. Its codes are a closed list and never change their meaning.
 
 use std::ffi::OsString;
 
@@ -9,41 +9,41 @@ use super::exit::{Exit, Stop};
 use super::out;
 use crate::till::ProblemType;
 
-/// Why, for programs. The codes of the daemon are those of its interface for tills ([`ProblemType`]).
+/// The code of a failure, for programs. The codes of the agent are those of its interface for tills ([`ProblemType`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
     /// The arguments are wrong.
     Usage,
-    /// What became of it is not known yet.
+    /// The outcome is not known yet.
     Unconfirmed,
-    /// It was cancelled before it began.
+    /// The transaction was cancelled before it began.
     Cancelled,
     /// A name, a reference or a file does not fit.
     Data,
     /// Nothing was sent.
     NotSent,
-    /// No daemon listens at the socket.
+    /// No agent listens at the socket.
     NoDaemon,
-    /// The connection to the daemon broke off.
+    /// The connection to the agent was lost.
     DaemonLost,
-    /// A fault of the program.
+    /// A fault in the program.
     Software,
     /// A file or the socket cannot be used.
     File,
-    /// This user may not.
+    /// This user has no permission.
     NotPermitted,
     /// The configuration is wrong.
     Configuration,
-    /// The daemon refused it for a reason that a later daemon has, and this program does not know.
+    /// The agent refused the request with a code of a newer version, which this command does not know.
     Refused,
-    /// What the daemon refused, by its own word.
+    /// The agent refused the request with this code.
     #[serde(untagged)]
     Daemon(ProblemType),
 }
 
 impl Code {
-    /// What the command line finds itself: one for each exit code, and what is worth knowing beyond that.
+    /// The codes that the command line itself gives: one for each exit code, and some that are more exact.
     pub const OWN: &[Self] = &[
         Self::Usage,
         Self::Unconfirmed,
@@ -59,13 +59,13 @@ impl Code {
         Self::Refused,
     ];
 
-    /// The daemon's word.
+    /// Returns the code for a code word of the agent.
     pub(super) fn of_daemon(word: &str) -> Self {
         let known = ProblemType::ALL.iter().find(|problem| problem.code() == word);
         known.map_or(Self::Refused, |problem| Self::Daemon(*problem))
     }
 
-    /// The exit code that goes with it.
+    /// Returns the exit code of this code.
     pub(super) fn exit(self) -> Exit {
         match self {
             Self::Usage => Exit::Usage,
@@ -82,7 +82,7 @@ impl Code {
     }
 }
 
-/// How a verb ends that the daemon refused.
+/// Returns the exit code of a request that the agent refused.
 fn exit_of(problem: ProblemType) -> Exit {
     match problem {
         ProblemType::Amount
@@ -141,7 +141,7 @@ impl From<ProblemType> for Code {
 }
 
 impl From<Exit> for Code {
-    /// When no more is known.
+    /// Returns the code when only the exit code is known.
     fn from(exit: Exit) -> Self {
         match exit {
             Exit::Usage => Self::Usage,
@@ -152,7 +152,7 @@ impl From<Exit> for Code {
             Exit::Io => Self::File,
             Exit::NoPermission => Self::NotPermitted,
             Exit::Config => Self::Configuration,
-            // The others are ends of a verb that was done.
+            // The other exit codes belong to verbs that were carried out.
             Exit::Success
             | Exit::Declined
             | Exit::PartiallyApproved
@@ -175,7 +175,7 @@ struct Error<'a> {
     detail: &'a str,
 }
 
-/// Tells why a verb stopped: people, and a program when it asked for JSON.
+/// Reports why a verb stopped: to people, and to a program if it asked for JSON.
 pub(super) fn tell(stop: &Stop, in_json: bool) -> Exit {
     let text = stop.to_string();
     if in_json {
@@ -185,9 +185,9 @@ pub(super) fn tell(stop: &Stop, in_json: bool) -> Exit {
     stop.exit()
 }
 
-/// Tells what clap found wrong with the arguments. `--help` and `--version` are answers, and no fault.
+/// Reports the fault that clap found in the arguments. `--help` and `--version` are answers, not faults.
 pub(super) fn tell_usage(error: &clap::Error, in_json: bool) -> Exit {
-    // Nobody is left to tell when the terminal is gone.
+    // If standard error is closed, no one can receive the message.
     let _ = error.print();
     if !error.use_stderr() {
         return Exit::Success;
@@ -201,7 +201,7 @@ pub(super) fn tell_usage(error: &clap::Error, in_json: bool) -> Exit {
     Exit::Usage
 }
 
-/// Whether JSON is asked for: no verb takes `--json` for anything else, and behind `--` there are no options.
+/// Tells whether JSON is asked for. In every verb `--json` has this meaning, and options end at `--`.
 pub(super) fn is_in_json(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// Every code as it is written.
+    /// Returns every code with its word.
     fn words() -> Vec<(Code, String)> {
         let codes = Code::OWN.iter().copied().chain(ProblemType::ALL.iter().map(|problem| Code::Daemon(*problem)));
         codes.map(|code| (code, serde_json::to_value(code).unwrap().as_str().unwrap().to_owned())).collect()

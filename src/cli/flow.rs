@@ -1,7 +1,8 @@
-//! From the wish for a transaction to its end, on the command line: the way that `sale` and its relatives share.
+//! The path of a transaction on the command line, from the request to the outcome. `sale` and the other verbs that move
+//! money share it.
 //!
-//! The reference is on the screen before anything is sent, and every doubt ends as "unconfirmed", never as "declined":
-//! the same reference asked again later tells what became of it (design: path of a sale, 1; invariant 3).
+//! The command shows the reference before it sends anything. A lost answer ends as "unconfirmed", never as "declined".
+//! A later request with the same reference shows the outcome (design: path of a sale, 1; invariant 3).
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -22,7 +23,7 @@ use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, Status
 use pos_terms::money::{Currency, MoneyError, Typed};
 use pos_terms::transaction::Lesson;
 
-/// Arguments that every transaction has.
+/// The arguments of every transaction.
 #[derive(Debug, Args)]
 pub(super) struct Flow {
     /// Its reference: a repeated reference is the same transaction [default: made from the time and a random number]
@@ -37,7 +38,7 @@ pub(super) struct Flow {
     /// Training with this outcome: no card is read and no money moves
     #[arg(long, value_enum, value_name = "OUTCOME")]
     training: Option<Outcome>,
-    /// Of what a card signs for alone.
+    /// The answer about the signature, for a transaction with a card.
     #[arg(skip)]
     signing: Signing,
     /// Print the outcome as one JSON object on standard output; the steps go to standard error
@@ -54,7 +55,7 @@ pub(super) struct Flow {
     daemon: Where,
 }
 
-/// The signature of a card's transaction that may need one.
+/// The signature option of a transaction with a card that may need a signature.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Signing {
     /// The answer about the customer's signature, when the card needs one
@@ -62,7 +63,7 @@ pub(super) struct Signing {
     signature: SignatureAnswer,
 }
 
-/// What is to come out of training.
+/// The result that a training transaction is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outcome(Lesson);
 
@@ -85,10 +86,10 @@ impl clap::ValueEnum for Outcome {
     }
 }
 
-/// What stands above and below all that is said of training.
+/// The line above and below everything that is shown about a training transaction.
 const TRAINING: &str = "*** TRAINING: no card is read, and no money moves ***";
 
-/// Who compares the signature.
+/// The way to answer whether the signature matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum SignatureAnswer {
     /// Ask here; without a terminal window, wait for `pos-agent signature`
@@ -100,16 +101,17 @@ enum SignatureAnswer {
     Refuse,
 }
 
-/// Between two questions to a daemon that was lost.
+/// The interval between two requests to an agent whose connection was lost.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// Without a step for so long, the sale itself is looked at: an end that was not announced is found too.
+/// The time without a step after which the command asks the agent for the sale. It then finds an end that no event
+/// announced.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// A reference that the daemon does not know so often, one after the other, was never begun.
+/// The number of consecutive answers "not known" that prove that a reference was never begun.
 const ABSENT_FOR_SURE: u32 = 3;
 
 impl Flow {
-    /// Asks the daemon for a transaction (the body of `POST /v1/sales` without its reference, with the amount as it was
-    /// typed) and follows it to its end.
+    /// Asks the agent for a transaction and follows it to its end. `wanted` is the body of `POST /v1/sales` without its
+    /// reference, with the amount as it was typed.
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
@@ -137,7 +139,8 @@ impl Flow {
             tokio::select! {
                 ended = &mut sale => return Ok(till.finish(&ended?)),
                 _ = interrupt.recv() => match till.cancel.replace(true) {
-                    // Before the sale is recorded there is nothing to cancel; it is done as soon as there is.
+                    // A sale that is not recorded yet cannot be cancelled. The request to cancel follows as soon as it
+                    // is recorded.
                     false if till.recorded.get() => till.cancel().await,
                     false => {}
                     true => return Err(till.in_doubt("stopped waiting")),
@@ -146,7 +149,7 @@ impl Flow {
         }
     }
 
-    /// The amount that somebody types at the reader. Nothing is begun by it.
+    /// Returns the amount that the customer types at the reader. It begins no transaction.
     pub(super) async fn typed_amount(&self, currency: Option<&str>) -> Result<String, Stop> {
         #[derive(serde::Deserialize)]
         struct Typed {
@@ -161,27 +164,27 @@ impl Flow {
         Ok(amount)
     }
 
-    /// The same, of a transaction that may have to be signed.
+    /// Returns the flow with the answer about a signature.
     pub(super) fn signed(self, signing: Signing) -> Self {
         Self { signing, ..self }
     }
 
-    /// Whether it is training.
+    /// Tells whether this is a training transaction.
     pub(super) fn trains(&self) -> bool {
         self.training.is_some()
     }
 
-    /// The daemon that this is for.
+    /// Returns the client of the agent.
     pub(super) fn daemon(&self) -> Result<Daemon, Stop> {
         self.daemon.daemon()
     }
 
-    /// Adds a parameter for the gateway that a verb stands for.
+    /// Adds the gateway parameter that a verb sets.
     pub(super) fn add(&mut self, name: &str, value: &str) {
         self.parameters.push(format!("{name}={value}"));
     }
 
-    /// The parameters of the file, and over them those of the command line.
+    /// Returns the parameters of the file and of the command line. The command line overrides the file.
     fn parameters(&self) -> Result<serde_json::Map<String, Value>, Stop> {
         let usage = |message: String| Stop::new(Exit::Usage, message);
         let mut parameters = match &self.parameters_file {
@@ -203,20 +206,20 @@ impl Flow {
     }
 }
 
-/// One sale and the daemon that carries it out.
+/// One sale, and the agent that carries it out.
 struct Till<'a> {
     flow: &'a Flow,
     wanted: Value,
     daemon: Daemon,
     reference: String,
-    /// Whether the daemon said that it has the sale.
+    /// True when the agent has confirmed that it recorded the sale.
     recorded: Cell<bool>,
-    /// Whether Ctrl-C was pressed.
+    /// True when Ctrl-C was pressed.
     cancel: Cell<bool>,
 }
 
 impl Till<'_> {
-    /// Ended, or unconfirmed when the time to settle is over.
+    /// Returns the ended sale, or the unconfirmed sale when the time to settle is over.
     async fn sale(&self) -> Result<SaleView, Stop> {
         let (events, sale) = self.begin().await?;
         self.recorded.set(true);
@@ -227,7 +230,8 @@ impl Till<'_> {
     }
 
     async fn begin(&self) -> Result<(Events, SaleView), Stop> {
-        // Listening begins before asking: no step is missed. Until here nothing was asked.
+        // Listening begins before the request, so no step is missed. Until here the agent has received no request for
+        // the sale.
         let events = self.daemon.events().await?;
         if self.cancel.get() {
             return Err(Stop::new(Exit::Cancelled, "cancelled before it began; nothing was charged"));
@@ -242,10 +246,11 @@ impl Till<'_> {
         }
     }
 
-    /// Only the answer to the sale itself is judged: one that was found by asking again is this very sale.
+    /// Checks whether the reference was known before. Only the answer to the first request is checked: a sale that a
+    /// later look-up finds is this sale itself.
     fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
         if sale.replayed && self.flow.reference.is_none() {
-            let message = "the reference made by chance is an older sale's; nothing was charged now: try again";
+            let message = "the random reference belongs to an older sale; nothing was charged now: try again";
             return Err(Stop::new(Exit::Software, message));
         }
         if sale.replayed {
@@ -312,12 +317,12 @@ impl Till<'_> {
     fn hear(&self, step: Progress, sale: &mut SaleView) {
         let ours =
             step.till == sale.till && step.reference == sale.reference.as_str() && step.training == sale.training;
-        // The terminal's own steps concern everyone: a reader that is gone ends every sale.
+        // The terminal's own steps concern every sale: a reader that is lost ends all of them.
         if !ours && !step.till.is_empty() {
             return;
         }
         match step.sale.filter(|_| ours) {
-            // The end and the doubt are told by themselves, once.
+            // The text of an end or of an unconfirmed state is not shown here: `finish` and `follow` show it once.
             Some(now) if now.state == SaleState::Ended || now.state.is_unconfirmed() => *sale = *now,
             Some(now) => {
                 self.tell(&step.text);
@@ -333,20 +338,20 @@ impl Till<'_> {
         }
     }
 
-    /// The path of the sale, or of what is asked of it.
+    /// Returns the path of the sale, or of a request about it.
     fn path(&self, what: &str) -> String {
         let reference = encoded(&self.reference);
         format!("/v1/sales/{reference}{what}{}", of_sale('?', None, self.flow.training.is_some()))
     }
 
-    /// A new stream of events, and the sale as it stands after it began.
+    /// Returns a new stream of events, and the sale as it is after the stream began.
     async fn look_up(&self) -> Result<(Events, SaleView), Error> {
         let events = self.daemon.events().await?;
         let sale = self.daemon.get(&self.path("")).await?;
         Ok((events, sale))
     }
 
-    /// After a lost answer: asks for the reference, never for a sale.
+    /// Looks up the reference after a lost answer. It never sends the transaction again.
     async fn ask_again(&self, lost: &Error) -> Result<(Events, SaleView), Stop> {
         self.tell(&format!("{lost}; asking again for {} s", self.flow.reconnect_s));
         let until = Instant::now() + Duration::from_secs(self.flow.reconnect_s);
@@ -378,7 +383,8 @@ impl Till<'_> {
         }
     }
 
-    /// Answers to the question whether the signature is the card's, as far as there is somebody to ask here.
+    /// Returns a channel with the answers whether the signature matches the card. The option answers, or else a person
+    /// at the keyboard. Without either, the channel gives no answer.
     async fn signature(&self) -> mpsc::Receiver<bool> {
         let (sender, answers) = mpsc::channel(1);
         match self.flow.signing.signature {
@@ -389,7 +395,7 @@ impl Till<'_> {
             }
             SignatureAnswer::Ask => {
                 self.tell("Is the signature the card's? y or n, then Enter");
-                // A read of the keyboard cannot be called off: its thread ends with the program.
+                // A read of the keyboard cannot be stopped: its thread ends with the process.
                 std::thread::spawn(move || {
                     for line in std::io::stdin().lines().map_while(Result::ok) {
                         let answer = match line.trim().to_ascii_lowercase().as_str() {
@@ -412,7 +418,7 @@ impl Till<'_> {
             self.daemon.post(&self.path("/signature"), &serde_json::json!({ "accepted": accepted })).await;
         if let Err(error) = told {
             self.tell(&format!(
-                "the terminal was not told yet ({error}): pos-agent signature '{}' --{}",
+                "the terminal has not received the answer yet ({error}): pos-agent signature '{}' --{}",
                 self.reference,
                 if accepted { "accept" } else { "refuse" }
             ));
@@ -423,14 +429,14 @@ impl Till<'_> {
         self.tell("cancelling; waiting for the end");
         let asked: Result<CancelView, _> = self.daemon.post(&self.path("/cancel"), &serde_json::json!({})).await;
         match asked {
-            // That it is cancelled, or how else it had ended, is said at the end.
+            // `finish` shows at the end that the sale was cancelled, or how else it ended.
             Ok(CancelView { sale, .. }) if sale.state == SaleState::Ended => {}
             Ok(CancelView { cancel_text, .. }) => self.tell(&cancel_text),
             Err(error) => self.tell(&format!("not cancelled yet: {error}")),
         }
     }
 
-    /// Says how it ended.
+    /// Shows the outcome.
     fn finish(&self, sale: &SaleView) -> Exit {
         if self.flow.json {
             out::say_json(sale);
@@ -446,7 +452,7 @@ impl Till<'_> {
         Exit::of(sale)
     }
 
-    /// The one thing that the cashier may do while nobody knows what the gateway did.
+    /// Returns the instruction for the cashier while the gateway's decision is not known.
     fn what_to_do(&self, sale: &SaleView) -> String {
         let reference = &self.reference;
         let later = format!("to see the outcome: pos-agent show '{reference}'");
@@ -476,8 +482,8 @@ impl Till<'_> {
     }
 }
 
-/// An amount that somebody typed, as the daemon takes it. What is wrong in any currency is said before the daemon is
-/// asked; it is asked for its currency only when nobody gave one and the decimals depend on it.
+/// Returns a typed amount in the form that the agent takes. A fault in any currency is reported before the agent is
+/// asked. The agent is asked for its currency only when none was given and the decimals depend on it.
 async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<String, Stop> {
     let typed = Typed::read(text).map_err(|error| wrong(&error))?;
     let known = match currency {
@@ -487,7 +493,7 @@ async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<S
     };
     match known {
         Some(currency) => Ok(typed.amount(currency).map_err(|error| wrong(&error))?.decimal()),
-        // Whole, or for a daemon that does not tell: it judges the decimals itself.
+        // The amount is whole, or the agent does not tell its currency. The agent then checks the decimals itself.
         None => Ok(typed.as_written()),
     }
 }
@@ -495,7 +501,7 @@ async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<S
 async fn terminals_currency(daemon: &Daemon) -> Result<Option<Currency>, Stop> {
     match daemon.get::<StatusView>("/v1/status").await {
         Ok(status) => Ok(status.currency.and_then(|code| Currency::from_code(&code).ok())),
-        // Whoever may take a sale need not see the status.
+        // A caller with the right to begin a sale may lack the right to read the status.
         Err(Error::Refused { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -507,8 +513,8 @@ fn wrong(error: &MoneyError) -> Stop {
     Stop::coded(code, error.to_string())
 }
 
-/// As `c-20261120-123456-4f2a9c1e`: readable by a person; the chance is for a board whose clock begins anew at each
-/// start.
+/// Makes a reference such as `c-20261120-123456-4f2a9c1e`, which a person can read. The random part is for a board
+/// whose clock begins again at each start.
 fn made_reference() -> Result<String, Stop> {
     let mut chance = [0; 4];
     getrandom::fill(&mut chance)

@@ -1,6 +1,5 @@
 //! `pos-agent capture`, `refund`, `reverse`, `increment`, `reauthorise`: transactions that refer to an earlier one and
-//! need no card; and `pos-agent registration`, which keeps a card, charges it,
-//! reserves of it, or forgets it.
+//! need no card. `pos-agent registration`: stores a card, charges it, reserves an amount on it, or deletes it.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -33,7 +32,7 @@ struct Earlier {
     flow: Flow,
 }
 
-/// How much of what an earlier transaction has left.
+/// The part of the remaining amount of an earlier transaction.
 #[derive(Debug, Args)]
 struct HowMuchOfIt {
     /// The amount, as 12.34, 3.5 or 3,50 [default: all that is left]

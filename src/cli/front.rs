@@ -1,7 +1,7 @@
-//! What `pos-front` tells of the tills that it serves by a till protocol, for `status` and `doctor`. A terminal works
-//! without a front, so that none is no news.
+//! The client of `pos-front`. It asks for the tills that the front serves by a till protocol, for `status` and
+//! `doctor`. A terminal works without a front, so a missing front is not reported.
 //!
-//! The front faces a network: what it says is bounded and cleaned before anybody is shown it.
+//! The front faces a network. Its answers are limited and cleaned before they are shown.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use super::daemon::{Daemon, Error};
 use crate::doctor::{Front, FrontTill};
 use pos_words::clean;
 
-/// Where the front's unit has it.
+/// The socket of the front's unit.
 const SOCKET: &str = "/run/pos-front/control.sock";
-/// It has nobody to wait for; a person waits for it.
+/// The deadline for the answer. The front answers without waiting for anything, and a person waits for the answer.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Tills that are shown; a shop has fewer.
+/// The maximum number of tills that are shown; a shop has fewer.
 const MOST_TILLS: usize = 64;
-/// Longer than any name, address or command.
+/// The maximum number of characters of a text; longer than any name, address or command.
 const MOST_LETTERS: usize = 100;
 
-/// Which front.
+/// The option that names the front's socket.
 #[derive(Debug, Args)]
 pub(super) struct AtFront {
     /// The control socket of pos-front, for the tills that speak a till protocol, such as ZVT [default:
@@ -55,7 +55,7 @@ impl AtFront {
     }
 }
 
-/// Its tills of a protocol, and whatever else it serves that the agent refuses.
+/// Returns the tills of a till protocol, and the other tills that the agent refuses.
 fn tills(status: &Value) -> Vec<FrontTill> {
     let list = |of: &Value| of.as_array().into_iter().flatten().take(MOST_TILLS).cloned().collect::<Vec<_>>();
     let refused: Vec<String> = list(&status["agent"]["notNamed"]).iter().filter_map(Value::as_str).map(short).collect();
@@ -74,7 +74,7 @@ fn tills(status: &Value) -> Vec<FrontTill> {
     tills
 }
 
-/// What it says of one till; another version may say more or less.
+/// Reads the front's entry about one till. Another version of the front may send more or fewer fields.
 fn till(told: &Value) -> FrontTill {
     let text = |name: &str| told[name].as_str().map(short);
     let (till, protocol) = (text("till").unwrap_or_default(), text("protocol").unwrap_or_default());

@@ -1,5 +1,4 @@
-//! `pos-agent health`: whether an update is good, for RAUC, SWUpdate and Mender. It decides by what the agent says, and
-//! nothing else.
+//! `pos-agent health`: tells RAUC, SWUpdate and Mender whether an update works. It decides only by the agent's answer.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use super::{Where, out};
 use crate::agent::this_program;
 use crate::till::{Health as Part, HealthView, StatusView};
 
-/// How often the agent is asked while it is waited for.
+/// The interval between two requests to the agent with `--wait`.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Arguments.
@@ -41,15 +40,15 @@ pub(super) struct Health {
     daemon: Where,
 }
 
-/// What is found.
+/// The result of the check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Found {
     healthy: bool,
-    /// The agent's program; absent when it does not answer.
+    /// The version of the agent that answers; absent when none answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
-    /// The program before it; absent when none is known.
+    /// The previous version; absent when none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<String>,
     checks: Vec<Check>,
@@ -57,7 +56,7 @@ struct Found {
     exit: Exit,
 }
 
-/// One thing that was looked at.
+/// The check of one part.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Check {
     what: &'static str,
@@ -69,7 +68,7 @@ struct Check {
 #[serde(rename_all = "kebab-case")]
 enum State {
     Good,
-    /// It did not answer before the update either.
+    /// The part did not answer before the update either.
     NotCounted,
     Bad,
 }
@@ -133,7 +132,7 @@ impl Found {
         Self { healthy: exit == Exit::Success, program, before, checks, exit }
     }
 
-    /// What is bad, on one line.
+    /// Returns the failed checks on one line.
     fn bad(&self) -> String {
         let bad = self.checks.iter().filter(|check| check.state == State::Bad);
         bad.map(|check| format!("{}: {}", check.what, check.text)).collect::<Vec<_>>().join("; ")
@@ -166,7 +165,7 @@ fn judge(status: &StatusView) -> Found {
     Found::of(Some(program), before, checks)
 }
 
-/// `shown` is what the status says of it now.
+/// Checks a device. `shown` is what the status says about it at this moment.
 fn device(what: &'static str, part: Part, shown: &str) -> Check {
     let (state, text) = match part {
         Part::Answered => (State::Good, format!("has answered this program; now: {shown}")),
@@ -178,7 +177,8 @@ fn device(what: &'static str, part: Part, shown: &str) -> Check {
     Check { what, state, text }
 }
 
-/// Nobody answers, which waiting may mend; whoever may not ask need not wait.
+/// Returns a failed check when no agent answers, because waiting may help. When the user has no permission, it stops
+/// instead.
 fn silent(error: daemon::Error) -> Result<Found, Stop> {
     let text = error.to_string();
     match Stop::from(error) {
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(exit(health(None, Answered, Awaited)), Exit::NotSent);
         assert_eq!(exit(health(Some("the disk is full"), Answered, Answered)), Exit::Io);
         assert_eq!(exit(health(Some("the disk is full"), Awaited, Awaited)), Exit::Io);
-        // Not ready for a sale is no fault of the update.
+        // A terminal that is not ready for a sale is no fault of the update.
         assert!(!status(None).ready);
     }
 

@@ -1,5 +1,5 @@
-//! `pos-agent journal`: the sales of all tills, as the daemon tells them; below it the verbs that read the file
-//! themselves.
+//! `pos-agent journal`: lists the transactions of all tills, as the agent sends them. Its own verbs read the journal's
+//! file themselves.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) struct Journal {
     daemon: Where,
 }
 
-/// Which sales are listed, and in which order; each option is the parameter of the same name of `GET /v1/sales`.
+/// The filters and the order of the list; each option is the parameter of the same name of `GET /v1/sales`.
 #[derive(Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct List {
@@ -101,7 +101,7 @@ enum Verb {
     SetClockBack(SetClockBack),
 }
 
-/// Which journal: these verbs read the file themselves, whether the daemon runs or not.
+/// The journal's file. These verbs read the file themselves, whether the agent runs or not.
 #[derive(Debug, Args)]
 struct Which {
     /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
@@ -113,7 +113,7 @@ struct Which {
 }
 
 impl Which {
-    /// The journal, and the terminal's id when the configuration can be read.
+    /// Returns the journal's path, and the terminal's id when the configuration can be read.
     fn journal(&self) -> Result<(PathBuf, Option<String>), Stop> {
         let config = match &self.config {
             Some(file) => Some(config::read(file)?),
@@ -126,23 +126,23 @@ impl Which {
         Ok((self.journal.clone().unwrap_or(path), terminal))
     }
 
-    /// The configuration, where the verb needs more of it than the journal.
+    /// Returns the configuration, for a verb that needs more of it than the journal.
     fn config(&self) -> Result<config::Config, Stop> {
         Ok(config::read(self.config.as_deref().unwrap_or(Path::new(DEFAULT_PATH)))?)
     }
 }
 
-/// Longer names are cut nowhere: they are refused.
+/// The maximum number of characters of a name. A longer name is refused, not cut.
 const LONGEST_NAME: usize = 64;
 
-/// The name of a person who says something for the book.
+/// Checks the name of a person who confirms an action, for the journal.
 fn name(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     let fits = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if fits { Ok(text.to_owned()) } else { Err("give 1 to 64 letters") }
 }
 
-/// What the journal says, with the number for it.
+/// Returns the stop for an error of the journal, with its exit code.
 fn stop(error: &Error) -> Stop {
     match error {
         Error::NotAdopted { .. } | Error::ClockStays { .. } | Error::OfAnotherPurpose { .. } => {
@@ -152,7 +152,7 @@ fn stop(error: &Error) -> Stop {
     }
 }
 
-/// Sales of one request.
+/// The number of transactions that one request asks for.
 const PAGE: u32 = 500;
 
 #[derive(Deserialize)]
@@ -184,7 +184,7 @@ impl Journal {
                 if self.json { out::say_json(sale) } else { out::say(&line(sale)) }
             }
             left = left.saturating_sub(u32::try_from(sales.len()).unwrap_or(left));
-            // A place that stays the same would be asked for for ever.
+            // A cursor that stays the same would cause an endless loop.
             match next.map(|next| format!("&cursor={}", encoded(&next))) {
                 Some(next) if left > 0 && next != cursor => cursor = next,
                 _ => return Ok(Exit::Success),
@@ -194,7 +194,7 @@ impl Journal {
 }
 
 impl List {
-    /// The parameters that were given, in the form of a query.
+    /// Returns the given parameters in the form of a query.
     fn query(&self) -> String {
         let fields = serde_json::to_value(self).expect("options are text and numbers");
         let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);

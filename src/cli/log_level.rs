@@ -1,4 +1,4 @@
-//! `pos-agent log-level`: more in the log for a while, without a restart.
+//! `pos-agent log-level`: changes the log level for a limited time, without a restart.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl LogLevel {
     }
 }
 
-/// How much is logged, and for how long.
+/// Returns the log level and its remaining time as a line.
 pub(super) fn line(LogView { level, left_s }: &LogView) -> String {
     let left = match left_s {
         ..120 => format!("{left_s} s"),
@@ -68,7 +68,7 @@ pub(super) fn line(LogView { level, left_s }: &LogView) -> String {
     format!("{} for {left}, then as the program was started", level.as_str())
 }
 
-/// `90s`, `10m`, `2h`.
+/// Reads a duration such as `90s`, `10m` or `2h`.
 fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "must be a whole number with s, m or h behind it, as 10m, and from 1s to 24h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;

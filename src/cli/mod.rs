@@ -1,9 +1,9 @@
-//! The command line: one file for each verb that a person types.
+//! The command line: one file for each verb.
 //!
-//! `run` is the daemon; `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs below
-//! `journal` look for themselves; every other verb talks to the running daemon over its Unix socket, with the same
-//! requests that a till would send, `operator` also to the journal when no daemon runs. Nothing here decides about
-//! money.
+//! `run` is the agent. `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs of
+//! `journal` do their work themselves. Every other verb talks to the running agent over its Unix socket, with the same
+//! requests as a till. `operator` also changes the journal itself when no agent runs. This module makes no decision
+//! about money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -148,11 +148,11 @@ enum Verb {
     Parameters(parameters::Parameters),
 }
 
-/// Threads beside the one that does the work, at most: for a list of the journal, for copying its WAL, and for each
+/// The maximum number of threads in addition to the main thread. They list the journal, copy its WAL, and wait for each
 /// name that a name server does not answer for. The service's unit allows twice as many (`TasksMax`).
 const THREADS: usize = 14;
 
-/// Does what the arguments ask for, the program's name being the first. What went wrong is on standard error, and with
+/// Carries out the arguments, of which the first is the program's name. Faults are shown on standard error, and with
 /// `--json` on standard output too.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> Exit {
@@ -165,7 +165,7 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
 
 impl Arguments {
     fn run(self) -> Result<Exit, Stop> {
-        // Before a secret is read.
+        // The process is protected before it reads a secret.
         if let Err(error) = memory::keep_to_ourselves() {
             out::complain(&format!("others may look into this program's memory: {error}"));
         }
@@ -201,7 +201,7 @@ impl Arguments {
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {
                 let done = runtime.block_on(verb.run());
-                // A name server that never answers must not keep a person waiting.
+                // The process does not wait for a name server that never answers, because a person waits.
                 runtime.shutdown_background();
                 done
             }
@@ -214,7 +214,7 @@ impl Arguments {
     }
 }
 
-/// Which daemon to talk to, and who talks.
+/// The options that name the agent to talk to and the operator who talks.
 #[derive(Debug, Args)]
 struct Where {
     /// The daemon's configuration, which names its socket [default: /etc/pos-agent/config.toml if it can be read]
@@ -226,7 +226,7 @@ struct Where {
     /// Sign in as this operator; asks for the PIN, or reads it as a line of standard input without a terminal
     #[arg(long, value_name = "NAME")]
     operator: Option<String>,
-    /// What came of signing in: the PIN is asked for once.
+    /// The outcome of the sign-in, so that the PIN is asked for once.
     #[arg(skip)]
     session: Arc<OnceCell<SignIn>>,
 }
@@ -235,7 +235,7 @@ impl Where {
     fn daemon(&self) -> Result<Daemon, Stop> {
         let socket = match (&self.socket, &self.config) {
             (Some(socket), _) => socket.clone(),
-            // Only the path is wanted: the tokens that the file names are not for every user who may take a payment.
+            // Only the path is read: not every user who may take a payment can read the tokens that the file names.
             (None, Some(file)) => config::read(file)?.till.socket.path,
             (None, None) => {
                 let till = config::read(Path::new(DEFAULT_PATH)).map_or_else(|_| config::Till::default(), |it| it.till);

@@ -1,7 +1,7 @@
-//! `pos-agent operator`: adds and removes the people at the counter, gives them a PIN, and lets them try it again.
+//! `pos-agent operator`: adds and removes operators, sets their PINs, and lifts the lock after wrong PINs.
 //!
-//! The running daemon does it, and its sessions follow at once; without one the journal is changed here. Either way it
-//! is an entry in the journal's chain, with its author.
+//! The running agent makes the change, and it takes effect on its sessions immediately. If no agent runs, this verb
+//! changes the journal itself. Both ways write an entry with its author into the journal's chain.
 
 use std::num::NonZeroU32;
 use std::os::unix::fs::MetadataExt as _;
@@ -81,7 +81,7 @@ struct SetPin {
     pin: PinFrom,
 }
 
-/// Whom.
+/// The operator that a verb is about.
 #[derive(Debug, Args)]
 struct Named {
     /// The operator's name
@@ -94,7 +94,7 @@ struct Named {
     daemon: Where,
 }
 
-/// Where the new PIN comes from.
+/// The source of the new PIN.
 #[derive(Debug, Args)]
 struct PinFrom {
     /// Read the new PIN from standard input: one line, 4 to 12 digits
@@ -146,13 +146,13 @@ fn name(text: &str) -> Result<OperatorName, String> {
 }
 
 impl PinFrom {
-    /// The new PIN, typed twice where a person types it.
+    /// Returns the new PIN. A person types it twice.
     fn ask(&self, name: &OperatorName) -> Result<NewPin, Stop> {
         if self.pin_stdin {
             return NewPin::judged(person::line_from_input()?);
         }
         if !person::is_there() {
-            return Err(Stop::new(Exit::Usage, "nobody is there to type the PIN; give it with --pin-stdin"));
+            return Err(Stop::new(Exit::Usage, "no person can type the PIN here; give it with --pin-stdin"));
         }
         let first = NewPin::judged(person::ask_secret(&format!("New PIN of {name} (it is not shown)"))?)?;
         let again = NewPin::judged(person::ask_secret("The same again")?)?;
@@ -163,7 +163,7 @@ impl PinFrom {
     }
 }
 
-/// A PIN that may be set.
+/// A PIN that follows the rules for new PINs.
 struct NewPin {
     typed: Zeroizing<String>,
     pin: Pin,
@@ -207,7 +207,7 @@ impl Operator {
     }
 }
 
-/// What the daemon is asked.
+/// The request to the agent.
 enum Asked {
     Post(String, Value),
     Delete(String),
@@ -218,7 +218,7 @@ impl Named {
         format!("/v1/operators/{}{end}", encoded(self.name.as_str()))
     }
 
-    /// Lets the daemon do it, or does it where none runs.
+    /// Lets the agent make the change, or makes it here when no agent runs.
     async fn change(
         self,
         asked: Asked,
@@ -277,7 +277,7 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
     if view.operators.is_empty() {
         out::say("no operators; everything is done in the name of the till");
     } else if !view.required {
-        out::say("nobody has to sign in: see [operators] required");
+        out::say("no operator has to sign in: see [operators] required");
     }
     Ok(Exit::Success)
 }
@@ -302,7 +302,7 @@ fn history(json: bool, file: Option<&Path>) -> Result<Exit, Stop> {
     Ok(Exit::Success)
 }
 
-/// The configuration that was named, or the usual one where it can be read.
+/// Returns the named configuration, or the usual one if it can be read.
 fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
     match &daemon.config {
         Some(file) => Ok(Some(config::read(file)?)),
@@ -310,9 +310,10 @@ fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
     }
 }
 
-/// The journal of the agent that does not run: where nothing listens, and where it is this user's.
+/// Returns the journal of a stopped agent: nothing listens at the socket, and this user owns the journal.
 fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop> {
-    // A socket that was named is a daemon's that was meant; and one that may not be opened is there.
+    // If the user named a socket, a running agent was meant. A socket that this user may not open belongs to a running
+    // agent.
     let nobody_listens = |cause: &std::io::Error| {
         matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
     };
@@ -333,7 +334,7 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
     Err(Stop::new(Exit::NoPermission, why))
 }
 
-/// What is kept of a new PIN.
+/// Returns the digest of a new PIN, which the journal stores.
 fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
     let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
     let salt = pos_journal::pin_salt().map_err(|error| stop(&error))?;

@@ -1,7 +1,7 @@
-//! Where text leaves the program. What came from outside is cleaned here, so that no byte of it commands the terminal
-//! that shows it (design: invariant 9).
+//! The output of the program. Text from outside is cleaned here, so its bytes cannot control the terminal window that
+//! shows it (design: invariant 9).
 //!
-//! A write that fails is ignored: the outcome of a sale does not depend on whether somebody still reads.
+//! A failed write is ignored, because the outcome of a sale does not depend on a reader of the output.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -11,46 +11,46 @@ use serde::Serialize;
 use crate::till::{CardView, SaleState, SaleView};
 use pos_terms::transaction::{Kind, OutcomeWord};
 
-/// One line on standard output.
+/// Writes one line to standard output.
 pub(super) fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{}", cleaned(line));
 }
 
-/// A question on standard output; the answer is typed behind it.
+/// Writes a question to standard output; the person types the answer after it on the same line.
 pub(super) fn prompt(question: &str) {
     let mut out = io::stdout().lock();
     let _ = write!(out, "{}", cleaned(question));
     let _ = out.flush();
 }
 
-/// Several lines on standard output, as they are divided.
+/// Writes several lines to standard output and keeps the line breaks.
 pub(super) fn say_lines(text: &str) {
     text.lines().for_each(say);
 }
 
-/// One JSON value on a line of standard output.
+/// Writes one JSON value as a line to standard output.
 pub(super) fn say_json(value: &impl Serialize) {
     let json = serde_json::to_string(value).expect("views hold only text and numbers");
     let _ = writeln!(io::stdout(), "{json}");
 }
 
-/// One line on standard error.
+/// Writes one line to standard error, after the program's name.
 pub(super) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "pos-agent: {}", cleaned(line));
 }
 
-/// One line on standard error, as part of what was asked for (with `--json`, standard output is for the program that
-/// reads it).
+/// Writes one line of the normal output to standard error. With `--json`, standard output is for the program that reads
+/// it.
 pub(super) fn aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", cleaned(line));
 }
 
-/// What goes from the shop to the customer, or is undone, has a minus.
+/// Returns the amount, with a minus for money that the shop gives to the customer or that is reversed.
 pub(super) fn signed(kind: Kind, amount: &str) -> String {
     if kind.gives_money() { format!("-{amount}") } else { amount.to_owned() }
 }
 
-/// A sale in one line.
+/// Returns a transaction in one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
     let training = if sale.training { "TRAINING " } else { "" };
     let mut line = format!("{training}{} {}", signed(sale.kind, &sale.amount), sale.currency);
@@ -67,7 +67,7 @@ pub(super) fn sale_line(sale: &SaleView) -> String {
     line
 }
 
-/// Where a sale stands, in one or two words.
+/// Returns the state of a transaction in one or two words.
 pub(super) fn standing(sale: &SaleView) -> &'static str {
     match (sale.state, sale.outcome) {
         (SaleState::WaitingForCard, _) => "waiting for card",
@@ -88,7 +88,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
     }
 }
 
-/// Control characters, and those that change the direction of what follows, are replaced visibly.
+/// Replaces control characters, and characters that change the direction of text, by a visible character.
 fn cleaned(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()

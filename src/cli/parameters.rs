@@ -1,8 +1,8 @@
-//! `pos-agent parameters`: the gateway's parameters, from the table that judges what the agent sends. No gateway is
-//! asked.
+//! `pos-agent parameters`: the gateway's parameters, from the table that checks the agent's own requests. It sends
+//! nothing to a gateway.
 //!
-//! No value is ever shown again, secret or not. A card number on a command line can be seen by other users of the
-//! machine: forms with one belong into a file that others cannot read.
+//! No value is shown again, secret or not. Other users of the machine can see a card number on a command line. A form
+//! with a card number belongs in a file that others cannot read.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -62,7 +62,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    // In a comment of its documentation the indices would be links.
+    // In a doc comment the indices would become links.
     #[arg(help = "A name as in a request or as in the list: cart.items[0].name, cart.items[n].name")]
     name: String,
     /// Print one JSON object per line for each parameter of this name, as in the list
@@ -92,7 +92,7 @@ struct Check {
     json: bool,
 }
 
-/// A row of the table, as programs read it.
+/// A row of the table in the form for programs.
 #[derive(Serialize)]
 struct View {
     name: String,
@@ -119,7 +119,7 @@ impl Parameters {
     }
 }
 
-/// Names that are settings.
+/// Returns the names of wallets and schemes from the configuration.
 fn names(config: Option<&Path>) -> Result<Names, Stop> {
     let config = match config {
         Some(file) => Some(config::read(file)?),
@@ -276,13 +276,13 @@ impl Check {
 
 type Pairs = Result<Vec<(String, String)>, Vec<Violation>>;
 
-/// The form in a file, or what makes it none.
+/// Reads the form in a file, or returns the violations that prevent it.
 fn from_file(file: &Path) -> Result<Pairs, Stop> {
     let failed = |error: io::Error| {
         let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Io };
         Stop::new(exit, format!("the form {} cannot be read: {error}", file.display()))
     };
-    // One byte more than a form may have, so that a longer one shows.
+    // One byte above the limit is read, so a longer form is noticed.
     let most = form::LONGEST as u64 + 1;
     let mut encoded = Zeroizing::new(Vec::new());
     if file == Path::new("-") {
@@ -290,7 +290,7 @@ fn from_file(file: &Path) -> Result<Pairs, Stop> {
     } else {
         File::open(file).map_err(failed)?.take(most).read_to_end(&mut encoded).map_err(failed)?;
     }
-    // A line end is no part of an encoded form: in a file it may stand for '&'.
+    // A line end is no part of an encoded form: in a file it can replace '&'.
     encoded.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b'&');
     Ok(form::decode(&encoded).map_err(|violation| vec![violation]))
 }

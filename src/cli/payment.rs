@@ -1,4 +1,4 @@
-//! `pos-agent payment` and `pos-agent query`: what the gateway knows, asked through the daemon.
+//! `pos-agent payment` and `pos-agent query`: show what the gateway knows, asked through the agent.
 
 use std::collections::BTreeMap;
 

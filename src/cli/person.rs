@@ -1,4 +1,4 @@
-//! The person at the terminal: questions, answers, and a secret that is not shown while it is typed.
+//! The person at the keyboard: questions, answers, and secrets that are not shown while they are typed.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -10,24 +10,24 @@ use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, SecretError};
 
-/// The longest line that is read; more than any answer, a token with its end included.
+/// The longest line that is read, in bytes. It is longer than any answer, including a token with its line end.
 const LONGEST: usize = 4100;
-/// What a terminal sends for Ctrl-C, Ctrl-D and the two kinds of backspace, when it sends them on.
+/// The bytes that a terminal window sends for Ctrl-C, Ctrl-D and the two kinds of backspace when it passes them on.
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
 const BACKSPACES: [u8; 2] = [8, 127];
 
-/// What was said to the end of the questions.
+/// Returns the stop for a person who ended the questions.
 pub(super) fn gone() -> Stop {
     Stop::new(Exit::Cancelled, "stopped; nothing was written")
 }
 
-/// Whether anybody can be asked.
+/// Tells whether a person can be asked.
 pub(super) fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks; an empty answer is the `usual` one. None without one.
+/// Asks a question. An empty answer means the `usual` answer, or an empty text without one.
 pub(super) fn ask(question: &str, usual: Option<&str>) -> Result<String, Stop> {
     match usual {
         Some(usual) => out::prompt(&format!("{question} [{usual}]: ")),
@@ -38,7 +38,7 @@ pub(super) fn ask(question: &str, usual: Option<&str>) -> Result<String, Stop> {
     Ok(if typed.is_empty() { usual.unwrap_or_default().to_owned() } else { typed })
 }
 
-/// Asks for yes or no.
+/// Asks a question that is answered with yes or no.
 pub(super) fn agrees(question: &str, usual: bool) -> Result<bool, Stop> {
     loop {
         match ask(question, Some(if usual { "yes" } else { "no" }))?.to_lowercase().as_str() {
@@ -49,38 +49,38 @@ pub(super) fn agrees(question: &str, usual: bool) -> Result<bool, Stop> {
     }
 }
 
-/// Asks for a secret without showing it; an empty answer is none.
+/// Asks for a secret without showing it. The result may be empty.
 pub(super) fn ask_secret(question: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
     let typed = Unseen::begin().and_then(|unseen| {
-        // Not before: what is typed as soon as the question stands there must not be shown.
+        // The question follows the switch, because a person may type as soon as the question is visible.
         out::prompt(&format!("{question}: "));
         let typed = hidden_line();
         drop(unseen);
         typed
     });
-    // What ended the line was not shown either.
+    // The line end was not shown either.
     out::say("");
     typed.map_err(failed)?.ok_or_else(gone)
 }
 
-/// The secret on standard input, of which nobody sees anything.
+/// Reads a secret from standard input without showing it.
 pub(super) fn secret_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     io::stdin().lock().take(LONGEST as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// The PIN of an operator who signs in: typed unseen, or a line of standard input.
+/// Reads the PIN of an operator who signs in: typed without being shown, or as a line of standard input.
 pub(super) fn pin(operator: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
     if is_there() { ask_secret(&format!("PIN of {operator} (it is not shown)")) } else { line_from_input() }
 }
 
-/// The line on standard input, of which nobody sees anything; without its end.
+/// Reads a line of standard input without showing it; the result has no line end.
 pub(super) fn line_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
     hidden_line().map_err(failed)?.ok_or_else(gone)
 }
 
-/// A token in the words of the configuration's rules.
+/// Checks a token with the rules of the configuration.
 pub(super) fn judged(typed: &[u8]) -> Result<Zeroizing<String>, SecretError> {
     config::secret_line(typed, Path::new("the token"))
 }
@@ -89,7 +89,7 @@ fn failed(error: io::Error) -> Stop {
     Stop::new(Exit::Io, format!("the terminal cannot be read: {error}"))
 }
 
-/// A line, byte by byte, so that what follows stays for the next question. The end of the input is the end of the
+/// Reads a line byte by byte, so the rest of the input stays for the next question. The end of the input ends the
 /// questions.
 fn line() -> Result<Vec<u8>, Stop> {
     let mut line = Vec::new();
@@ -106,7 +106,7 @@ fn line() -> Result<Vec<u8>, Stop> {
     }
 }
 
-/// A line that the terminal does not edit; `None` when the person stops.
+/// Reads a line that the terminal window does not edit; `None` when the person stops.
 fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
     let mut byte = Zeroizing::new([0_u8]);
@@ -117,7 +117,7 @@ fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
                 b'\n' | b'\r' => return Ok(Some(line)),
                 CTRL_C | CTRL_D => return Ok(None),
                 rubbed if BACKSPACES.contains(&rubbed) => drop(line.pop()),
-                // The buffer must not grow: a copy would stay behind.
+                // The buffer must not grow, because a copy of the secret would stay in memory.
                 typed if line.len() < LONGEST => line.push(typed),
                 _ => {}
             },
@@ -127,7 +127,8 @@ fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     }
 }
 
-/// A terminal that shows nothing of what is typed and hands on each key, Ctrl-C too: it is as it was when this goes.
+/// A terminal window that shows no typed text and passes on each key, including Ctrl-C. The drop restores its earlier
+/// settings.
 struct Unseen(Termios);
 
 impl Unseen {
@@ -144,7 +145,7 @@ impl Unseen {
 
 impl Drop for Unseen {
     fn drop(&mut self) {
-        // A terminal that cannot be set any more is gone.
+        // A terminal window whose settings cannot be changed has been closed.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         let _ = io::stdout().flush();
     }

@@ -1,5 +1,5 @@
-//! `pos-agent reasons`: every reason that a sale, the log or the status names, with its sentence for cashier, customer
-//! and technician.
+//! `pos-agent reasons`: explains every reason that a sale, the log or the status names. Each has sentences for the
+//! cashier, the customer and the technician.
 
 use clap::Args;
 

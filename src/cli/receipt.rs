@@ -1,4 +1,4 @@
-//! `pos-agent receipt`: the receipt of a sale as text, or on paper once more.
+//! `pos-agent receipt`: shows the receipt of a sale as text, or prints it again.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;

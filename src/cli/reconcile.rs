@@ -1,6 +1,6 @@
-//! `pos-agent reconcile`: the gateway's settlement file against the journal, whether the daemon runs or not.
+//! `pos-agent reconcile`: compares the gateway's settlement file with the journal, whether the agent runs or not.
 //!
-//! It reads both and changes neither: the journal has a reading connection of its own.
+//! The verb reads both and changes neither. It uses its own read-only connection to the journal.
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Write as _};
@@ -46,7 +46,7 @@ pub(super) struct Reconcile {
     journal: Option<PathBuf>,
 }
 
-/// What the last line of `--json` holds.
+/// The last line of `--json`.
 #[derive(serde::Serialize)]
 struct Last<'a> {
     summary: &'a Summary,
@@ -65,7 +65,7 @@ impl Reconcile {
         let config = self.config()?;
         let journal = self.journal.clone().or(config.as_ref().map(|config| config.journal.path.clone()));
         let journal = journal.unwrap_or_else(|| config::Journal::default().path);
-        // The file first: a wrong one is noticed before a long journal is read.
+        // The file is opened first, so a wrong file is noticed before a long journal is read.
         let files = self.files()?;
         let in_folder = files != [self.file.clone()];
         let mut opened = if in_folder { None } else { Some(open(&self.file).map_err(|error| self.stop(&error))?) };
@@ -94,7 +94,7 @@ impl Reconcile {
                 read => read.map_err(|error| self.stop(&error))?,
             }
         }
-        // Which file a sale's line is in, nobody has kept.
+        // In a folder, the file of a sale's line is not recorded.
         let summary = matching.finish(&mut |finding| {
             let line = finding.line.filter(|_| !in_folder);
             self.tell(&Difference { line, ..finding }, &mut progress);
@@ -118,7 +118,8 @@ impl Reconcile {
         }
     }
 
-    /// The file, or those of the folder in the order of their names. Hidden ones are somebody's who is still writing.
+    /// Returns the file, or the files of the folder in the order of their names. A hidden file is left out, because
+    /// another program may still write it.
     fn files(&self) -> Result<Vec<PathBuf>, Stop> {
         if !self.file.is_dir() {
             return Ok(vec![self.file.clone()]);
@@ -157,7 +158,7 @@ fn open(path: &Path) -> Result<SettlementFile<BufReader<File>>, HeaderError> {
     SettlementFile::open(BufReader::with_capacity(1 << 16, File::open(path)?))
 }
 
-/// Reads the journal into what is looked up.
+/// Reads the journal into the ledger for the comparison.
 fn ledger(journal: &Path, terminal: Option<String>, progress: &mut Progress) -> Result<Ledger, Stop> {
     let io = |error: &dyn std::fmt::Display| Stop::coded(ProblemType::Journal, error.to_string());
     let mut ledger = Ledger::new(terminal);
@@ -181,19 +182,19 @@ fn day(text: &str) -> Result<NaiveDate, &'static str> {
     date(text).filter(|_| text.len() == 10).ok_or("write it as 2026-11-20")
 }
 
-/// One line on a person's terminal that says how far it is.
+/// A progress line on a person's terminal window.
 struct Progress {
     is_wanted: bool,
     shown: bool,
 }
 
 impl Progress {
-    /// Between two signs of life.
+    /// The number of records between two updates of the line.
     const EVERY: u64 = 1 << 16;
 
     fn at(&mut self, count: u64, what: &str) {
         if self.is_wanted && count.is_multiple_of(Self::EVERY) {
-            // Nobody is left to tell when the terminal is gone.
+            // If standard error is closed, no one can see the progress.
             let _ = write!(io::stderr(), "\r{count} {what}\x1b[K");
             self.shown = true;
         }

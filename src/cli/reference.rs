@@ -1,4 +1,5 @@
-//! The transaction that a verb is about. The word `last` in the place of a reference is the latest one of a till.
+//! The transaction that a verb is about. The word `last` in place of a reference means the latest transaction of a
+//! till.
 
 use clap::Args;
 use pos_till_api::routes::encoded;
@@ -8,10 +9,10 @@ use super::exit::Stop;
 use super::{Where, out};
 use crate::till::SaleView;
 
-/// The word. Where it stands for a transaction, no transaction of that name can be meant.
+/// The word for the latest transaction. A transaction whose reference is this word could not be named.
 const LAST: &str = "last";
 
-/// Arguments that name a transaction, and how it is told.
+/// The arguments that name a transaction, and the form of the answer.
 #[derive(Debug, Args)]
 pub(super) struct Meant {
     /// The transaction's reference, or `last`
@@ -29,7 +30,7 @@ pub(super) struct Meant {
     daemon: Where,
 }
 
-/// The daemon, and a transaction that it may know.
+/// The client of the agent, and the path of a transaction that the agent may know.
 pub(super) struct Found {
     pub(super) daemon: Daemon,
     path: String,
@@ -38,7 +39,7 @@ pub(super) struct Found {
 }
 
 impl Meant {
-    /// The transaction; with `last` the daemon is asked for its reference.
+    /// Finds the transaction; with `last`, it asks the agent for the reference.
     pub(super) async fn found(&self) -> Result<Found, Stop> {
         let daemon = self.daemon.daemon()?;
         let reference = meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
@@ -48,19 +49,19 @@ impl Meant {
 }
 
 impl Found {
-    /// The path of what lies below the transaction; `""` is the transaction itself.
+    /// Returns the path of a resource below the transaction; `""` is the transaction itself.
     pub(super) fn path(&self, below: &str) -> String {
         format!("{}{below}{}", self.path, of_sale('?', self.till.as_deref(), self.training))
     }
 
-    /// As [`Self::path`], with a parameter of its own.
+    /// Returns the path as [`Self::path`] does, with one more parameter.
     pub(super) fn path_with(&self, below: &str, parameter: &str) -> String {
         format!("{}{below}?{parameter}{}", self.path, of_sale('&', self.till.as_deref(), self.training))
     }
 }
 
-/// The reference that is meant. Which one `last` is, is said on standard error; what follows is about that one,
-/// whatever begins meanwhile.
+/// Returns the reference that is meant. For `last` it shows the transaction on standard error. The verb then stays with
+/// this transaction, even if another one begins.
 pub(super) async fn meant(
     daemon: &Daemon,
     reference: &str,
@@ -76,10 +77,11 @@ pub(super) async fn meant(
     Ok(sale.reference.to_string())
 }
 
-/// A name for a new transaction: one that has this name could never be asked for.
+/// Checks the reference of a new transaction. It refuses `last`, because a transaction with this reference could not be
+/// named later.
 pub(super) fn new(reference: &str) -> Result<String, &'static str> {
     if reference == LAST {
-        return Err("the word stands for the latest transaction; choose another name");
+        return Err("this word means the latest transaction; choose another name");
     }
     Ok(reference.to_owned())
 }

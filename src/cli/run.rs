@@ -1,4 +1,4 @@
-//! `pos-agent run`: be the terminal until told to stop.
+//! `pos-agent run`: runs the agent until a signal stops it.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ impl Run {
         Ok(Exit::Success)
     }
 
-    /// To systemd's journal with its fields, or to standard error for a person who sees it at once.
+    /// Begins the log: to systemd's journal with its fields, or to standard error for a person who reads it directly.
     fn begin_log(&self) -> Result<(), Stop> {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
         logging::begin(&level, &self.journal_socket).map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))

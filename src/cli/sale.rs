@@ -1,4 +1,4 @@
-//! `pos-agent sale`, `preauthorise`, `credit`: transactions that a card is presented for.
+//! `pos-agent sale`, `preauthorise`, `credit`: transactions for which the customer presents a card.
 
 use clap::Args;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::exit::{Exit, Stop, of_money};
 use super::flow::{Flow, Signing};
 use pos_terms::transaction::{Kind, OnSilence};
 
-/// How much.
+/// The amount and its currency.
 #[derive(Debug, Args)]
 pub(super) struct HowMuch {
     /// The amount, as 12.34, 3.5 or 3,50
@@ -47,7 +47,7 @@ pub(super) struct Sale {
     flow: Flow,
 }
 
-/// What to do with an approval of less than the amount.
+/// The handling of an approval of less than the amount.
 #[derive(Debug, Args)]
 pub(super) struct Partial {
     /// Accept an approval of less than the amount (exit code 4); the customer pays the rest in another way. Without
@@ -64,7 +64,7 @@ impl Partial {
     }
 }
 
-/// Whether the till confirms what it takes.
+/// The options for a sale that waits for the till's confirmation.
 #[derive(Debug, Args)]
 pub(super) struct ConfirmOptions {
     /// An approval waits until the till says how much it accepts (pos-agent confirm)
@@ -75,14 +75,14 @@ pub(super) struct ConfirmOptions {
     on_silence: Option<Silence>,
 }
 
-/// Who confirms.
+/// The party that confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ConfirmedBy {
     /// The till that began it
     Till,
 }
 
-/// What becomes of what nobody confirms.
+/// The outcome when no confirmation comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Silence {
     /// The payment is reversed

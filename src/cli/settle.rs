@@ -1,5 +1,4 @@
-//! `pos-agent settle`: tell what becomes of a sale that waits for a person because the journal was found to be an old
-//! copy.
+//! `pos-agent settle`: resolves a sale that waits for a person because the journal is an outdated copy.
 
 use clap::Args;
 

@@ -1,8 +1,8 @@
-//! `pos-agent setup`: asks what a new terminal needs, finds its devices, writes its configuration, and has the doctor
-//! look at it.
+//! `pos-agent setup`: asks for the settings of a new terminal, finds its devices, writes its configuration, and runs
+//! the doctor.
 //!
-//! Nothing is written before the last question is answered. Every question is an option too, so that it runs with
-//! nobody there.
+//! Setup writes nothing before the last question is answered. Every question has an option too, so setup can run
+//! without a person.
 
 use std::fs;
 use std::io;
@@ -109,7 +109,7 @@ pub(super) struct Setup {
     tills: TillOptions,
 }
 
-/// Whose money moves.
+/// The system that processes the payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Mode {
     /// Real payments
@@ -147,13 +147,13 @@ impl Setup {
             let missing = missing.join(", ");
             return Err(Stop::new(
                 Exit::Usage,
-                format!("with --yes nobody is asked; give {missing} too; nothing was written"),
+                format!("with --yes setup asks no questions; give {missing} too; nothing was written"),
             ));
         }
         self.write(answers, token, (earlier.map(|(text, _)| text), earlier_front), &agent).await
     }
 
-    /// The configuration that is there, when it may be replaced.
+    /// Reads the earlier configuration, if there is one and it may be replaced.
     fn earlier(&self) -> Result<Option<(String, config::Config)>, Stop> {
         if !self.config.is_absolute() {
             return Err(Stop::new(Exit::Usage, "--config: must be an absolute path; begin it with /"));
@@ -172,13 +172,13 @@ impl Setup {
         }
     }
 
-    /// Whoever may not write hears it before the first question.
+    /// Checks before the first question that this user may write the files.
     fn may_write(&self) -> Result<(), Stop> {
         let there = self.config.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
         access(there, Access::WRITE_OK).map_err(|error| failed(there, &error.into()))
     }
 
-    /// Shows what will be written, writes it, and has the doctor look.
+    /// Shows what will be written, writes it, and runs the doctor.
     async fn write(
         &self,
         mut answers: Answers,
@@ -186,7 +186,7 @@ impl Setup {
         (earlier, earlier_front): (Option<String>, Option<String>),
         agent: &Agent,
     ) -> Result<Exit, Stop> {
-        // What nobody was asked comes from the board's file.
+        // Values without a question come from the board's file, so the whole configuration is checked.
         answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
         let ca = fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?;
         let is_copied = answers.ca_file.parent() != self.config.parent();
@@ -231,7 +231,8 @@ impl Setup {
         prove(&answers, matches!(agent, Agent::Absent)).await
     }
 
-    /// Token and CA first: a configuration that is there finds what it names. Signals wait until it is over.
+    /// Writes the files: token and CA first, so a configuration always finds the files that it names. Signals wait
+    /// until the end.
     fn put(
         &self,
         answers: &Answers,
@@ -245,7 +246,8 @@ impl Setup {
         let prepare = |place: &Path, content: &[u8], mode| {
             Prepared::write(place, content, mode).map_err(|error| failed(place, &error))
         };
-        // What is there already, and closed, stays as it is: no second copy of a secret.
+        // A file that exists with the same content, and is closed to others, stays as it is. A secret is not copied a
+        // second time.
         let token =
             token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == *token));
         let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
@@ -257,7 +259,7 @@ impl Setup {
         let secret = match secret {
             Some((place, secret, owner)) => {
                 let prepared = prepare(&place, secret, 0o600)?;
-                // Nobody else can give a file away.
+                // Only root can give a file to another user.
                 let owner = owner.filter(|_| rustix::process::geteuid().is_root());
                 owner.map_or(Ok(()), |owner| prepared.give_to(owner)).map_err(|error| failed(&place, &error))?;
                 Some(prepared)
@@ -299,7 +301,8 @@ impl Setup {
     }
 }
 
-/// The doctor, with the token where systemd would put it. A program of its own: an environment is a process's.
+/// Runs the doctor with the token where systemd would put it. The doctor is a separate process, because the environment
+/// belongs to a process.
 async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
     let program = std::env::current_exe().map_err(|error| Stop::new(Exit::Software, format!("no doctor: {error}")))?;
     let mut command = Command::new(program);
@@ -322,13 +325,13 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
     })
 }
 
-/// While this lives Ctrl-C, a lost terminal and SIGTERM end nothing.
+/// Holds back Ctrl-C, a closed terminal window and SIGTERM while the value lives.
 fn undisturbed() -> Result<[Signal; 3], Stop> {
     let hold = |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")));
     Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
 }
 
-/// Makes a folder that the agent's user can look into, whatever this user's umask is.
+/// Makes a folder that the agent's user can read, independent of this user's umask.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -344,7 +347,7 @@ fn written(place: &Path, kept: Option<&Path>) {
 
 fn already_there(file: &Path) -> String {
     let file = file.display();
-    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one beside it")
+    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one next to it")
 }
 
 fn failed(file: &Path, error: &io::Error) -> Stop {
@@ -355,8 +358,10 @@ fn failed(file: &Path, error: &io::Error) -> Stop {
         }
         io::ErrorKind::AlreadyExists => Stop::new(
             Exit::Config,
-            format!("{file} has come meanwhile and was not touched; look at it, then use --replace if it may go"),
+            format!(
+                "{file} was created in the meantime and was not changed; check it, then use --replace to replace it"
+            ),
         ),
-        _ => Stop::new(Exit::Io, format!("{file}: {error}; see to the path and the disk, then begin again")),
+        _ => Stop::new(Exit::Io, format!("{file}: {error}; check the path and the disk, then begin again")),
     }
 }

@@ -1,4 +1,4 @@
-//! `pos-agent show`: what became of a transaction, and what is left of it.
+//! `pos-agent show`: shows the outcome of a transaction, and the amount that is left of it.
 
 use clap::Args;
 
@@ -39,7 +39,7 @@ impl Show {
     }
 }
 
-/// What was captured, refunded or reversed of it.
+/// Returns a later capture, refund or reversal in one line.
 fn line(later: &LaterView) -> String {
     let LaterView { number, reference, kind, amount, currency, state, outcome } = later;
     let name = reference.as_ref().map_or_else(|| format!("number {number}"), ToString::to_string);

@@ -1,4 +1,4 @@
-//! `pos-agent signature`: tell whether the signature on the slip is the card's.
+//! `pos-agent signature`: reports whether the signature on the slip matches the card.
 
 use clap::Args;
 

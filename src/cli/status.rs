@@ -1,4 +1,4 @@
-//! `pos-agent status`: the terminal at a glance.
+//! `pos-agent status`: shows the state of the terminal.
 
 use clap::Args;
 
@@ -52,7 +52,7 @@ fn table(status: &StatusView, front: &Front) {
     for line in reader_details(reader) {
         out::say(&format!("{:<13}{line}", ""));
     }
-    // Where there is no more to say than the word, it is said once.
+    // If the gateway answers, its text adds nothing to the word.
     let more = if gateway.state == GatewayState::Answers { String::new() } else { format!(": {}", gateway.text) };
     out::say(&format!("gateway      {}: {}{more}", gateway.state.as_str(), gateway.url));
     for (n, PrinterView { name, port, state, text, .. }) in status.printers.iter().enumerate() {
@@ -78,16 +78,16 @@ fn table(status: &StatusView, front: &Front) {
     out::say(&format!("version      {}", status.version));
 }
 
-/// Those of a till protocol. Who may not ask the front may still ask the agent, and is told nothing: `doctor` says why.
+/// Returns the tills of a till protocol. A user without access to the front gets no line here; `doctor` explains why.
 fn tills(front: &Front) -> Vec<String> {
     match front {
         Front::Absent | Front::Closed(_) => Vec::new(),
-        Front::Silent(why) => vec![format!("pos-front does not tell of them: {why}")],
+        Front::Silent(why) => vec![format!("pos-front does not report them: {why}")],
         Front::Answers { tills, .. } => tills.iter().map(ToString::to_string).collect(),
     }
 }
 
-/// Its configuration, and what was not as before.
+/// Returns the reader's configuration, and its latest change.
 fn reader_details(reader: &ReaderView) -> Vec<String> {
     let files = reader.configuration.iter().map(|file| format!("{} {}", file.name, file.version));
     let files = files.collect::<Vec<_>>().join(", ");

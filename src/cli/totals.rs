@@ -1,4 +1,4 @@
-//! `pos-agent totals`: what a cashier counts at closing time.
+//! `pos-agent totals`: adds up the transactions after a number, for the report of a close of day.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! The board's clock: whether it can be right, and whether somebody keeps it right.
+//! The board's clock: whether its time is possible, and whether the network sets it.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use super::{Past, Report};
 use crate::agent::clock::{built_unix_ms, floor_unix_ms, said};
 use pos_journal::Latest;
 
-/// Where systemd-timesyncd says that it has set the clock (systemd-timesyncd.service(8)).
+/// The file by which systemd-timesyncd shows that it has set the clock (systemd-timesyncd.service(8)).
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
-/// A record and the clock are asked one after the other.
+/// The tolerance in milliseconds, because the latest record and the clock are read one after the other.
 const SAME: i64 = 5_000;
 
 const SET_IT: &str = "connect the board to a network with time (timedatectl set-ntp true), or set the clock by hand (timedatectl \
                       set-time); fit a battery if the fault comes back";
 
-/// What else may be wrong when the board is behind the journal.
+/// The second remedy when the board's clock is before the latest record of the journal.
 const OR_SET_BACK: &str = "; if the board's clock is right, a clock that was ahead wrote that record: the agent continues automatically when \
                            the reader's clock and the gateway's clock confirm it, otherwise a technician confirms it (pos-agent \
                            journal set-clock-back)";
@@ -46,7 +46,7 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
 }
 
-/// Why the clock cannot be right.
+/// The reason why the clock cannot be right.
 #[derive(Debug)]
 enum Wrong {
     BeforeBuild(String),
@@ -60,7 +60,7 @@ fn judge(now: i64, built: i64, latest: Latest) -> Result<String, Wrong> {
             "the board's clock says {now}, and this program was built later, {built}"
         )));
     }
-    // A record that no clock of a terminal in service could have written stops nothing (agent::clock).
+    // A record with a time that no clock of a terminal in service could have written has no effect (agent::clock).
     if floor_unix_ms(latest.unix_ms) > now + SAME {
         let whose = latest.number.map(|number| format!(" (transaction {number})")).unwrap_or_default();
         return Err(Wrong::BeforeRecord(format!(

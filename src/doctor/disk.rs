@@ -1,4 +1,4 @@
-//! The file system under the journal: room, and how long it takes until something is surely written.
+//! The file system of the journal: its free space, and the time until a write is safely on the disk.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,13 +10,14 @@ use tokio::time::Instant;
 
 use super::{Report, is_root, on_a_thread};
 
-/// Below this a day of sales with their WAL does not fit.
+/// The lower limit in bytes: a day of sales with their WAL does not fit below it.
 const TOO_LITTLE: u64 = 16 << 20;
-/// Below this something else is filling the disk.
+/// The limit in bytes below which something else probably fills the disk.
 const LITTLE: u64 = 128 << 20;
-/// Writes that are measured.
+/// The number of writes that are measured.
 const SYNCS: usize = 5;
-/// A sale waits for two syncs between card and request; above this a customer notices.
+/// The upper limit of a write. A sale waits for two syncs between card and request, so the customer notices a slower
+/// disk.
 const SLOW: Duration = Duration::from_millis(200);
 /// A page of SQLite.
 const PAGE: [u8; 4096] = [0x55; 4096];
@@ -68,12 +69,12 @@ fn room(report: &mut Report<'_>, folder: &Path, free: u64) {
     }
 }
 
-/// How long each of some writes takes until it is on the disk, in a file beside the journal.
+/// Returns how long each of several writes takes to reach the disk. The test file is next to the journal.
 fn sync_times(folder: &Path) -> io::Result<Vec<Duration>> {
     struct Removed(PathBuf);
     impl Drop for Removed {
         fn drop(&mut self) {
-            // Left behind only when the disk fails in this moment.
+            // The file remains only if the disk fails at this moment.
             let _ = fs::remove_file(&self.0);
         }
     }
@@ -90,7 +91,7 @@ fn sync_times(folder: &Path) -> io::Result<Vec<Duration>> {
         .collect()
 }
 
-/// Milliseconds with one decimal, without floats.
+/// Returns milliseconds with one decimal, without floats.
 pub(super) fn millis(time: Duration) -> String {
     format!("{}.{}", time.as_millis(), time.subsec_micros() / 100 % 10)
 }

@@ -1,5 +1,5 @@
-//! The tills that `pos-front` serves by a till protocol, in its own words. They are shown and not judged: one that says
-//! nothing may be switched off, and many connect for one command only.
+//! The tills that `pos-front` serves by a till protocol, with the front's own texts. They are shown without a
+//! judgement: a till that does not connect may be switched off, and many tills connect for one command only.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,40 +7,40 @@ use std::path::{Path, PathBuf};
 use super::Report;
 use pos_daemon::access::{SocketAccess, way_in};
 
-/// The front, as far as it answers.
+/// The state of the front, as far as it answers.
 #[derive(Clone, Debug)]
 pub enum Front {
-    /// There is none: a terminal needs none.
+    /// There is no front; a terminal works without one.
     Absent,
-    /// This user may not open its socket.
+    /// This user has no permission to open its socket.
     Closed(PathBuf),
-    /// It does not answer as it should.
+    /// The front does not answer correctly.
     Silent(String),
-    /// It answers.
+    /// The front answers.
     Answers {
-        /// Its control socket.
+        /// The front's control socket.
         socket: PathBuf,
         /// The tills that it serves by a protocol.
         tills: Vec<FrontTill>,
     },
 }
 
-/// One till, as the front tells it.
+/// One till, as the front describes it.
 #[derive(Clone, Debug, Default)]
 pub struct FrontTill {
-    /// Its name.
+    /// The till's name.
     pub till: String,
-    /// What it speaks, as a word.
+    /// The name of its protocol.
     pub protocol: String,
-    /// Its open connections.
+    /// The number of its open connections.
     pub connected: u64,
-    /// Where the latest one came from.
+    /// The address of its latest connection.
     pub from: Option<String>,
-    /// What it asked for last, since the front runs.
+    /// The latest command since the front was started.
     pub last_command: Option<String>,
-    /// When that was.
+    /// The time of that command.
     pub at: Option<String>,
-    /// The agent's configuration does not name it.
+    /// True when the agent's configuration does not name the till.
     pub is_not_named: bool,
 }
 
@@ -90,7 +90,8 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
     }
 }
 
-/// The front makes it for its own user and for root: a user who may open it lets tills in.
+/// Checks the control socket. The front makes it for its own user and for root, because a user who can open it can pair
+/// tills.
 fn control_socket(report: &mut Report<'_>, socket: &Path) {
     let Ok(SocketAccess { mode, owner, group }) = SocketAccess::of(socket) else { return };
     let seen = format!("pos-front answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());

@@ -1,5 +1,5 @@
-//! The way to the gateway, step by step as a sale goes it: name, TCP, TLS, certificates, token, query. Nothing that
-//! could move money is sent.
+//! The way to the gateway, in the order in which a sale uses it: name, TCP, TLS, certificates, token, query. The doctor
+//! sends nothing that could move money.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,11 +14,11 @@ use pos_gateway::certificate::{Expiring, ends};
 use pos_gateway::probe::{GatewayProbe, QueryProbe, credentials};
 use pos_gateway::{Certificate, CertificateClock, Token};
 
-/// Round trips on a warm line, of which the median is shown.
+/// The number of round trips on an open connection; their median is shown.
 const TRIPS: usize = 5;
-/// A technician does not wait as long as a payment does.
+/// The deadline in milliseconds. A technician does not wait as long as a payment does.
 const PATIENCE_MS: u64 = 10_000;
-/// Above this a receipt shows a time that a customer sees is wrong.
+/// The limit in seconds. Above it, a receipt shows a time that the customer sees is wrong.
 const CLOCKS_DIFFER_S: u64 = 60;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) {
@@ -55,7 +55,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     }
 }
 
-/// What it said of the latest transactions.
+/// Reports what the gateway's answers to the latest transactions show.
 fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     if let Some(sale) = &past.invalid_request {
         let remedy = "check entity-id of [gateway] and what the till sends; another card does not help";
@@ -73,7 +73,7 @@ fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     }
 }
 
-/// Name, TCP and TLS, with the certificates that were shown.
+/// Checks name, TCP and TLS, and reports the gateway's certificates.
 async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) -> Option<()> {
     match probe.resolve().await {
         Ok(places) => {
@@ -112,7 +112,7 @@ fn shown(certificate: &Certificate, now: i64) -> String {
     format!("{subject} by {issuer}, {}, key {pin}", ends(*not_after, now))
 }
 
-/// Everything that ends soon is one to warn of; a certificate that the handshake was refused for is a fault already.
+/// Warns of everything that expires soon. A certificate that made the handshake fail is reported as a fault elsewhere.
 fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) {
     let expiries = probe.expiries();
     let mut warned = false;
@@ -132,7 +132,7 @@ fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) 
     }
 }
 
-/// Round trips on the warm line, without our token, and the gateway's clock.
+/// Measures round trips on the open connection, without the token, and compares the gateway's clock.
 async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     let mut times = Vec::with_capacity(TRIPS);
     for _ in 0..TRIPS {
@@ -158,7 +158,8 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     true
 }
 
-/// A query for a reference that nobody ever had must find nothing; it also shows whether the token is good.
+/// Sends a query for a reference that was never used. It must find nothing, and it shows whether the gateway accepts
+/// our token.
 async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &Config) -> bool {
     let mut random = [0; 16];
     if let Err(error) = getrandom::fill(&mut random) {
@@ -176,7 +177,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     let words = description.map(|text| format!(": {text}")).unwrap_or_default();
     let path = &config.gateway.assumptions.query_path;
     match (status, inquiry) {
-        // First: what means this is a setting (`query-not-found`).
+        // This case comes first: a setting decides which answer means "nothing found" (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
             report.ok(format!("accepts our token, and {path} finds nothing for an unused reference"));
             true
@@ -215,7 +216,8 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     }
 }
 
-/// That nothing is found proves little: what the journal knows as approved must be found, with the same amount.
+/// Sends a query for a transaction that the journal knows as approved. It must be found with the same amount, because
+/// an empty result for an unused reference proves little.
 async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
     let Some(order) = approved.map(Transaction::order) else {
         return report.note("the journal has no approved sale yet to test the query with");
@@ -245,7 +247,7 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
     }
 }
 
-/// What was found, without the remedy behind it.
+/// Returns what was found, without the remedy after it.
 fn said(why: &Cause) -> &str {
     why.detail.as_deref().and_then(|detail| detail.split("; ").next()).unwrap_or_default()
 }

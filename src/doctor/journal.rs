@@ -1,4 +1,4 @@
-//! The journal: whether it is one, whether it is whole, and what waits in it.
+//! The journal: whether the file is a journal, whether it is complete, and which transactions are open in it.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use crate::config::Config;
 use crate::till::{Attention, AttentionView, JournalState, StatusView};
 use pos_journal::{Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
 
-/// References that are named; the rest is counted.
+/// The maximum number of references that are named; the others are counted.
 const NAMED: usize = 5;
-/// Days with sales that a shop which closes each week has not closed yet.
+/// The number of unclosed days with sales that a shop with a weekly close does not reach.
 const MOST_UNCLOSED: u64 = 10;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) -> Past {
@@ -68,7 +68,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     }
 }
 
-/// What the running agent says of its journal, and what it knows to be unconfirmed.
+/// Reports the state of the journal from the running agent, and the unconfirmed transactions.
 fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
     let journal = &status.journal;
     match journal.state {
@@ -84,14 +84,14 @@ fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
     }
 }
 
-/// The file is not there. It was taken away when an agent writes to it, or when its `-wal` file was left behind.
+/// Reports a missing file. If an agent writes to it, or its `-wal` file is still there, the file was removed.
 fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent) {
     let put_back =
         "put it back, with its -wal file, if it was moved; else see the manual, \"When the journal is lost\"";
     let left = if pos_journal::has_a_wal_alone(path) { ", and its -wal file is left there" } else { "" };
     let gone = format!("there is no file at {}{left}", path.display());
     match agent {
-        // It has said what it knows of it.
+        // The agent has already reported the state of its journal.
         Agent::Answers(status) if status.journal.state == JournalState::CannotBeWritten => report.note(gone),
         Agent::Answers(_) => report.fault(format!("{gone}: it was taken away from an agent that runs"), put_back),
         Agent::Silent(_) if pos_journal::is_held(path) => {
@@ -99,7 +99,7 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
         }
         _ if !left.is_empty() => {
             let remedy =
-                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts beside it");
+                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts next to it");
             report.fault(gone, remedy);
         }
         _ => match mark.says_of(&[]) {
@@ -113,7 +113,7 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
     }
 }
 
-/// The journal is not the one that this terminal has sold on.
+/// Reports that this is not the journal that the terminal has sold with.
 fn sold_on_another(report: &mut Report<'_>, how: &str) {
     let remedy = "put the right journal back, or take it over (pos-agent journal adopt FILE); if it is lost, accept this one (pos-agent \
                   journal accept)";
@@ -196,7 +196,8 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     Past { latest, set_back, approved, doubted_declines, invalid_request, reader: None }
 }
 
-/// What no close has counted stays in the journal: a shop that has stopped closing fills the disk.
+/// Reports the last close of day. Transactions that no close counts stay in the journal, so a shop that stops closing
+/// fills the disk.
 fn last_close(report: &mut Report<'_>, closed: &LastClose) {
     let LastClose { number, at, days_since } = closed;
     let seen = format!("the latest close of day is number {number} of {at}; days with sales since then: {days_since}");

@@ -1,13 +1,13 @@
-//! The doctor: looks at everything a terminal stands on, says what it saw and what to do about it.
+//! The doctor: checks everything that a terminal needs, and reports each result with a remedy.
 //!
 //! ```text
 //! settings ─▶ disk ─▶ journal ─▶ clock ─▶ gateway ─▶ reader ─▶ printer ─▶ till ─▶ service
 //! ```
 //!
-//! It changes nothing, moves no money and takes nothing away from a running agent: what the agent holds (journal,
-//! reader, printer) is looked at read-only or asked of the agent. Each probe has a deadline, and none stops the others:
-//! what a probe needs and an earlier one did not find is said, too. What the findings look like on a screen is `cli`'s
-//! business.
+//! The doctor changes nothing, moves no money and takes nothing from a running agent. It reads what the agent holds
+//! (journal, reader, printer) without a change, or asks the agent for it. Each probe has a deadline, and no probe stops
+//! the others. If an earlier probe did not find what a later probe needs, the doctor reports that too. `cli` decides
+//! how the findings look in a terminal window.
 
 mod clock;
 mod disk;
@@ -33,21 +33,21 @@ use pos_journal::{Latest, ReaderChange, SetBack};
 pub use front::{Front, FrontTill};
 pub use reader::held_by;
 
-/// How bad it is; the worst of all is the last.
+/// The severity of a finding, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// As it should be.
+    /// Correct.
     Ok,
-    /// Worth knowing; nothing need be done.
+    /// Worth knowing; no action is necessary.
     Note,
-    /// Works now and will not for ever.
+    /// Works today, but will fail later.
     Warning,
-    /// Keeps the terminal from taking sales, or from settling them.
+    /// Prevents sales, or the resolution of unconfirmed sales.
     Fault,
 }
 
-/// What is looked at, in this order.
+/// The parts that are checked, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Probe {
@@ -65,14 +65,14 @@ pub enum Probe {
     Reader,
     /// The receipt printer.
     Printer,
-    /// The ways in for tills.
+    /// The ways to connect a till.
     Till,
     /// The agent as a service.
     Service,
 }
 
 impl Probe {
-    /// As a word.
+    /// Returns its name in output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -88,18 +88,19 @@ impl Probe {
         }
     }
 
-    /// Longer than everything inside of it that waits for somebody else; a probe that reaches it hangs.
+    /// Returns the deadline of a probe. It is longer than every wait inside the probe, so a probe that reaches
+    /// the deadline hangs.
     fn deadline(self) -> Duration {
         Duration::from_secs(match self {
-            // Files on a local disk.
+            // The files are on a local disk.
             Self::Config | Self::Clock | Self::Service => 5,
-            // Five syncs; a card that takes longer is dying.
+            // The probe makes five syncs; an SD card that takes longer is about to fail.
             Self::Disk => 20,
-            // Reading 100 MB from a slow card.
+            // The probe may read 100 MB from a slow SD card.
             Self::Journal => 60,
-            // Eight exchanges, each with a deadline of at most 10 s of its own.
+            // The probe makes eight exchanges, each with its own deadline of at most 10 s.
             Self::Gateway => 120,
-            // Start-up with a restart (readers: 2.14).
+            // The reader may restart during start-up (readers: 2.14).
             Self::Reader => 30,
             Self::Printer => 15,
             Self::Till => 5,
@@ -107,7 +108,7 @@ impl Probe {
     }
 }
 
-/// What was found comes to this. Where something must be done, what; elsewhere nothing can be said to be done.
+/// The judgement about a finding. A warning and a fault always have a remedy; the others never have one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "severity", rename_all = "kebab-case")]
 pub enum Judgement {
@@ -117,18 +118,18 @@ pub enum Judgement {
     Note,
     /// [`Severity::Warning`].
     Warning {
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// [`Severity::Fault`].
     Fault {
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
 }
 
 impl Judgement {
-    /// How bad it is.
+    /// Returns the severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {
@@ -139,7 +140,7 @@ impl Judgement {
         }
     }
 
-    /// What to do.
+    /// Returns the remedy, if there is one.
     #[must_use]
     pub fn remedy(&self) -> Option<&str> {
         match self {
@@ -149,52 +150,53 @@ impl Judgement {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Counted from 1.
+    /// The number of the finding, from 1.
     pub number: usize,
-    /// What was looked at.
+    /// The part that was checked.
     pub probe: Probe,
-    /// What was seen.
+    /// The observation.
     pub seen: String,
-    /// How bad it is, and what to do.
+    /// The severity and the remedy.
     #[serde(flatten)]
     pub judgement: Judgement,
 }
 
-/// How much is looked at.
+/// The extent of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All of it.
+    /// Every part.
     Everything,
-    /// All but what the agent's first start makes: the journal's folder, the socket for tills, the service.
+    /// Every part except those that the agent's first start makes: the journal's folder, the tills' socket, the
+    /// service.
     BeforeStart,
 }
 
-/// What is told while it looks.
+/// The progress of the doctor.
 #[derive(Debug)]
 pub enum DoctorNews<'a> {
-    /// It begins to look at this.
+    /// The doctor begins to check this part.
     Looking(Probe),
-    /// It found this.
+    /// The doctor made this finding.
     Found(&'a Finding),
 }
 
-/// The agent, as far as it answers.
+/// The state of the agent, as far as it answers.
 #[derive(Clone, Debug)]
 pub enum Agent {
-    /// It answers.
+    /// The agent answers.
     Answers(Box<StatusView>),
-    /// Nobody listens at its socket.
+    /// No agent listens at its socket.
     Absent,
-    /// This user may not ask it.
+    /// This user has no permission to ask it.
     Closed,
-    /// It does not answer as it should; its devices may be in use.
+    /// The agent does not answer correctly; its devices may be in use.
     Silent(String),
 }
 
-/// Everything found so far.
+/// The findings so far.
 pub struct Report<'a> {
     probe: Probe,
     findings: Vec<Finding>,
@@ -224,13 +226,13 @@ impl Report<'_> {
         self.add(seen.into(), Judgement::Fault { remedy: remedy.into() });
     }
 
-    /// A warning from a sentence as errors are written here: what is wrong, a semicolon, what to do.
+    /// Adds a warning from a sentence in the form of error messages: what is wrong, a semicolon, what to do.
     fn say_warning(&mut self, sentence: &str) {
         let (seen, remedy) = apart(sentence);
         self.warning(seen, remedy);
     }
 
-    /// A fault from such a sentence.
+    /// Adds a fault from a sentence of the same form.
     fn say_fault(&mut self, sentence: &str) {
         let (seen, remedy) = apart(sentence);
         self.fault(seen, remedy);
@@ -242,7 +244,7 @@ impl Report<'_> {
         self.findings.push(finding);
     }
 
-    /// Looks at one thing within its deadline.
+    /// Runs one probe within its deadline.
     async fn look<T>(&mut self, probe: Probe, look: impl AsyncFnOnce(&mut Self) -> T) -> Option<T> {
         self.probe = probe;
         (self.tell)(DoctorNews::Looking(probe));
@@ -256,7 +258,7 @@ impl Report<'_> {
     }
 }
 
-/// What is wrong, and what to do; an error of the system alone has no remedy of its own.
+/// Splits a sentence into what is wrong and what to do. An error of the system has no remedy and gets a general one.
 fn apart(sentence: &str) -> (&str, &str) {
     sentence.split_once("; ").unwrap_or((
         sentence,
@@ -264,7 +266,7 @@ fn apart(sentence: &str) -> (&str, &str) {
     ))
 }
 
-/// What the journal says that other probes need.
+/// The facts from the journal that other probes need.
 #[derive(Debug, Default)]
 struct Past {
     latest: Latest,
@@ -275,7 +277,7 @@ struct Past {
     reader: Option<ReaderChange>,
 }
 
-/// Looks at everything; `tell` hears of it at once, line by line.
+/// Checks everything. `tell` receives each finding immediately.
 pub async fn look(
     file: &Path,
     (agent, front): (&Agent, &Front),
@@ -322,15 +324,15 @@ pub async fn look(
     std::mem::take(&mut report.findings)
 }
 
-/// Runs what may block for long on a thread of its own. One that never ends is left behind: the program ends all the
-/// same.
+/// Runs work that may block for a long time on a separate thread. A thread that never ends does not keep the process
+/// from ending.
 async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, result) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || drop(done.send(work())));
     result.await.ok()
 }
 
-/// Whether this process may do everything.
+/// Tells whether this process runs as root.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

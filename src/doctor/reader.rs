@@ -1,4 +1,4 @@
-//! The card reader: what the agent knows of it, or, when no agent runs, what it says itself.
+//! The card reader: its state as the agent knows it. When no agent runs, the doctor asks the reader.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -15,10 +15,10 @@ use crate::till::{ReaderState, ReaderView, StatusView};
 use pos_journal::ReaderChange;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 
-/// Devices that are named when the configured one is not there.
+/// The maximum number of devices that are named when the configured one is missing.
 const NAMED: usize = 4;
 
-/// A change of the reader is warned of for so long.
+/// The time in milliseconds for which a change of the reader is a warning.
 const CHANGE_IS_NEW_MS: i64 = 7 * 24 * 3600 * 1000;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent, past: &Past) {
@@ -49,7 +49,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
     }
 }
 
-/// The latest change of the reader or of its configuration, which nobody else may have seen.
+/// Reports the latest change of the reader or of its configuration, because a person may not have noticed it.
 fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     let Some(change) = change.filter(|change| change.before.is_some()) else { return };
     let at = said(change.unix_ms);
@@ -64,7 +64,7 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     }
 }
 
-/// What it is configured by.
+/// Reports the files of the reader's configuration.
 fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
     if files.is_empty() {
         return report.note("it does not report its configuration");
@@ -73,7 +73,7 @@ fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
     report.ok(format!("its configuration: {}", files.join(", ")));
 }
 
-/// How many keys are left in the reader; known from the first card after a start on.
+/// Reports the number of keys left in the reader. It is known after the first card since the start.
 fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
     let Some(left) = reader.keys_left else {
         return report.note("the number of keys left is known after the next card");
@@ -90,7 +90,7 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
     }
 }
 
-/// Opens it as the agent would. No clock is given to it: its own is not set, and is told.
+/// Opens the reader as the agent does. The doctor does not set the reader's clock; it shows its time.
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     let (baud, serials) = (config.reader.baud, config.reader.serials.clone());
     let settings = ReaderSettings { baud, serials, ..ReaderSettings::new(config.reader.port.as_str()) };
@@ -98,7 +98,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     while let Some(event) = events.recv().await {
         match event {
             ReaderEvent::Ready(identity) => return ready(report, &identity),
-            // It restarts and tries again; the probe's deadline ends it.
+            // The reader restarts and the driver tries again; the probe's deadline limits the wait.
             ReaderEvent::Unready(Unready::Restarting { .. }) => {}
             ReaderEvent::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
                 let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
@@ -125,7 +125,8 @@ fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
     }
 }
 
-/// Whether a tty is there and may be opened; TCP shows by connecting. Shared with the printer.
+/// Checks whether a serial device exists and may be opened; a TCP port is checked by connecting. The printer's probe
+/// uses it too.
 pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &str) -> bool {
     if port.starts_with("tcp://") {
         return true;
@@ -158,8 +159,8 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
     true
 }
 
-/// Whether no other program has a tty open: two readers of one line get half of each answer. Only root sees the files
-/// of everybody; others are told by the system when they open it (TIOCEXCL), which root is not.
+/// Checks that no other program has the serial device open: two programs on one line each get half of an answer. Only
+/// root sees the open files of all users. For other users the open call fails (TIOCEXCL), but not for root.
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     let Some(holder) = held_by(port) else { return true };
     let seen = format!("another program holds {port}: {holder}");
@@ -167,20 +168,21 @@ fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     false
 }
 
-/// The program that has a tty open, with its number; only root sees those of everybody.
+/// Returns the program that has a serial device open, with its process number. Only root sees the programs of all
+/// users.
 #[must_use]
 pub fn held_by(port: &str) -> Option<String> {
     holder(&fs::canonicalize(port).ok()?)
 }
 
-/// The program that has a file open, with its number.
+/// Returns the program that has a file open, with its process number.
 fn holder(file: &Path) -> Option<String> {
     let pty = file.starts_with("/dev/pts");
     let processes = fs::read_dir("/proc").ok()?.flatten();
     processes.filter(|process| process.file_name() != std::process::id().to_string().as_str()).find_map(|process| {
         let files = fs::read_dir(process.path().join("fd")).ok()?.flatten();
         let open: Vec<_> = files.filter_map(|fd| fs::read_link(fd.path()).ok()).collect();
-        // Who has made a pty is its other end, and may keep this one open.
+        // The program that made a pty is its other end, and may keep this end open too.
         let other_end = pty && open.iter().any(|path| path.ends_with("ptmx"));
         if other_end || !open.iter().any(|path| path == file) {
             return None;
@@ -190,7 +192,7 @@ fn holder(file: &Path) -> Option<String> {
     })
 }
 
-/// The serial devices that are there, by name.
+/// Returns the serial devices of the board by name.
 fn devices() -> Vec<String> {
     let entries = fs::read_dir(Path::new("/dev/serial/by-id")).into_iter().flatten().flatten();
     entries.take(NAMED).map(|entry| entry.path().display().to_string()).collect()

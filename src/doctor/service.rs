@@ -1,4 +1,4 @@
-//! The agent as a service of systemd: whether its unit runs, told when nobody answers.
+//! The agent as a systemd service: the state of its unit, reported when the agent does not answer.
 
 use super::{Agent, Report};
 use pos_daemon::systemd;

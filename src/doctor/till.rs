@@ -1,4 +1,4 @@
-//! The ways in for tills: the Unix socket, and the loopback port when tills have tokens.
+//! The ways to connect a till: the Unix socket, and the loopback port when tills have tokens.
 
 use std::fs;
 use std::io;
@@ -58,7 +58,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     }
 }
 
-/// By its mode and its group. Programs of a [[till.peer]] and tills with a token have a way in of their own.
+/// Checks the mode and the group of the socket. Programs of a [[till.peer]] and tills with a token connect in their own
+/// way.
 fn who_may_use(report: &mut Report<'_>, config: &Config) {
     let socket = &config.till.socket.path;
     let Ok(access) = SocketAccess::of(socket) else { return };
@@ -83,7 +84,7 @@ fn who_may_use(report: &mut Report<'_>, config: &Config) {
     }
 }
 
-/// An empty list is exactly that; earlier versions took it for the usual rights.
+/// Warns of an entry with an empty list of rights, because earlier versions read it as the usual rights.
 fn without_rights(report: &mut Report<'_>, config: &Config) {
     let nothing = config::Rights::default();
     let tokens = config.till.token.iter().filter(|entry| entry.rights == nothing);
@@ -97,7 +98,7 @@ fn without_rights(report: &mut Report<'_>, config: &Config) {
     }
 }
 
-/// Without an agent the port must be free.
+/// Checks the loopback port. Without an agent the port must be free.
 async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     let (http, tills) = (config.till.http, config.till.token.len());
     if let Agent::Answers(status) = agent

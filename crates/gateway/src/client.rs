@@ -307,8 +307,8 @@ impl Client {
         self.probe_over(&self.0.others, ProbeShows::Token).await
     }
 
-    /// Probes as [`Self::probe`] does. When no request has shown yet that the gateway takes our token, it also asks for
-    /// a reference that no terminal makes, on the same connection. [`Self::contact`] then shows whether the gateway
+    /// Probes as [`Self::probe`] does. Until a request has shown that the gateway takes our token, it also asks for a
+    /// reference that no terminal makes. Both use the same connection. [`Self::contact`] then shows whether the gateway
     /// takes the token.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! The sequence of a DUKPT transaction counter (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Only counters with few one bits are
-//! used, so every key is at most that many steps from the initial key. This file handles numbers, not keys.
+//! The sequence of a DUKPT transaction counter (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Only counters with few one bits
+//! are used, so every key is at most that many steps from the initial key. This file handles numbers, not keys.
 //!
 //! | | bits | one bits | last counter |
 //! |---|---|---|---|

@@ -24,9 +24,9 @@
 //! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ miura (Miura MPI)
 //! ```
 //!
-//! Every family may use the other modules. They are `outbox` (outgoing frames and events), `apdu_link` (the packets of
-//! Miura MPI and VIPA), `keys` (KSNs are used once), `flood` (limits endless sending), `clock_setting`, and
-//! `local_time`.
+//! Every family may use the other modules. `outbox` holds outgoing frames and events, and `apdu_link` the packets of
+//! Miura MPI and VIPA. `keys` checks that KSNs are used once, and `flood` limits endless sending. `clock_setting` and
+//! `local_time` are the other two.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `pos-agent journal accept`: a person says that this journal is the terminal's, although it has sold on another one.
+//! `pos-agent journal accept`: a person confirms that this journal belongs to the terminal, although the terminal has
+//! sold with another one.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `pos-agent journal adopt`: another board's journal becomes part of this one.
+//! `pos-agent journal adopt`: takes the journal of another board into this one.
 
 use std::path::PathBuf;
 

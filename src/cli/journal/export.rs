@@ -1,4 +1,5 @@
-//! `pos-agent journal export`: what a dispute needs of each transaction, as JSON Lines, beside the running daemon.
+//! `pos-agent journal export`: writes the facts of each transaction that a dispute needs, as JSON Lines. The agent may
+//! run at the same time.
 
 use std::io::{self, BufWriter, Write};
 
@@ -31,7 +32,7 @@ impl Export {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let (path, _) = self.which.journal()?;
         let mut reading = Reading::open(&path).map_err(|error| stop(&error))?;
-        // A file that could not be written must not look like a whole one.
+        // A file that was not written completely must not look complete.
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let cut = |error: io::Error| Stop::new(Exit::Io, format!("the export could not be written: {error}"));
         let done = reading.export(self.since, |transaction| line(&mut out, transaction));

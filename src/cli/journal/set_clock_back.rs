@@ -1,5 +1,5 @@
-//! `pos-agent journal set-clock-back`: a technician says that later times in the journal were written by a clock that
-//! was ahead.
+//! `pos-agent journal set-clock-back`: a technician confirms that a clock that was ahead wrote the later times in the
+//! journal.
 
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn set_back(path: &Path, now_unix_ms: i64, by: &str) -> Result<(SetBack, String)
     Ok((set_back, format!("head {}:{}", head.entry, head.hex())))
 }
 
-/// Whether the board's clock may be what the other times are held against.
+/// Checks whether the board's clock can be right, because the other times are compared with it.
 fn can_be(now: DateTime<Utc>, today: NaiveDate) -> Result<(), String> {
     if now.timestamp_millis() < built_unix_ms() {
         let (now, built) = (said(now.timestamp_millis()), said(built_unix_ms()));

@@ -1,5 +1,5 @@
-//! `pos-agent journal verify`: every entry of the book against the one before it, and every transaction against its
-//! key.
+//! `pos-agent journal verify`: checks every entry of the journal against the previous entry, and every transaction
+//! against its key.
 
 use clap::Args;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub(super) struct Verify {
     which: Which,
 }
 
-/// With `--json`.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer<'a> {

@@ -1,7 +1,7 @@
-//! What a terminal needs to know, and the configuration that is made of it.
+//! The answers that a terminal needs, and the configuration that they make.
 //!
-//! Every answer is judged by the configuration's own rules: the file is made with the answers so far, parsed and
-//! checked, and the fault of the key in question, if there is one, is what the person hears.
+//! The configuration's own rules check every answer. Setup makes the file from the answers so far, parses it and checks
+//! it. A fault of the key in question is shown to the person.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ pub(super) const TOKEN: &str = "gateway-token";
 /// The name of the file with the gateway's CA.
 pub(super) const CA: &str = "gateway-ca.pem";
 
-/// The answers so far. Those not given yet are such that nothing is wrong with them.
+/// The answers so far. Answers that are not given yet have values without a fault.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     pub(super) board: String,
     pub(super) terminal_id: String,
     pub(super) merchant: Vec<String>,
     pub(super) currency: String,
-    /// Of one payment; none for what the gateway can take.
+    /// The maximum of one payment; none means the gateway's own limit.
     pub(super) max_amount: Option<String>,
     pub(super) url: String,
     pub(super) entity_id: String,
@@ -32,7 +32,7 @@ pub(super) struct Answers {
     pub(super) printer: Option<Printer>,
     /// The front, when a till or the page is connected.
     pub(super) front: Option<FrontAnswers>,
-    /// Where the configuration will be: beside it are the token and the CA.
+    /// The path of the configuration; the token and the CA are next to it.
     pub(super) file: PathBuf,
 }
 
@@ -63,17 +63,18 @@ impl Answers {
         }
     }
 
-    /// Where the token is kept.
+    /// Returns the path of the token's file.
     pub(super) fn token_file(&self) -> PathBuf {
         self.file.with_file_name(TOKEN)
     }
 
-    /// At the usual place systemd hands the token to the agent, which cannot read the file itself.
+    /// Tells whether systemd hands the token to the agent, which cannot read the file itself. This is so at the usual
+    /// path.
     pub(super) fn has_credential(&self) -> bool {
         self.file == Path::new(DEFAULT_PATH)
     }
 
-    /// What is wrong with the answer for this key. What the front is told is judged by its own program too.
+    /// Returns the fault of the answer for this key. The front's own program also checks the front's settings.
     pub(super) fn fault(&self, key: &str) -> Option<ConfigFault> {
         if key == FRONT_RULES {
             let front = self.front.as_ref().and_then(FrontAnswers::fault);
@@ -96,12 +97,12 @@ impl Answers {
         }
     }
 
-    /// The configuration that the answers make.
+    /// Returns the configuration that the answers make.
     pub(super) fn config(&self) -> Result<Config, config::Error> {
         config::parse(&self.text(), &self.file)
     }
 
-    /// Its text.
+    /// Returns the text of the configuration.
     pub(super) fn text(&self) -> String {
         let Self { board, terminal_id, merchant, currency, url, entity_id, reader, baud, .. } = self;
         let merchant = merchant.iter().map(|line| quoted(line)).collect::<Vec<_>>().join(", ");
@@ -169,7 +170,7 @@ impl Answers {
         )
     }
 
-    /// Takes over what an earlier configuration says, as answers to fall back on.
+    /// Takes over the values of an earlier configuration as default answers.
     pub(super) fn take_over(&mut self, earlier: &Config) {
         let Config { terminal, reader, gateway, printer, .. } = earlier;
         self.terminal_id.clone_from(&terminal.id);
@@ -190,7 +191,7 @@ impl Answers {
     }
 }
 
-/// What a file may hold beside: of use to somebody who opens it for the first time.
+/// The note in a new file for a person who opens it for the first time.
 const TILLS: &str = "\
 \n\
 # Without any of this the command line works, for root with every right and for the group pos-agent with the usual ones. Tills of their\n\
@@ -200,12 +201,12 @@ const TILLS: &str = "\
 # till = \"till-1\"\n\
 # token-file = \"/etc/pos-agent/till-1-token\"\n\
 #\n\
-# [[till.peer]]                      # a program at the socket that stands for several tills\n\
+# [[till.peer]]                      # a program at the socket that speaks for several tills\n\
 # uid = 1001                         # id -u NAME\n\
 # tills = [\"till-2\", \"till-3\"]\n\
 # rights = [\"several-tills\"]\n";
 
-/// A text as TOML writes it (a basic string).
+/// Returns a text in TOML form (a basic string).
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -218,13 +219,13 @@ pub(super) fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// A number as it was typed; anything else becomes a text, and the configuration says what is wrong with it.
+/// Returns a number as it was typed. Other input becomes a text, and the rules of the configuration report its fault.
 fn number(typed: &str) -> String {
     typed.parse::<u8>().map_or_else(|_| quoted(typed), |number| number.to_string())
 }
 
-/// Keys of an earlier file that the new one does not have, as `gateway.device-type`; a table that it does not have only
-/// once.
+/// Returns the keys of an earlier file that the new one lacks, such as `gateway.device-type`. A table that is missing
+/// is named once.
 pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     let new = keys(new);
     let mut found: Vec<String> = Vec::new();
@@ -244,14 +245,15 @@ pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     found
 }
 
-/// A value of the first such table of a file of settings, without its quotes; those of a list with commas.
+/// Returns a value of the first table of this name in a file, without its quotes. The values of a list are joined with
+/// commas.
 pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
     let mut at = String::new();
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             at = name.trim_start_matches('[').trim().to_owned();
         } else if let Some((_, value)) = line.split_once('=').filter(|(name, _)| at == table && name.trim() == key) {
-            // Quotes divide what is text from what is not; a comment begins where no text is.
+            // Quotes separate text from the rest of the line; a comment begins outside of text.
             let mut parts = value.split('"');
             let bare = parts.next().unwrap_or_default();
             let (mut texts, mut between) = (Vec::new(), bare);
@@ -266,14 +268,15 @@ pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
     None
 }
 
-/// The tables and keys of a file, line by line: enough for a file of settings, whose tables and keys begin lines.
+/// Returns the tables and keys of a file, line by line. This is enough for a configuration, whose tables and keys are
+/// at the start of lines.
 fn keys(text: &str) -> Vec<(String, String)> {
     let mut table = String::new();
     let mut found = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             table = name.trim_start_matches('[').trim().to_owned();
-            // A table without keys is one too.
+            // A table without keys counts too.
             found.push((table.clone(), String::new()));
         } else if let Some((key, _)) = line.split_once('=') {
             found.push((table.clone(), key.trim().to_owned()));

@@ -1,5 +1,5 @@
-//! Which reader and which printer are there. A port is asked only when nobody else has it, and never the system's
-//! console.
+//! The readers and printers of the board. Setup asks a port only when no other program has it open, and never asks the
+//! system's console.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,11 @@ use crate::board::Board;
 use crate::doctor;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 
-/// Longer than a reader needs to say who it is; what is none has been given up by then (two answers of 5 s each).
+/// The deadline for a reader to identify itself. It is longer than a reader needs; the driver gives up another device
+/// earlier (two answers of 5 s each).
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// Of a port at which nobody says anything.
+/// The text for a port at which nothing answers.
 const SILENT: &str = "no Miura reader answers there; check that it is on, and that this is its port";
 
 /// A reader that was found.
@@ -26,11 +27,11 @@ pub(super) struct Found {
     pub(super) who: String,
 }
 
-/// Ports at which a reader may be, the likeliest first, each device once.
+/// Returns the ports at which a reader may be, the most likely first, and each device once.
 pub(super) fn reader_ports(board: &Board) -> Vec<String> {
     let usual = board.reader_ports.iter().cloned();
     let by_id = in_folder(Path::new("/dev/serial/by-id"), "");
-    // Where no udev gives names.
+    // These names are for systems where udev gives none.
     let plain = in_folder(Path::new("/dev"), "ttyACM").chain(in_folder(Path::new("/dev"), "ttyUSB"));
     let own = board.serial.keys().cloned();
     let printers: BTreeSet<PathBuf> = printer_ports(board).iter().filter_map(|port| real(port)).collect();
@@ -43,14 +44,14 @@ pub(super) fn reader_ports(board: &Board) -> Vec<String> {
     usual.chain(by_id).chain(plain).chain(own).filter(is_new).collect()
 }
 
-/// Printers that are there.
+/// Returns the ports of the printers that exist.
 pub(super) fn printer_ports(board: &Board) -> Vec<String> {
     let usual = board.printer_ports.iter().cloned().chain(in_folder(Path::new("/dev/usb"), "lp"));
     let mut seen = BTreeSet::new();
     usual.filter(|port| real(port).is_some_and(|device| seen.insert(device))).collect()
 }
 
-/// Asks each port whether a reader is there, and tells what it hears.
+/// Asks each port whether a reader is there, and shows each answer.
 pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     let mut found = Vec::new();
     for port in ports {
@@ -65,7 +66,7 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     found
 }
 
-/// Who answers at a port, or why it is no reader and what to do.
+/// Returns the identity of the reader at a port, or the reason why there is none and what to do.
 pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
     match doctor::held_by(port) {
         Some(program) => {
@@ -87,7 +88,7 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
                 ReaderEvent::Unready(Unready::NoCardKey { serial }) => {
                     return Ok(format!("a reader, serial {serial}, without a card-data key"));
                 }
-                // It begins again; the deadline ends it.
+                // The reader restarts; the deadline limits the wait.
                 ReaderEvent::Unready(Unready::Restarting { .. }) => {}
                 ReaderEvent::Unready(Unready::Absent { cause, .. }) => {
                     return Err(format!("{cause}; check the reader's power and cable, or give another port"));
@@ -103,13 +104,13 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
         Err(SILENT.to_owned())
     };
     let answer = timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(SILENT.to_owned()));
-    // The port is free again when its task has ended, and that is when its events end.
+    // The port is free when the reader's task has ended. The end of its events shows this.
     drop(handle);
     while events.recv().await.is_some() {}
     answer
 }
 
-/// The device behind a name.
+/// Returns the device that a port's name points to.
 fn real(port: &str) -> Option<PathBuf> {
     fs::canonicalize(port).ok()
 }
@@ -126,7 +127,7 @@ fn in_folder(folder: &Path, beginning: &'static str) -> impl Iterator<Item = Str
     found.into_iter()
 }
 
-/// Lines on which the kernel talks and people log in.
+/// Returns the lines for messages of the kernel and for logins.
 fn consoles() -> BTreeSet<PathBuf> {
     let active = fs::read_to_string("/sys/class/tty/console/active").unwrap_or_default();
     active.split_whitespace().map(|name| Path::new("/dev").join(name)).collect()

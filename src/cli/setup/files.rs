@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all: each is written beside its place, synced, and then given its name.
+//! Files that are written completely or not at all. Each is written next to its place, synced, and then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// Names that an earlier file may be kept under.
+/// The maximum number of names for an earlier file that is kept.
 const KEPT: usize = 1000;
 
-/// A file that has its content and not yet its name. It goes again unless it is put in its place.
+/// A file with its content, but without its final name. It is removed unless it is put in its place.
 #[derive(Debug)]
 pub(super) struct Prepared {
     place: PathBuf,
@@ -18,32 +18,32 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Writes the content beside `place`, on the disk.
+    /// Writes the content next to `place` and syncs it to the disk.
     pub(super) fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<Self> {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         let beside = place.with_file_name(format!(".{name}.{}", std::process::id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
         let prepared = Self { place: place.to_owned(), beside };
-        // The mode of `open` is cut by the umask; the agent's user must be able to read a configuration.
+        // The umask reduces the mode of `open`, but the agent's user must be able to read a configuration.
         rustix::fs::fchmod(&file, mode.into())?;
         file.write_all(content)?;
         file.sync_all()?;
         Ok(prepared)
     }
 
-    /// Gives it to another user, which only root can.
+    /// Gives the file to another user, which only root can do.
     pub(super) fn give_to(&self, user: u32) -> io::Result<()> {
         std::os::unix::fs::chown(&self.beside, Some(user), None)
     }
 
-    /// Puts it in its place, where nothing may be.
+    /// Puts the file in its place, where no file may exist.
     pub(super) fn put(self) -> io::Result<()> {
         renameat_with(CWD, &self.beside, CWD, &self.place, RenameFlags::NOREPLACE)?;
         sync_folder(&self.place)
     }
 
-    /// Puts it in the place of another, which is kept beside it under the name that is given back; none when nothing
-    /// was there.
+    /// Puts the file in the place of another file. The earlier file is kept next to it; its new name is returned, or
+    /// none if there was no file.
     pub(super) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
         let kept = keep(&self.place)?;
         fs::rename(&self.beside, &self.place)?;
@@ -56,12 +56,13 @@ impl Prepared {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) place: PathBuf,
-    /// Where the one is that was there before.
+    /// The path of the earlier file.
     pub(super) kept: Option<PathBuf>,
 }
 
-/// Puts files in their places, those that name the others last; `replace` says whether these may take another's
-/// place. When one cannot be put, those before it are taken back, and all is as it was.
+/// Puts files in their places; the files that name the others come last. `replace` tells whether these last files may
+/// replace another file. If one file cannot be put, the files before it are removed again and the earlier files are
+/// restored.
 pub(super) fn put_all(
     others: Vec<Prepared>,
     last: Vec<Prepared>,
@@ -83,7 +84,7 @@ pub(super) fn put_all(
     Ok(placed)
 }
 
-/// What cannot be taken back stays beside the old file, which is kept in any case.
+/// Restores one place. If this fails, the new file stays next to the earlier file, which is kept in any case.
 fn take_back(Placed { place, kept }: &Placed) {
     let _ = match kept {
         Some(kept) => fs::rename(kept, place),
@@ -93,12 +94,12 @@ fn take_back(Placed { place, kept }: &Placed) {
 
 impl Drop for Prepared {
     fn drop(&mut self) {
-        // Gone already when it has its name.
+        // The file has its final name already, or this removes it.
         let _ = fs::remove_file(&self.beside);
     }
 }
 
-/// Gives a file a second name, `config.toml.old` or the first free one like it.
+/// Gives a file a second name: `config.toml.old`, or the first free name like it.
 fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     for n in 1..KEPT {
@@ -113,7 +114,7 @@ fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// A name is on the disk when its folder is.
+/// Syncs the folder, because the name of a file is on the disk only after that.
 fn sync_folder(file: &Path) -> io::Result<()> {
     File::open(file.parent().unwrap_or(Path::new("/")))?.sync_all()
 }

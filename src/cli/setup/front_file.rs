@@ -1,5 +1,5 @@
-//! What is written of the till that is connected: the front's file, and the agent's table of the front. The front's own
-//! program judges its file, for it has the rules.
+//! The configuration for a connected till: the front's file, and the agent's table of the front. The front's own
+//! program checks its file, because it has the rules.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -16,21 +16,21 @@ use super::super::out;
 use super::answers::{quoted, value};
 use crate::config::ConfigFault;
 
-/// The name of the front's file, beside the agent's.
+/// The name of the front's file, next to the agent's file.
 pub(super) const FRONT: &str = "front.toml";
-/// The till that the cashier's page stands for.
+/// The till name of the cashier's page.
 const PAGE_TILL: &str = "counter";
 
-/// Stands for all that the front's program judges, and for the agent's table of the front.
+/// The key for everything that the front's program checks, and for the agent's table of the front.
 pub(super) const FRONT_RULES: &str = "front";
-/// The agent's table of the front.
+/// The key of the agent's table of the front.
 pub(super) const PEER_RULES: &str = "till.peer";
 /// The user that the front runs as.
 pub(super) const FRONT_USER: &str = "pos-front";
-/// What the tills of a shop do every day, as the manual has it.
+/// The rights that the tills of a shop need every day, as in the manual.
 pub(super) const USUAL_RIGHTS: &str = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
 
-/// The language of the till.
+/// The kind of till to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TillKind {
     /// A till that speaks ZVT over the network
@@ -43,7 +43,7 @@ pub(super) enum TillKind {
     None,
 }
 
-/// The front's configuration in answers. Those not given yet are such that nothing is wrong with them.
+/// The answers for the front's configuration. Answers that are not given yet have values without a fault.
 #[derive(Clone, Debug)]
 pub(super) struct FrontAnswers {
     pub(super) kind: TillKind,
@@ -58,9 +58,9 @@ pub(super) struct FrontAnswers {
     pub(super) key_identifier: String,
     pub(super) key_version: String,
     pub(super) certificate_name: Option<String>,
-    /// The number of the user that it runs as.
+    /// The uid of the user that the front runs as.
     pub(super) user: String,
-    /// Where the front's file will be.
+    /// The path of the front's file.
     pub(super) file: PathBuf,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct FrontAnswers {
 #[derive(Clone, Debug)]
 pub(super) enum Secret {
     New(Zeroizing<Vec<u8>>),
-    /// The file that is there stays as it is.
+    /// The existing file stays as it is.
     Kept,
     None,
 }
@@ -101,12 +101,12 @@ impl FrontAnswers {
         self.kind != TillKind::Page
     }
 
-    /// The file of its secret, in a folder.
+    /// Returns the path of the till's secret in a folder.
     pub(super) fn secret_file(&self, folder: &Path) -> PathBuf {
         folder.join(format!("{}.{}", self.name, if self.kind == TillKind::Nexo { "nexo" } else { "zvt" }))
     }
 
-    /// Its secret, with the place and the owner that it is to have.
+    /// Returns the new secret, with its path and its owner.
     pub(super) fn new_secret(&self) -> Option<(PathBuf, &[u8], Option<u32>)> {
         match &self.secret {
             Secret::New(secret) => Some((self.secret_file(&folder(&self.file)), secret, self.user.parse().ok())),
@@ -114,7 +114,7 @@ impl FrontAnswers {
         }
     }
 
-    /// What the agent's file says of the front.
+    /// Returns the table of the front in the agent's file.
     pub(super) fn peer(&self) -> String {
         let till = if self.has_till() { format!(", {}", quoted(&self.name)) } else { String::new() };
         let user = self.user.parse::<u32>().map_or_else(|_| quoted(&self.user), |number| number.to_string());
@@ -127,15 +127,15 @@ impl FrontAnswers {
             false => String::new(),
         };
         format!(
-            "\n# pos-front stands for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
+            "\n# pos-front speaks for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
              [[till.peer]]\nuid = {user}\ntills = [{}{till}]\n{rights}{without_operator}",
             quoted(PAGE_TILL)
         )
     }
 
-    /// The front's file, with a new secret in this folder.
+    /// Returns the text of the front's file, with a new secret in this folder.
     fn text(&self, secrets: &Path) -> String {
-        // Libraries of nexo tills know 8443 and no other port.
+        // The libraries of nexo tills know port 8443 and no other.
         let https = if self.kind == TillKind::Nexo && self.port == "8443" { "8444" } else { "8443" };
         let page = format!(
             "# What of the terminal faces the shop's network, written by `pos-agent setup`. Every key is explained in the manual (\"The front\");\n\
@@ -147,7 +147,7 @@ impl FrontAnswers {
              http = [\"127.0.0.1:8651\"]\n\
              \n\
              [page]\n\
-             # The till that the page stands for.\n\
+             # The till name of the page.\n\
              till = {}\n",
             quoted(PAGE_TILL)
         );
@@ -185,12 +185,12 @@ impl FrontAnswers {
         }
     }
 
-    /// The file as it will be.
+    /// Returns the final text of the front's file.
     pub(super) fn final_text(&self) -> String {
         self.text(&folder(&self.file))
     }
 
-    /// What the front's program finds wrong.
+    /// Returns the fault that the front's program finds.
     pub(super) fn fault(&self) -> Option<ConfigFault> {
         match self.checked() {
             Ok(None) => None,
@@ -198,17 +198,17 @@ impl FrontAnswers {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Some(fault("pos-front is not installed here, which connects tills", "install it, or answer none"))
             }
-            Err(error) => Some(fault(&format!("pos-front check: {error}"), "see to the disk, then begin again")),
+            Err(error) => Some(fault(&format!("pos-front check: {error}"), "check the disk, then begin again")),
         }
     }
 
-    /// What the front's program says of this configuration, written where only this user can read it.
+    /// Lets the front's program check this configuration. It is written to a folder that only this user can read.
     fn checked(&self) -> io::Result<Option<String>> {
         let scratch = Scratch::make()?;
         if let Secret::New(secret) = &self.secret {
             let file = self.secret_file(&scratch.0);
             if file.parent() != Some(&scratch.0) {
-                // The name holds a slash; the agent's rules have said so.
+                // The name contains a slash; the agent's rules have reported that already.
                 return Ok(Some(format!(
                     "till: {:?} cannot be a till's name; use letters, digits, - and _",
                     self.name
@@ -226,11 +226,11 @@ impl FrontAnswers {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("pos-front check fails; look at its configuration");
         let said = said.trim_start_matches("pos-front: ").replace(&format!("{}: ", file.display()), "");
-        // What is told names the file that a person knows.
+        // The message names the file that the person knows.
         Ok(Some(said.replace(&scratch.0.display().to_string(), &folder(&self.file).display().to_string())))
     }
 
-    /// What is to be done when it is written.
+    /// Shows the next steps after the files are written.
     pub(super) fn next_steps(&self, agent_runs: bool) {
         out::say(match agent_runs {
             true => "  then systemctl restart pos-front",
@@ -260,7 +260,7 @@ impl FrontAnswers {
         }
     }
 
-    /// The front's own word about the files as they are in their places.
+    /// Lets the front's program check the files in their final places.
     pub(super) fn prove(&self) -> Result<(), Stop> {
         let output = Command::new(front_program()).arg("check").arg("--config").arg(&self.file).output();
         let output = output.map_err(|error| Stop::new(Exit::Software, format!("no pos-front check: {error}")))?;
@@ -271,7 +271,7 @@ impl FrontAnswers {
         }
     }
 
-    /// Takes over what an earlier file says of a till of the same kind, as answers to fall back on.
+    /// Takes over the values of an earlier file for a till of the same kind, as default answers.
     pub(super) fn take_over(&mut self, earlier: &str) {
         let (line, till) = match self.kind {
             TillKind::Zvt => ("zvt", "zvt"),
@@ -291,7 +291,7 @@ impl FrontAnswers {
     }
 }
 
-/// A folder of this user alone, for the time of a check.
+/// A folder for the time of a check, open to this user only.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -304,12 +304,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left there is of this user alone.
+        // If the folder remains, only this user can open it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The front's program: beside this one, or where the system looks for programs.
+/// Returns the front's program: the one next to this program, or the one that the system finds.
 fn front_program() -> PathBuf {
     let beside = std::env::current_exe().ok().map(|me| me.with_file_name("pos-front"));
     beside.filter(|program| program.exists()).unwrap_or_else(|| "pos-front".into())
@@ -324,7 +324,7 @@ pub(super) fn folder(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("/")).to_owned()
 }
 
-/// Texts that were typed with commas, as TOML lists them.
+/// Returns texts that were typed with commas as a TOML list.
 fn list(typed: &str) -> String {
     typed.split(',').map(str::trim).filter(|one| !one.is_empty()).map(quoted).collect::<Vec<_>>().join(", ")
 }

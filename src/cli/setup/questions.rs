@@ -1,5 +1,5 @@
-//! The questions, in the order in which they are asked: each is answered by an option, by the person, or by what is
-//! usual, and judged at once.
+//! The questions, in the order in which setup asks them. An option, the person or the default answers each question,
+//! and the answer is checked immediately.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::config;
 use crate::doctor::Agent;
 use pos_terms::money::Currency;
 
-/// The answer that leaves something out.
+/// The answer that leaves a setting out.
 pub(super) const NONE: &str = "none";
 
-/// One value, by whatever way it comes.
+/// One value from an option, the person or the default.
 pub(super) struct Question<'a> {
-    /// Whose rules it must keep.
+    /// The key whose rules the value must follow.
     pub(super) key: &'static str,
     pub(super) option: &'static str,
     pub(super) words: &'a str,
     pub(super) given: Option<&'a str>,
-    /// What an empty answer means, and no answer with --yes.
+    /// The default: for an empty answer, and for a missing option with --yes.
     pub(super) usual: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Setup {
         self.answer(answers, question, missing, &|answers, text| answers.max_amount = (text != NONE).then_some(text))
     }
 
-    /// The lines of the receipt's head, until an empty one.
+    /// Asks for the lines of the receipt's head, until an empty line.
     fn merchant(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         const KEY: &str = "terminal.merchant";
         if !self.merchant.is_empty() {
@@ -138,7 +138,7 @@ impl Setup {
         self.answer(answers, question, missing, &|answers, text| answers.ca_file = absolute(&text))
     }
 
-    /// The token, when there is a new one; without one that is there it must be given.
+    /// Returns the new token, if there is one. If no token exists yet, a new one must be given.
     pub(super) fn token(
         &self,
         answers: &Answers,
@@ -152,7 +152,7 @@ impl Setup {
                 let typed = person::secret_from_input()?;
                 return person::judged(&typed).map(Some).map_err(wrong);
             }
-            // A file that others may read, as on a stick, is only read from: its copy is closed.
+            // A file that others may read, for example on a stick, is only read; its copy is closed to others.
             Some(file) => return config::secret_credential(file).map(Some).map_err(wrong),
             None if self.yes => {
                 if !place.exists() {
@@ -210,7 +210,7 @@ impl Setup {
         Ok(())
     }
 
-    /// The reader's port: given, or found. A running agent has it, and is not disturbed.
+    /// Takes the reader's port from the option, or finds it. If an agent runs, it has the port and is not disturbed.
     pub(super) async fn reader(
         &self,
         answers: &mut Answers,
@@ -252,7 +252,7 @@ impl Setup {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
                 return Ok(());
             }
-            // Unattended, the doctor says it at the end; an agent that runs has the port.
+            // Without a person, the doctor reports a missing reader at the end. A running agent has the port.
             if self.yes || self.no_doctor || !matches!(agent, Agent::Absent) {
                 return Ok(());
             }
@@ -282,7 +282,7 @@ impl Setup {
         let given = self.printer.as_deref();
         let words = "The printer's port: a device, tcp://host:9100, or none";
         let question = Question { key: "printer[0].port", option: "--printer", words, given, usual: Some(usual) };
-        // Both have a value in any case: nothing can be missing.
+        // Both questions have a default, so no option can be missing.
         let mut missing = Vec::new();
         self.answer(answers, question, &mut missing, &|answers, port| {
             answers.printer = (port != NONE).then(|| Printer { port, columns: columns.clone() });
@@ -301,7 +301,7 @@ impl Setup {
         })
     }
 
-    /// Takes an answer that keeps the configuration's rules, from wherever it comes.
+    /// Takes an answer that follows the configuration's rules, from the option, the default or the person.
     pub(super) fn answer(
         &self,
         answers: &mut Answers,
@@ -331,7 +331,7 @@ impl Setup {
     }
 }
 
-/// What was looked for, and what a person does who has a reader.
+/// Shows which ports were searched, and what to do when a reader exists.
 fn none_found(board: &Board, ports: &[String]) {
     if ports.is_empty() {
         let usual: Vec<&str> = board.reader_ports.iter().map(String::as_str).collect();
@@ -354,13 +354,13 @@ pub(super) fn tell(fault: &config::ConfigFault) {
     out::say(&format!("  {}; {}", fault.wrong, fault.remedy));
 }
 
-/// A path as a person types it, from the folder in which the program was started.
+/// Returns a typed path as an absolute path, relative to the folder in which the program was started.
 fn absolute(text: &str) -> PathBuf {
     std::path::absolute(text).unwrap_or_else(|_| text.into())
 }
 
-/// About what 5,000 EUR are, so that a slip of the finger stands out and a usual payment does not; a currency that is
-/// not named has two decimals most often, and a person says what is right.
+/// Returns about the value of 5,000 EUR. A typing error then exceeds the maximum, and a usual payment does not. A
+/// currency that is not listed has two decimals most often; the person corrects the value if necessary.
 fn usual_max_amount(currency: &str) -> &'static str {
     match currency {
         "JPY" | "ISK" => "800000",

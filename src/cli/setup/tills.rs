@@ -1,4 +1,4 @@
-//! The questions about the till that is connected.
+//! The questions about the till to connect.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use super::front_file::{
 use super::questions::{Question, tell, wrong};
 use super::{Setup, already_there};
 
-/// Options about the till.
+/// The options about the till.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The till")]
 pub(super) struct TillOptions {
@@ -63,7 +63,7 @@ pub(super) struct TillOptions {
 }
 
 impl TillOptions {
-    /// Whoever says something about a till that is not connected hears so.
+    /// Refuses an option about a till that is not connected.
     fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
         let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
         let is_nexo = kind == TillKind::Nexo;
@@ -96,8 +96,8 @@ impl TillOptions {
 }
 
 impl Setup {
-    /// The front's file, when it may be replaced. Whoever has said that a till is connected hears at once that it may
-    /// not.
+    /// Reads the earlier file of the front, if it may be replaced or no till was chosen. With a till in the options, it
+    /// refuses an existing file before the first question.
     pub(super) fn earlier_front(&self) -> Result<Option<String>, Stop> {
         let file = self.config.with_file_name(FRONT);
         match fs::read_to_string(&file) {
@@ -113,7 +113,7 @@ impl Setup {
         }
     }
 
-    /// The till that is to be connected.
+    /// Asks for the till to connect.
     pub(super) fn till(
         &self,
         answers: &mut Answers,
@@ -135,7 +135,8 @@ impl Setup {
         if let Some(earlier) = earlier {
             front.take_over(earlier);
         }
-        // What the earlier one says is offered, and until then nothing may be wrong with what stands there.
+        // The earlier values are offered as defaults. Until they are confirmed, the answers hold values without a
+        // fault.
         let usual = std::mem::replace(&mut front, known);
         answers.front = Some(front);
         let is_known = earlier.is_some() && usual.sale_id != "till";
@@ -165,7 +166,7 @@ impl Setup {
             };
             match chosen {
                 Ok(TillKind::None) => return Ok(TillKind::None),
-                // It is there, and takes what nobody has answered yet.
+                // The front's program exists and accepts the values that are not answered yet.
                 Ok(chosen) => match FrontAnswers::of(chosen, &answers.file).fault() {
                     None => return Ok(chosen),
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
@@ -177,7 +178,7 @@ impl Setup {
         }
     }
 
-    /// The user that the front runs as: asked for only where the system has none of its name.
+    /// Takes the uid that the front runs as. It asks only when the system has no user of that name.
     fn front_user(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let found = access::user_number(FRONT_USER).map(|number| number.to_string());
         let given = self.tills.front_user.as_deref().or(found.as_deref());
@@ -239,7 +240,7 @@ impl Setup {
         })
     }
 
-    /// The password or passphrase: from a file, typed without being shown, or the one that is there.
+    /// Takes the password or passphrase: from a file, typed without being shown, or the existing one.
     fn till_secret(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let front = answers.front.as_mut().expect("a till is connected");
         let is_there = front.secret_file(&folder(&front.file)).exists();
@@ -294,7 +295,7 @@ impl Setup {
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
             if !self.yes && !self.tills.till_operator {
-                let words = "Where operators sign in: may this till do without, since nobody can sign in at it?";
+                let words = "Where operators sign in: may this till do without, because no operator can sign in at it?";
                 front.has_operator = !person::agrees(words, true)?;
             }
         }

@@ -200,8 +200,8 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
     judged
 }
 
-/// Tells whether the fields other than the receipt number agree with this transaction: traces, approval code, card type.
-/// A receipt number occurs again after 9999, and after a new journal.
+/// Tells whether the fields other than the receipt number agree with this transaction: traces, approval code, card
+/// type. A receipt number occurs again after 9999, and after a new journal.
 pub(super) fn agree(fields: &Fields, earlier: &Sale) -> bool {
     // A trace of zero comes from a terminal that sends a longer trace in another field.
     let is_trace = |digits: &[u8], of: u64| matches!(number(digits), Some(trace) if trace == 0 || trace == of);
