@@ -27,6 +27,7 @@ const PAPERS: &[&str] = &[
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "packages/README.md",
     "packages/UPDATE.md",
     "tests/README.md",
