@@ -47,8 +47,8 @@ impl Counter {
 
     /// Opens the shop without an agent.
     pub async fn closed(options: Options) -> Self {
-        // With RUST_LOG set a failing test shows the agent's log. Without it the global subscriber stays free for a test
-        // that keeps the process's log.
+        // With RUST_LOG set a failing test shows the agent's log. Without it the global subscriber stays free for a
+        // test that keeps the process's log.
         if let Some(filter) = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()) {
             let lines = tracing_subscriber::fmt::layer().with_test_writer();
             let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
