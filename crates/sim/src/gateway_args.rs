@@ -79,8 +79,8 @@ pub struct Args {
     /// The name of a card scheme, as it follows threeDSecure.v2. in a parameter; at most six
     #[arg(long, value_name = "NAME")]
     pub scheme: Vec<String>,
-    /// When to call a shop that has not fetched the result, where the call is due after the checkout's id has ended: after
-    /// that end, before it (in the last of its 30 minutes), or never
+    /// When to call a shop that has not fetched the result, where the call is due after the checkout's id has ended:
+    /// after that end, before it (in the last of its 30 minutes), or never
     #[arg(long, value_name = "WHEN", default_value = "after", value_parser = late_shop_call)]
     pub late_shop_call: LateShopCall,
     #[command(flatten)]
