@@ -27,7 +27,7 @@ fn main() -> io::Result<()> {
             let content = with_waits(without_comments(&fs::read_to_string(file)?));
             let is_style = file.extension().is_some_and(|ending| ending == "css");
             // No text of the page contains an arrow.
-            let content = if is_style { without_blanks(&content) } else { content.replace(" => ", "=>") };
+            let content = if is_style { without_blanks(&content) } else { without_blanks_beside_signs(&content) };
             fs::write(&lean, content)?;
             path = lean.display().to_string();
         }
@@ -75,6 +75,11 @@ fn without_comments(source: &str) -> String {
         lean.push('\n');
     }
     lean
+}
+
+/// Removes the blanks beside arrows and comparisons of a script. No text of the page holds one of these signs.
+fn without_blanks_beside_signs(script: &str) -> String {
+    ["=>", "===", "&&"].iter().fold(script.to_owned(), |text, sign| text.replace(&format!(" {sign} "), sign))
 }
 
 /// Removes the blanks next to the signs of a style. Text in quotes stays unchanged.

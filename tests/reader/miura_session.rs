@@ -319,7 +319,7 @@ mod chip {
         play(
             &format!(
                 "{ASKED}
-            14 < 9F22
+            14 < 9F30
                 ! 1 SwipeCard
                 > DISPLAY TEXT REMOVE CARD/SWIPE CARD"
             )
