@@ -219,12 +219,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             en,
             Kind::Sale,
             ReceiptOutcome::Unconfirmed(Reason::GatewayNoAnswer.with("no answer within 40 s")),
-            &[
-                "NOT CONFIRMED, BEING REVERSED",
-                "NO ANSWER FROM THE BANK",
-                "TWO BOOKINGS MAY SHOW UNTIL ONE",
-                "IS REVERSED",
-            ],
+            &["NOT CONFIRMED, BEING REVERSED", "NO ANSWER FROM THE BANK", "TWO BOOKINGS MAY SHOW UNTIL THEN"],
         ),
         (
             de,
