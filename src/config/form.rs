@@ -5,8 +5,9 @@
 //! configuration. That configuration only serves to find further faults. It is returned only together with the faults.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use serde_path_to_error::Segment;
+use serde::Deserialize as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -71,16 +72,16 @@ pub(super) fn read(text: &str) -> Form {
         if !unreadable.is_empty() {
             break;
         }
-        let read = serde_path_to_error::deserialize(toml::Deserializer::from(document.clone()));
-        let error: serde_path_to_error::Error<toml::de::Error> = match read {
+        let error = match Config::deserialize(toml::Deserializer::from(document.clone())) {
             Ok(config) => {
                 form.config = Some(config);
                 break;
             }
             Err(error) => error,
         };
-        let mut place: Vec<Segment> = error.path().iter().cloned().collect();
-        let missing = error.inner().message().strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+        let mut place = error.span().map(|span| place_of(&document, &span)).unwrap_or_default();
+        let whose = written(&place);
+        let missing = error.message().strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
         let mended = match missing {
             Some(key) => put_in(&mut document, &place, key).map(|()| {
                 let of = Segment::Map { key: key.to_owned() };
@@ -91,8 +92,7 @@ pub(super) fn read(text: &str) -> Form {
         // A value that was removed as wrong is not reported as missing too.
         let is_told = missing.is_some() && mended.as_ref().is_some_and(|key| form.replaced.contains(key));
         if !is_told {
-            let path = error.path().to_string();
-            form.faults.push(fault(text, error.inner(), if path == "." { String::new() } else { path }));
+            form.faults.push(fault(text, &error, whose));
         }
         let Some(key) = mended else { break };
         form.replaced.insert(key);
@@ -111,6 +111,66 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 
+/// One step to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Segment {
+    /// A key of a table.
+    Map { key: String },
+    /// An item of a list.
+    Seq { index: usize },
+}
+
+/// Returns the place of what an error marks: the shortest key or value around it. An error that marks the whole file,
+/// as a missing table does, has the empty place.
+fn place_of(document: &Spanned<DeTable<'_>>, marked: &Range<usize>) -> Vec<Segment> {
+    let mut nearest = Nearest { marked: marked.clone(), length: usize::MAX, place: Vec::new() };
+    if *marked != document.span() {
+        nearest.search(document.get_ref(), &mut Vec::new());
+    }
+    nearest.place
+}
+
+/// The shortest key or value that was found around the marked text.
+struct Nearest {
+    marked: Range<usize>,
+    length: usize,
+    place: Vec<Segment>,
+}
+
+impl Nearest {
+    fn search(&mut self, table: &DeTable<'_>, at: &mut Vec<Segment>) {
+        for (key, value) in table {
+            at.push(Segment::Map { key: key.get_ref().to_string() });
+            self.take(key.span(), at);
+            self.search_value(value, at);
+            at.pop();
+        }
+    }
+
+    fn search_value(&mut self, value: &Spanned<DeValue<'_>>, at: &mut Vec<Segment>) {
+        self.take(value.span(), at);
+        match value.get_ref() {
+            DeValue::Table(table) => self.search(table, at),
+            DeValue::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    at.push(Segment::Seq { index });
+                    self.search_value(item, at);
+                    at.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, span: Range<usize>, at: &[Segment]) {
+        let is_around = span.start <= self.marked.start && self.marked.end <= span.end;
+        if is_around && span.len() <= self.length {
+            self.length = span.len();
+            self.place = at.to_vec();
+        }
+    }
+}
+
 /// Formats a key like the keys of values: `till.token[0].till`.
 fn written(place: &[Segment]) -> String {
     let mut text = String::new();
@@ -119,7 +179,6 @@ fn written(place: &[Segment]) -> String {
             Segment::Map { key } if text.is_empty() => text.push_str(key),
             Segment::Map { key } => text += &format!(".{key}"),
             Segment::Seq { index } => text += &format!("[{index}]"),
-            Segment::Enum { .. } | Segment::Unknown => {}
         }
     }
     text
@@ -127,7 +186,7 @@ fn written(place: &[Segment]) -> String {
 
 /// Returns the table at a place.
 fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> Option<&'a mut DeTable<'i>> {
-    let mut keys = place.iter().filter(|segment| matches!(segment, Segment::Map { .. } | Segment::Seq { .. }));
+    let mut keys = place.iter();
     let Some(Segment::Map { key }) = keys.next() else { return Some(document.get_mut()) };
     let mut at = document.get_mut().get_mut(key.as_str())?.get_mut();
     for segment in keys {
