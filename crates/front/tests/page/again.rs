@@ -227,7 +227,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
 
     page.press("#close-day", By::Pointer).await;
     page.press("#do", By::Pointer).await;
-    page.until("document.querySelector('.day > .hint').textContent.startsWith('Close 1 is written')").await;
+    page.until("document.querySelector('.day > .hint').textContent.startsWith('Close 1 is recorded')").await;
     let answer = shown(&page, ".day > .hint").await;
     assert!(answer.contains(net) && answer.contains(count), "the answer: {answer}");
     let written = counter.get("/v1/closes").await["closes"][0].clone();
