@@ -197,7 +197,8 @@ pub fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]) -> bo
     flattened(added).is_ok_and(|flat| flat == sent)
 }
 
-fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, UnfitParameter> {
+/// Writes parameters by their flat names, in the order of their names.
+pub(crate) fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, UnfitParameter> {
     let mut flat = Vec::new();
     for (name, value) in added {
         flatten(name.clone(), value, 0, &mut flat)?;

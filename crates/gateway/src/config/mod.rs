@@ -235,8 +235,8 @@ impl Gateway {
         if !kind.moves_money() || self.parameters.is_empty() {
             return Vec::new();
         }
-        // The check of the settings reports parameters that cannot be sent.
-        let flat = till_parameters::of_the_shop(&self.parameters, &self.assumptions).unwrap_or_default();
+        // The check of the settings has judged them; between a card and its request they are only written flat.
+        let flat = till_parameters::flattened(&self.parameters).unwrap_or_default();
         flat.into_iter().filter(|(name, _)| !of_till.iter().any(|(sent, _)| sent == name)).collect()
     }
 
