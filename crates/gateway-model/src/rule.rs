@@ -64,8 +64,9 @@ pub struct Broken {
 
 /// With `true`, one of [`HOLDERS`] may replace the empty holder of stored payment data (interface: Tokenization and
 /// registration parameters).
-pub(super) const OVERRIDE: &str = "overrideHolder";
-pub(super) const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
+pub const OVERRIDE: &str = "overrideHolder";
+/// The holders that may be replaced so.
+pub const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
 pub(super) const MISSING: &str = "required and not sent";
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::request::MAX_PARAMETERS;
 use crate::config::{self, Assumptions};
 use pos_gateway_model::form::{self, FormContext};
+use pos_gateway_model::rule::{HOLDERS, OVERRIDE};
 use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, shown};
 use pos_terms::emv::pan;
 use pos_terms::transaction::Kind;
@@ -42,9 +43,6 @@ const HOW_AUTHENTICATED: [&str; 7] = [
     "threeDSecure.threeRIInd",
     "threeDSecure.authenticationInd",
 ];
-/// With this parameter, one of `HOLDERS` replaces the empty holder of a stored card.
-const OVERRIDE: (&str, &str) = ("overrideHolder", "true");
-const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 /// The parameters that a shop may send with each of its payments.
 const OF_THE_SHOP: [&str; 3] = ["merchant", "descriptor", "customParameters"];
 /// The parameters that may go with a card that is stored without a payment.
@@ -120,7 +118,8 @@ fn judged(
     let names = Names::new(&assumptions.wallets, &assumptions.schemes);
     let other_means = |word: &str| OTHER_MEANS.contains(&word) || names.wallets.iter().any(|wallet| wallet == word);
     let is_the_terminals = |name: &str| is_owned(name) || call == Call::Increment && name == PRACTICE;
-    let overrides = call == Call::ByRegistration && flat.iter().any(|(name, value)| (&**name, &**value) == OVERRIDE);
+    let overrides =
+        call == Call::ByRegistration && flat.iter().any(|(name, value)| name == OVERRIDE && value == "true");
     for (name, value) in flat {
         let why = match first_word(name) {
             _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
