@@ -91,11 +91,20 @@ impl Resolution {
 
     /// Returns whether to look up now: after a restart, when it is due, or at a good moment. A transaction that waits
     /// for a person is not retried at a good moment.
-    pub(super) fn goes_on_at(&self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
+    ///
+    /// An attempt before its time does not lengthen the wait: ten sales that a dead network refuses within a minute
+    /// must not delay the eleventh look-up by five minutes.
+    pub(super) fn goes_on_at(&mut self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
         match event {
             Event::Restarted => true,
             Event::DeadlinePassed => self.due.is_some_and(|due| due <= now.monotonic),
-            Event::RetryNow => self.due.is_some() && recorded.quarantined.is_none(),
+            Event::RetryNow => {
+                let goes_on = self.due.is_some() && recorded.quarantined.is_none();
+                if goes_on && self.due.is_some_and(|due| due > now.monotonic) {
+                    self.tries = self.tries.saturating_sub(1);
+                }
+                goes_on
+            }
             _ => false,
         }
     }

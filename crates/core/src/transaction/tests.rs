@@ -492,6 +492,23 @@ fn a_reversal_of_unknown_fate_is_looked_up_and_a_linked_one_counts() {
 }
 
 #[test]
+fn look_ups_before_their_time_do_not_lengthen_the_wait() {
+    let mut sale = Trace::asked(EntryMode::Icc);
+    let _ = sale.on(approved());
+    let _ = sale.on(said(false));
+    let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "cut".into() }));
+    // Twenty sales within a second, all refused by a dead network; each asks for this one too.
+    for _ in 0..20 {
+        assert_eq!(sale.on_at(Event::RetryNow, 0), [query_with(1)]);
+        let _ = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "no network".into() }), 0);
+    }
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [query_with(1)], "the first wait is one second and a quarter");
+    let _ = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "no network".into() }), 2);
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [], "the wait after its time is twice as long");
+    assert_eq!(sale.on_at(Event::DeadlinePassed, 5), [query_with(1)]);
+}
+
+#[test]
 fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
