@@ -70,13 +70,15 @@ pub(super) fn parameters() -> String {
         }
         let name = parameter.name();
         let (direction, need) = (parameter.section.direction.as_str(), parameter.need().as_str());
-        let format = parameter.format_of(&name);
-        let _ = writeln!(
-            table,
-            "| `{name}` | {direction}, {} | {need} | {} |",
-            parameter.call().as_str(),
-            cell(&format.to_string())
-        );
+        let call = match parameter.call().as_str() {
+            "payment" => String::new(),
+            other => format!(", {other}"),
+        };
+        let format = match parameter.format_of(&name) {
+            words @ parameter::Format::List(_) => words.to_string(),
+            format => format.code(),
+        };
+        let _ = writeln!(table, "| `{name}` | {direction}{call} | {need} | {} |", cell(&format));
     }
     table
 }
