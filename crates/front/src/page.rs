@@ -3,11 +3,16 @@
 //! `GET /` is `index.html`. `GET /assets/NAME` is any other file, from any folder below `page/`. The version is a
 //! digest of all files. `index.html` has it in place of `@VERSION@`, and the settings have it too. So a page of an
 //! earlier program detects the change.
+//!
+//! The files are packed with gzip in the program, and are sent so. A client that does not accept gzip gets the same
+//! content unpacked.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
+use hyper::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY,
+};
 use hyper::{HeaderMap, Response, StatusCode};
 use ring::digest::{Context, SHA256, digest};
 
@@ -15,6 +20,11 @@ use crate::problem::{Answer, empty_answer, whole};
 
 /// The files by their names below `page/`; `build.rs` writes them.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+/// The bytes of a gzip header without a name, and those of its trailer (RFC 1952, 2.3).
+const GZIP_HEADER: usize = 10;
+const GZIP_TRAILER: usize = 8;
+/// The magic number of a gzip header.
+const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
 /// The number of characters in a version.
 const VERSION: usize = 16;
 
@@ -30,7 +40,8 @@ pub(crate) struct Page {
 struct PageFile {
     content: Cow<'static, [u8]>,
     media: &'static str,
-    tag: HeaderValue,
+    /// The tag in quotes, without the mark of a weak one.
+    tag: String,
 }
 
 impl Page {
@@ -71,20 +82,14 @@ impl Page {
     /// Returns the file of a path, if there is one.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Answer> {
         let file = self.files.get(path)?;
-        let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).is_some_and(|tags| {
-            tags.split(',').any(|tag| tag.trim().trim_start_matches("W/").as_bytes() == file.tag.as_bytes())
-        });
-        let mut answer = if known {
-            empty_answer(StatusCode::NOT_MODIFIED)
-        } else {
-            let content = match &file.content {
-                Cow::Borrowed(content) => bytes::Bytes::from_static(content),
-                Cow::Owned(content) => bytes::Bytes::copy_from_slice(content),
-            };
-            Response::new(whole(content))
-        };
+        let known = headers
+            .get(IF_NONE_MATCH)
+            .and_then(|tags| tags.to_str().ok())
+            .is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == file.tag));
+        let mut answer = if known { empty_answer(StatusCode::NOT_MODIFIED) } else { file.whole(accepts_gzip(headers)) };
         let headers = answer.headers_mut();
-        headers.insert(ETAG, file.tag.clone());
+        headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
+        headers.insert(ETAG, file.weak_tag());
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.media));
         Some(answer)
@@ -99,8 +104,49 @@ impl PageFile {
             _ => Cow::Borrowed(content),
         };
         let tag = format!("\"{}\"", &hex::encode(digest(&SHA256, &content))[..VERSION]);
-        Self { content, media, tag: HeaderValue::from_str(&tag).expect("hexadecimal digits in quotes") }
+        Self { content, media, tag }
     }
+
+    /// Returns the tag as a weak one, because it is the same for the packed and the unpacked form (RFC 9110, 8.8.1).
+    fn weak_tag(&self) -> HeaderValue {
+        HeaderValue::from_str(&format!("W/{}", self.tag)).expect("hexadecimal digits in quotes")
+    }
+
+    /// Returns the answer with the content, packed if the client accepts that.
+    fn whole(&self, packed: bool) -> Answer {
+        let content = match &self.content {
+            Cow::Borrowed(content) => bytes::Bytes::from_static(content),
+            Cow::Owned(content) => bytes::Bytes::copy_from_slice(content),
+        };
+        if !content.starts_with(GZIP_MAGIC) {
+            return Response::new(whole(content));
+        }
+        if !packed {
+            return Response::new(whole(unpacked(&content)));
+        }
+        let mut answer = Response::new(whole(content));
+        answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        answer
+    }
+}
+
+/// Returns the content of a packed file.
+fn unpacked(packed: &[u8]) -> Vec<u8> {
+    let deflated = packed.get(GZIP_HEADER..packed.len().saturating_sub(GZIP_TRAILER)).unwrap_or_default();
+    miniz_oxide::inflate::decompress_to_vec(deflated).expect("the build has packed it")
+}
+
+/// Returns whether the client names gzip, or every coding, with a weight above zero (RFC 9110, 12.5.3).
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let codings = || headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let weight_of = |wanted: &str| {
+        codings().flat_map(|list| list.split(',')).find_map(|one| {
+            let (coding, weight) = one.split_once(';').unwrap_or((one, "q=1"));
+            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
+            coding.trim().eq_ignore_ascii_case(wanted).then_some(weight.unwrap_or_default())
+        })
+    };
+    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight| weight > 0.0)
 }
 
 fn media(name: &str) -> &'static str {
@@ -199,44 +245,50 @@ mod tests {
         assert!(paths >= 8 && words >= 20, "{paths} paths and {words} words are found");
     }
 
+    /// Returns a file of the program, unpacked.
+    fn content(wanted: &str) -> Vec<u8> {
+        let (_, content) = FILES.iter().find(|(name, _)| *name == wanted).unwrap();
+        if content.starts_with(GZIP_MAGIC) { unpacked(content) } else { content.to_vec() }
+    }
+
     #[test]
     fn each_file_of_the_page_has_a_name_of_its_own() {
         assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
-    /// On a slow connection, the time to load a page depends on its size.
+    /// On a slow connection, the time to load a page depends on its packed size; a slow board has to read the whole.
     #[test]
-    fn the_page_weighs_less_than_150_kb_in_each_language() {
+    fn the_page_weighs_less_than_55_kb_packed_and_150_kb_unpacked_in_each_language() {
         for language in Page::embedded().languages() {
             let words = format!("words/{language}.json");
-            let loaded = FILES.iter().filter(|(name, _)| !name.starts_with("words/") || *name == words);
-            let bytes: usize = loaded.map(|(_, content)| content.len()).sum();
+            let loaded = || FILES.iter().filter(|(name, _)| !name.starts_with("words/") || *name == words);
+            let packed: usize = loaded().map(|(_, content)| content.len()).sum();
+            assert!((20_000..55_000).contains(&packed), "{language}: {packed} bytes packed");
+            let bytes: usize = loaded().map(|(name, _)| content(name).len()).sum();
             assert!((100_000..150_000).contains(&bytes), "{language}: {bytes} bytes");
         }
     }
 
     #[test]
     fn scripts_and_styles_are_served_without_lines_of_comment() {
-        let content =
-            |wanted: &str| FILES.iter().find(|(name, _)| *name == wanted).map(|(_, content)| *content).unwrap();
+        let text = |name: &str| String::from_utf8(content(name)).unwrap();
         for name in ["main.js", "state.js", "style.css"] {
-            let text = std::str::from_utf8(content(name)).unwrap();
+            let text = text(name);
             let odd =
                 text.lines().find(|line| line.is_empty() || line.starts_with([' ', '/']) && !line.starts_with("/^"));
             assert_eq!(odd, None, "{name}");
         }
-        let style = std::str::from_utf8(content("style.css")).unwrap();
+        let style = text("style.css");
         let blank = ["{ ", " }", "; ", ": "].iter().find(|blank| style.contains(**blank));
         assert_eq!(blank, None, "blanks of a style are for people");
         assert!(style.contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
-        let main = std::str::from_utf8(content("main.js")).unwrap();
+        let main = text("main.js");
         assert!(main.starts_with("import ") && main.ends_with("boot();\n"), "{main:.60}");
     }
 
     #[test]
     fn the_page_waits_for_each_answer_as_the_table_of_routes_says() {
-        let script = FILES.iter().find(|(name, _)| *name == "api.js").map(|(_, content)| *content).unwrap();
-        let script = std::str::from_utf8(script).unwrap();
+        let script = String::from_utf8(content("api.js")).unwrap();
         let row = |method: &str, path: &str, asked: &str| {
             let wait = deadline_of(method, path).page().as_secs();
             format!("\"{method} {asked}\":{wait}")
@@ -259,6 +311,31 @@ mod tests {
         assert!(names.contains(&"index.html") && names.contains(&"words/en.json"), "{names:?}");
         let others = |name: &&str| name.ends_with(".md") || name.starts_with("tests/") || *name == "package.json";
         assert!(!names.iter().any(others), "{names:?}");
+    }
+
+    #[test]
+    fn a_client_that_accepts_gzip_gets_a_packed_file_and_others_an_unpacked_one() {
+        let page = Page::embedded();
+        let accepting = |codings: Option<&'static str>| {
+            let codings = codings.map(|codings| (ACCEPT_ENCODING, HeaderValue::from_static(codings)));
+            page.answer("/assets/main.js", &codings.into_iter().collect()).unwrap()
+        };
+        let (_, stored) = FILES.iter().find(|(name, _)| *name == "main.js").unwrap();
+        let length = |answer: &Answer| hyper::body::Body::size_hint(answer.body()).exact().unwrap();
+        for codings in ["gzip", "gzip, deflate, br, zstd", "br;q=1.0, GZIP;q=0.8, *;q=0.1", "*"] {
+            let answer = accepting(Some(codings));
+            assert_eq!(answer.headers()[CONTENT_ENCODING], "gzip", "{codings}");
+            assert_eq!(length(&answer), u64::try_from(stored.len()).unwrap(), "{codings}");
+        }
+        for codings in
+            [None, Some("identity"), Some("gzip;q=0"), Some("br, *;q=0"), Some("gzip;q=0, *"), Some("gzip;q")]
+        {
+            let answer = accepting(codings);
+            assert_eq!(answer.headers().get(CONTENT_ENCODING), None, "{codings:?}");
+            assert_eq!(length(&answer), u64::try_from(content("main.js").len()).unwrap(), "{codings:?}");
+        }
+        let tags = [accepting(Some("gzip")), accepting(None)].map(|answer| answer.headers()[ETAG].clone());
+        assert!(tags[0] == tags[1] && tags[0].to_str().unwrap().starts_with("W/\""), "{tags:?}");
     }
 
     #[test]
