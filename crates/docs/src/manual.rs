@@ -1,4 +1,4 @@
-//! The generated tables of the manual (`docs/`), so that no fact is typed twice.
+//! The generated tables and programs of the manual (`docs/`), so that no fact is typed twice.
 //!
 //! A page marks the place of each table with `<!-- generated: NAME -->` and `<!-- end of NAME -->`. The text between
 //! the marks is replaced; the rest of the page is not changed.
@@ -26,6 +26,10 @@ const TABLES: &[(&str, Make)] = &[
     ("routes", tables::routes),
     ("fields of a sale", tables::fields_of_a_sale),
     ("fields of a close", tables::fields_of_a_close),
+    ("sale.sh", || tables::example("sh", include_str!("../../../tests/examples/sale.sh"))),
+    ("sale.py", || tables::example("python", include_str!("../../../tests/examples/sale.py"))),
+    ("sale.mjs", || tables::example("javascript", include_str!("../../../tests/examples/sale.mjs"))),
+    ("sale.rs", || tables::example("rust,ignore", include_str!("../../../tests/examples/sale.rs"))),
 ];
 
 /// Updates the tables in the pages of a folder. With `check` it writes nothing and fails when a table is out of date.

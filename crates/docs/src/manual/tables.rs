@@ -83,6 +83,11 @@ pub(super) fn parameters() -> String {
     table
 }
 
+/// Returns a program as the manual shows it.
+pub(super) fn example(language: &str, program: &str) -> String {
+    format!("```{language}\n{}\n```", program.trim_end())
+}
+
 /// Returns the table of the metrics, as the agent serves them.
 pub(super) fn metrics() -> String {
     let metrics = Metrics::new();
