@@ -17,7 +17,7 @@ target_of() {
     armhf) echo armv7-unknown-linux-gnueabihf ;;
     arm64) echo aarch64-unknown-linux-gnu ;;
     amd64) echo x86_64-unknown-linux-gnu ;;
-    *) fail "$1 is no architecture that is built here: armhf, arm64, amd64" ;;
+    *) fail "$1 is not known. The architectures are armhf, arm64, amd64" ;;
   esac
 }
 

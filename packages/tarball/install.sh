@@ -44,8 +44,8 @@ program() {
   for program in pos-agent pos-front; do put 755 "$program" "$prefix/bin/$program"; done
 }
 
-# Installs the boards' files. They are no documentation: a technician starts from one of them, also on a system without
-# documentation.
+# Installs the documents, the examples and the boards' files. The boards' files are in a separate folder, because a
+# technician needs them also on a system without documentation.
 papers() {
   for file in board/*/* board/*/pos-agent.service.d/*; do put 644 "$file" "$prefix/share/pos-agent/boards/${file#board/}"; done
   for file in rauc/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/$file"; done
@@ -81,7 +81,7 @@ tell_the_system() {
       systemctl daemon-reload
     fi
   else
-    echo "without systemd the user pos-agent, its folders and the start are yours: see packages/README.md in the source"
+    echo "without systemd, create the user pos-agent, its folders and the start yourself: see packages/README.md in the source"
   fi
   echo "installed below $prefix; next: /etc/pos-agent/config.toml, see $prefix/share/doc/pos-agent/README.md"
 }

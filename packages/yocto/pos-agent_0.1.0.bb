@@ -1,4 +1,4 @@
-# The prebuilt agent in an image: see packages/README.md. Not tested by this project's own CI.
+# Installs the prebuilt agent in an image: see packages/README.md. The project's own CI does not test this recipe.
 #
 # The tarballs of packages/build are in files/ next to this file.
 SUMMARY = "The open payment-terminal agent for embedded Linux"

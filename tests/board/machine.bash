@@ -14,9 +14,9 @@
 # The board's clock counts its instructions, 250 million in a second (-icount), so its deadlines and its figures are the
 # same on a busy machine. While the board is idle, its time follows the host's.
 
-# Seconds after which a board will never come up; it takes 10 to 20 s.
+# The time-out of a start in seconds; a board needs 10 to 20 s.
 readonly BOOT_PATIENCE=600
-# Seconds; longer than any command takes.
+# The time-out of a command in seconds.
 readonly PATIENCE=300
 
 readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
@@ -24,7 +24,7 @@ readonly LIBRARIES=$TOOLS/usr/lib/x86_64-linux-gnu:$TOOLS/lib/x86_64-linux-gnu
 QEMU_PID=
 JOBS=0
 SAID=
-# The port of this machine that leads to the board's port 8443, which is the front's.
+# The port of this machine that leads to the front's port 8443 on the board.
 FRONT_PORT=$((20000 + RANDOM % 20000))
 readonly FRONT_PORT
 
@@ -55,7 +55,7 @@ power_on() {
     case $word in root=*) root=${word#*=} ;; clock=*) clock=${word#*=} ;; esac
   done
   case $ARCH in
-    # Without highmem=off that kernel, which has no large addresses, sees no PCI.
+    # That kernel has no large addresses, and finds no PCI without highmem=off.
     armhf) machine=(qemu-system-arm -M "virt,highmem=off" -cpu cortex-a15) ;;
     *) machine=(qemu-system-aarch64 -M virt -cpu cortex-a53) ;;
   esac

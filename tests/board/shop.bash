@@ -13,7 +13,7 @@
 
 # The ledger's expected contents by amount, from each step; the last step compares them with the whole ledger.
 declare -A BOOKED=()
-# More keys than a reader uses here.
+# The first key counter of the reader. Another reader starts 300 higher, because no reader uses so many keys here.
 KEYS=0
 
 open_shop() {
@@ -27,7 +27,8 @@ open_shop() {
   sed -n 's/^token *//p' "$RUN/gateway" >"$RUN/hand/gateway-token"
 }
 
-# Starts a simulator with its output in a file of its name. Its input stays open: the simulator ends with it.
+# Starts a simulator with its output in a file of its name. The input stays open, because the simulator ends when its
+# input ends.
 simulate() {
   local name=$1 hand
   shift
@@ -35,9 +36,9 @@ simulate() {
   mkfifo "$RUN/$name.keys"
   exec {hand}<>"$RUN/$name.keys"
   "$POS_SIM" "$name" "$@" <"$RUN/$name.keys" >"$RUN/$name" 2>&1 &
-  # shellcheck disable=SC2004 # no number: it is a table by names
+  # shellcheck disable=SC2004 # the index is a name, not a number
   SIMULATORS[$name]=$!
-  # shellcheck disable=SC2004 # no number: it is a table by names
+  # shellcheck disable=SC2004 # the index is a name, not a number
   HANDS[$name]=$hand
 }
 
@@ -128,7 +129,7 @@ in_ledger() {
     shift 2
   fi
   BOOKED[$1]=$2
-  becomes_true "$patience" is_booked "$1" "$2" || fail "the ledger says of $1: \"$(booked "$1")\", and not: \"$2\""
+  becomes_true "$patience" is_booked "$1" "$2" || fail "the ledger has for $1: \"$(booked "$1")\", but expected is: \"$2\""
 }
 
 is_booked() {
@@ -137,7 +138,7 @@ is_booked() {
 
 # Checks that both copies of a receipt with this amount and these words are printed.
 printed() {
-  until_true "$PATIENCE" "two receipts over $1 say $2" has_receipts "$1" "$2" 2
+  until_true "$PATIENCE" "two receipts for $1 show $2" has_receipts "$1" "$2" 2
 }
 
 has_receipts() {
@@ -156,10 +157,10 @@ receipts() {
 books_agree() {
   local amount
   for amount in $(ledger "SELECT DISTINCT amount FROM payment"); do
-    [[ -n ${BOOKED[$amount]:-} ]] || fail "the ledger holds $amount, which no step has sold: $(booked "$amount")"
+    [[ -n ${BOOKED[$amount]:-} ]] || fail "the ledger has $amount, which no step has sold: $(booked "$amount")"
   done
   for amount in "${!BOOKED[@]}"; do
-    is_booked "$amount" "${BOOKED[$amount]}" || fail "in the end the ledger says of $amount: $(booked "$amount"), and not: ${BOOKED[$amount]}"
+    is_booked "$amount" "${BOOKED[$amount]}" || fail "at the end the ledger has for $amount: $(booked "$amount"), but expected is: ${BOOKED[$amount]}"
   done
   [[ -z $(ledger "SELECT why FROM refusal") ]] || fail "the gateway refused: $(ledger "SELECT why FROM refusal")"
 }

@@ -10,26 +10,26 @@ readonly RUNNING='/proc/$(systemctl show pos-agent -P MainPID)'
 # Later than any version.
 readonly LATER=99:1
 
-# name | what it proves
+# name | test
 readonly STEPS="\
-install      | the package is installed with dpkg, its unit is ready, the doctor finds no fault, what runs is the package's program
-sales        | insert, tap and swipe; a decline; a reversal; an answer that is lost
+install      | dpkg installs the package, its unit is ready, the doctor finds no fault, and the package's program runs
+sales        | insert, tap and swipe; a decline; a reversal; a lost answer
 figures      | memory when idle and in a sale, time to READY, processor time of a sale
-front        | the page comes over HTTPS with the board's own certificate; a till is paired; its sale outlives the front's kill -9
-replug       | the reader's cable is pulled and put back; the service is not restarted
-watchdog     | an agent that hangs (SIGSTOP) is restarted by systemd
-stop         | SIGTERM in the middle of a sale; the next start takes the payment back
+front        | the page over HTTPS with the board's own certificate; a till is paired; its sale survives a kill -9 of the front
+replug       | the reader's cable is pulled and plugged in again; the service does not restart
+watchdog     | systemd restarts an agent that hangs (SIGSTOP)
+stop         | SIGTERM during a sale; the next start reverses the payment
 second-agent | another agent on the same journal is refused
 directory    | a reader's port that is a folder
 credential   | the gateway's token is missing
-encrypted    | the gateway's token is encrypted for this board, as the example in the package has it
-full-disk    | no room for the journal: no sale, nothing lost, and it goes on when there is room
-power-cut    | the power goes while the gateway is asked; the payment is taken back when it is there again
-clock        | the board believes that it is 1970
+encrypted    | the gateway's token is encrypted for this board, as in the package's example
+full-disk    | no space for the journal: no sale, no loss, and sales again when there is space
+power-cut    | the power fails during the gateway's request; the next start reverses the payment
+clock        | the board's clock shows 1970
 read-only    | a start without a battery, with a read-only root and a writable /var/lib/pos-agent
-upgrade      | a later package, and back to the earlier one: configuration, token and journal stay, the front runs on with the agent
+upgrade      | a later package, and back to the earlier one: configuration, token and journal stay, front and agent run
 remove       | the package is removed and purged: the journal stays
-books        | the gateway's whole ledger is what the steps sold"
+books        | the gateway's whole ledger matches the sales of the steps"
 
 step_install() {
   local in_package
@@ -46,7 +46,7 @@ step_install() {
   is_ready
   must "sha256sum <$AGENT; sha256sum <$RUNNING/exe; readlink $RUNNING/exe"
   [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
-    fail "the package holds $in_package, and on the board are installed, run, and where: $SAID"
+    fail "the package has $in_package; the board's installed program, running program and path are: $SAID"
   echo "   installed and running: sha256 $in_package, as in the package"
   # 75: only warnings.
   guest "pos-agent doctor" || [[ $? == 75 ]] || fail "the doctor: $SAID"
@@ -63,7 +63,7 @@ step_sales() {
   approves 10.04 tap-pin tap
   ends_with 0 guest "pos-agent reverse sale-10.04"
   in_ledger 10.04 "DB reversed, RV approved"
-  # The till is told when the payment has been found and reversed.
+  # The till gets the outcome after the payment is found and reversed.
   ends_with 5 sell 10.73 chip-pin insert
   in_ledger -t 60 10.73 "DB reversed, RV approved"
 }
@@ -98,22 +98,22 @@ ticks() {
   echo $((user + system))
 }
 
-# From this machine, as from the shop's network. The agent gives the front's user two tills, the page's and one that may
-# be paired.
+# Connects from this machine, as from the shop's network. The agent gives the front's user two tills: the page's, and
+# one that may be paired.
 step_front() {
   local request code token sale=11.21 seen
   starts_front
   must "pos-front certificate --pem"
   echo "$SAID" >"$RUN/front-ca.pem"
-  grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front serves no page"
-  ask_front /front/health --cacert /dev/null 2>/dev/null && fail "the front's certificate is believed without its CA"
+  grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front does not serve the page"
+  ask_front /front/health --cacert /dev/null 2>/dev/null && fail "the front's certificate is accepted without its CA"
   must "pos-front pair open"
   request=$(ask_front /front/pair -d '{"name":"kasse-2"}' | sed -n 's/.*"request":"\([^"]*\)".*/\1/p')
   must "pos-front pair list"
   code=$(grep 'kasse-2 at' <<<"$SAID" | cut -d ' ' -f 1)
   must "pos-front pair approve $code"
   token=$(ask_front "/front/pair/$request" -d "{\"code\":\"$code\"}" | sed -n 's/.*"token":"\([^"]*\)".*/\1/p')
-  [[ -n $token ]] || fail "the till with the code $code is given no token"
+  [[ -n $token ]] || fail "the till with the code $code gets no token"
   seen=$(wc -l <"$RUN/reader")
   sell_by_front "$token" "$sale" | grep -q '"state":"waiting-for-card"' || fail "the front begins no sale"
   until_true "$PATIENCE" "the reader asks for a card" reader_asks "$seen"
@@ -123,7 +123,7 @@ step_front() {
   in_ledger -t "$PATIENCE" "$sale" "DB approved"
   printed "$sale" APPROVED
   front_is_up
-  sell_by_front "$token" "$sale" | grep -q '"outcome":"approved".*"replayed":true' || fail "the front that was killed has another sale"
+  sell_by_front "$token" "$sale" | grep -q '"outcome":"approved".*"replayed":true' || fail "after the kill the front has another sale"
   in_ledger "$sale" "DB approved"
   # shellcheck disable=SC2016 # it is the guest that asks
   must 'cd /proc/$(systemctl show pos-front -P MainPID); grep VmRSS status; stat -c %U .'
@@ -137,7 +137,7 @@ stops_front() {
   must "systemctl stop pos-front; rm /etc/pos-agent/front.toml"
 }
 
-# Writes the front's own configuration; and in the agent's, once, the tills of the front's user.
+# Writes the front's own configuration. Once, it also adds the tills of the front's user to the agent's configuration.
 starts_front() {
   printf '%s\n' 'names = ["kasse.local"]' 'tills = ["kasse-2"]' '[listen]' 'https = ["0.0.0.0:8443"]' '[page]' 'till = "counter"' \
     >"$RUN/hand/front.toml"
@@ -172,7 +172,7 @@ step_replug() {
   before=$SAID
   hand reader unplug
   pull reader
-  until_guest "the agent misses its reader" "! pos-agent status >/dev/null"
+  until_guest "the agent reports that its reader is missing" "! pos-agent status >/dev/null"
   guest "pos-agent status" || true
   grep -q 'no reader at /dev/serial/by-id/' <<<"$SAID" || fail "without a reader the status says: $SAID"
   hand reader plug
@@ -189,7 +189,7 @@ step_watchdog() {
   before=$SAID
   must "kill -STOP $before"
   until_guest "systemd has started another agent" "pid=\$(systemctl show pos-agent -P MainPID); [ \$pid != 0 ] && [ \$pid != $before ]"
-  guest "journalctl -b -u pos-agent -o cat --no-pager | grep -i watchdog" || fail "systemd's log says nothing of the watchdog"
+  guest "journalctl -b -u pos-agent -o cat --no-pager | grep -i watchdog" || fail "systemd's log does not mention the watchdog"
   tell
   is_ready
   approves 13.01 tap tap
@@ -267,8 +267,8 @@ step_encrypted() {
   approves 17.13 tap tap
 }
 
-# An agent that runs has freed space at its start and goes on (400 such sales were tried by hand;
-# tests/journal/journal.rs and the storms test an agent without any space). An agent that starts needs some space.
+# A running agent has freed space at its start, and continues (400 such sales were tried by hand). An agent that starts
+# needs some space. tests/journal/journal.rs and the storms test an agent without any space.
 step_full_disk() {
   local head sale
   restart
@@ -283,18 +283,18 @@ step_full_disk() {
   head=$SAID
   must "systemctl stop pos-agent"
   fill_the_disk
-  guest "systemctl start pos-agent" && fail "without room for its journal the agent starts"
+  guest "systemctl start pos-agent" && fail "the agent starts without space for its journal"
   must "journalctl -b -u pos-agent -o cat --no-pager -n 20 | grep '^pos-agent:' | tail -n 1"
   tell
   says "the journal"
   says "space"
-  guest "pos-agent sale 18.01 --reference sale-18.01" && fail "without room for the journal a sale was taken: $SAID"
+  guest "pos-agent sale 18.01 --reference sale-18.01" && fail "the agent took a sale without space for the journal: $SAID"
   [[ -z $(booked 18.01) ]] || fail "the gateway was asked: $(booked 18.01)"
   must "rm /var/lib/pos-agent/filling"
   # It tries again automatically.
   is_ready
   approves 18.02 chip-pin insert
-  guest "pos-agent journal verify --head $head" || fail "the journal is not what it was: $SAID"
+  guest "pos-agent journal verify --head $head" || fail "the journal has changed: $SAID"
 }
 
 fill_the_disk() {
@@ -307,7 +307,7 @@ step_power_cut() {
   begin_sale 19.71 chip-pin insert
   until_true "$PATIENCE" "the gateway has the request" is_booked 19.71 "DB approved"
   power_cut
-  is_booked 19.71 "DB approved" || fail "the ledger changed in the dark: $(booked 19.71)"
+  is_booked 19.71 "DB approved" || fail "the ledger changed without power: $(booked 19.71)"
   power_on
   in_ledger -t "$PATIENCE" 19.71 "DB reversed, RV approved"
   is_ready
@@ -315,7 +315,7 @@ step_power_cut() {
   approves 19.01 chip-pin insert
 }
 
-# Neither the board nor the reader knows the time; once the board learns it, the agent goes on.
+# Neither the board nor the reader knows the time. When the board learns it, the agent takes sales.
 step_clock() {
   other_reader
   must "date -s 1970-01-02; systemctl restart pos-agent"
@@ -326,8 +326,8 @@ step_clock() {
 }
 
 no_sale_without_a_clock() {
-  # Its USB port appears some seconds after the agent: until then the reader is missing too.
-  until_guest "the clock is what is wrong, and nothing else" "case \$(pos-agent status || true) in
+  # The reader's USB port appears some seconds after the agent: until then the reader is missing too.
+  until_guest "only the clock is wrong" "case \$(pos-agent status || true) in
       *reader-absent*|*reader-opening*|*reader-restarting*) false ;;
       *'neither the board'*'clock nor the reader'*'can be right'*) true ;;
       *) false ;;
@@ -348,7 +348,7 @@ step_read_only() {
   no_sale_without_a_clock 21.01
   must "date -s @$(date +%s)"
   guest "! touch /usr/written 2>/dev/null && touch /var/lib/pos-agent/written && rm /var/lib/pos-agent/written" ||
-    fail "the root can be written, or the journal's place cannot"
+    fail "the root is writable, or the journal's folder is not"
   is_ready
   approves 21.02 chip-pin insert
   guest "pos-agent journal verify" || fail "the journal: $SAID"
@@ -370,12 +370,12 @@ step_upgrade() {
     guest "dpkg -i /hand/$package.deb" || fail "dpkg -i $package.deb: $SAID"
     must "dpkg-query -W -f '\${Version} \${db:Status-Abbrev}' pos-agent; echo; readlink $RUNNING/exe"
     echo "   $(head -n 1 <<<"$SAID")"
-    [[ $SAID == "$([[ $package == later ]] && echo "$LATER" || echo "$version") ii "$'\n'"$AGENT" ]] || fail "installed and running are: $SAID"
+    [[ $SAID == "$([[ $package == later ]] && echo "$LATER" || echo "$version") ii "$'\n'"$AGENT" ]] || fail "the installed version and the running program are: $SAID"
     is_ready
     front_is_up
     # shellcheck disable=SC2016 # it is the guest that asks
     must 'readlink /proc/$(systemctl show pos-front -P MainPID)/exe'
-    [[ $SAID == /usr/bin/pos-front ]] || fail "the front that runs is $SAID"
+    [[ $SAID == /usr/bin/pos-front ]] || fail "the running front is $SAID"
     must "sha256sum /etc/pos-agent/*"
     [[ $SAID == "$kept" ]] || fail "the configuration was changed: $SAID"
     guest "pos-agent journal verify --head $head" || fail "the journal: $SAID"
@@ -387,7 +387,7 @@ step_upgrade() {
   stops_front
 }
 
-# Packs the package again, with a version that is later than any.
+# Packs the package again, with the version LATER.
 repack_later() {
   local folder=$RUN/later
   rm -rf "$folder"
@@ -396,7 +396,7 @@ repack_later() {
   dpkg-deb --root-owner-group -Zgzip --build "$folder" "$RUN/hand/later.deb" >/dev/null
 }
 
-# The program is copied, to read the journal after the package is removed.
+# Copies the program first, because it reads the journal after the package is removed.
 step_remove() {
   local head
   is_writable
@@ -422,14 +422,14 @@ step_books() {
 
 # ---- Helpers
 
-# Checks that a sale is approved: told to the till, booked by the gateway, printed twice.
+# Checks that a sale is approved: at the till, in the gateway's ledger, and on two receipts.
 approves() {
   sell "$@" || fail "the sale of $1 ended with $?: $SAID"
   in_ledger "$1" "DB approved"
   printed "$1" APPROVED
 }
 
-# Runs it in the guest; it must succeed.
+# Runs a script in the guest; it must succeed.
 must() {
   guest "$1" || fail "\"$1\" ended with $?: $SAID"
 }
@@ -439,7 +439,7 @@ ends_with() {
   local wanted=$1 code=0
   shift
   "$@" || code=$?
-  ((code == wanted)) || fail "\"$*\" ended with $code and not with $wanted: $SAID"
+  ((code == wanted)) || fail "\"$*\" ended with $code, but expected is $wanted: $SAID"
 }
 
 # Prints the last output, for a person.
@@ -450,7 +450,7 @@ tell() {
 
 # Checks that the last output contains these words.
 says() {
-  grep -qF -- "$1" <<<"$SAID" || fail "nothing is said of \"$1\": $SAID"
+  grep -qF -- "$1" <<<"$SAID" || fail "the output does not contain \"$1\": $SAID"
 }
 
 restart() {
@@ -469,7 +469,7 @@ until_guest() {
     sleep 0.2
   done
   echo \"\$said\"
-  exit 1" || fail "it does not happen that $1: $SAID"
+  exit 1" || fail "not in time: $1: $SAID"
 }
 
 # Puts the journal's head, as `journal verify` shows it, in SAID.

@@ -5,7 +5,7 @@ const at = process.env.POS_AGENT ?? "http://127.0.0.1:8650";
 const token = readFileSync(process.env.POS_AGENT_TOKEN_FILE, "utf8").trim();
 const [reference, amount] = process.argv.slice(2);
 
-/** A request whose answer is lost is sent again as it was: the reference makes one sale of it. */
+/** Sends a request. When the answer is lost, it sends it again: the reference makes both one sale. */
 async function ask(path, body, accept = "application/json") {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Accept: accept };
   const request = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };

@@ -12,7 +12,7 @@ with open(os.environ["POS_AGENT_TOKEN_FILE"]) as file:
 
 
 def ask(path, body=None, accept="application/json"):
-    """A request whose answer is lost is sent again as it was: the reference makes one sale of it."""
+    """Sends a request. When the answer is lost, it sends it again: the reference makes both one sale."""
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", "Accept": accept}
     data = None if body is None else json.dumps(body).encode()
     for attempt in range(10):
