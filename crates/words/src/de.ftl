@@ -1,6 +1,6 @@
 # Deutsch. In jeder Sprache stehen dieselben Texte in derselben Reihenfolge; wer was liest, steht in lib.rs.
 # Kassenpersonal: ein Satz, was geschah und was zu tun ist. Kunde: Großbuchstaben wie auf Belegen, kein Punkt, nichts Technisches,
-# kein Wort über 21 Buchstaben. Technik: Ursache und Abhilfe.
+# kein Wort über 21 Buchstaben. Technik: Ursache und Abhilfe. Absagen und Status, für beide: am Anfang klein, ohne Punkt.
 
 decimal-separator = ,
 date-and-time = { $day }.{ $month }.{ $year } { $time }
@@ -189,6 +189,232 @@ open-under-way = NOCH NICHT FERTIG
 open-unreadable = NICHT LESBAR
 open-reserved = RESERVIERT, NICHT GEBUCHT
 and-more = und { $count } weitere
+
+## Warum ein Auftrag nicht ausgeführt wird
+
+refused-amount-differs = die Referenz { $reference } gehört schon zu einem anderen Vorgang ({ $kind } { $amount }); eine neue Referenz verwenden
+refused-busy = das Terminal ist mit dem Vorgang { $reference } der Kasse { $till } beschäftigt; warten oder ihn abbrechen
+refused-busy-elsewhere = das Terminal ist mit dem Vorgang einer anderen Kasse beschäftigt; danach nochmals versuchen
+refused-not-ready = das geht jetzt nicht: { $why }
+refused-nothing-typed = es wurde kein Betrag eingegeben: { $why }
+refused-no-signature = es ist keine Unterschrift zu vergleichen: { $state }
+refused-signature-accepted = die Unterschrift wurde schon angenommen: { $state }
+refused-signature-refused = die Unterschrift wurde schon abgelehnt: { $state }
+refused-no-confirmation = es ist nichts zu bestätigen: { $state }
+refused-all-taken = die Kasse hat schon alles angenommen: { $state }
+refused-part-taken = die Kasse hat davon schon { $amount } angenommen: { $state }
+refused-nothing-taken = die Kasse hat schon abgelehnt: { $state }
+refused-no-receipt = vor dem Ergebnis gibt es keinen Beleg: { $state }
+refused-not-possible = das ist nicht möglich: { $why }
+refused-parameter = { $name } ist so nicht möglich: { $why }
+refused-amount = dieser Betrag ist nicht möglich: { $why }
+refused-tip = dieses Trinkgeld ist nicht möglich: { $why }
+refused-training-off = der Schulungsmodus ist an diesem Terminal ausgeschaltet; um ihn zu erlauben, allowed = true in [training] setzen
+refused-currency = { $wanted } kann nicht belastet werden: dieses Terminal nimmt nur { $terminal }; die Währung weglassen, oder siehe currency in [terminal]
+refused-none-yet = die Kasse { $till } hat noch keinen Vorgang
+refused-no-such-sale = die Kasse { $till } hat keinen Vorgang mit der Referenz { $reference }
+refused-no-close-yet = es gibt noch keinen Tagesabschluss; pos-agent close macht einen
+refused-close-not-made = der nächste Tagesabschluss ist noch nicht gemacht; pos-agent close macht ihn
+refused-no-such-close = es gibt keinen Tagesabschluss { $number }; GET /v1/closes oder pos-agent close list nennt sie
+refused-line = lines[{ $at }] kann nicht gedruckt werden: { $why }
+refused-printer = das kann nicht gedruckt werden: { $why }
+refused-gateway = das Gateway antwortet nicht: { $why }
+refused-journal = das Journal ist nicht benutzbar: { $why }
+
+## Wozu ein Recht fehlt
+
+denied-lacks = { $caller } braucht { $purpose } { $rights }; ergänzen in { $key }
+denied-nameless = { $caller } braucht { $purpose } { $rights }; PrivateUsers=no in der Unit des Agenten setzen, dann nennt das System den Benutzer
+denied-not-its-till = { $caller } handelt für { $tills } und nicht für die Kasse { $till }; ?till= weglassen
+denied-not-its-till-of-peer = { $caller } handelt für { $tills } und nicht für die Kasse { $till }; ergänzen in { $key }
+denied-which-till = die Kasse mit ?till= nennen, eine von: { $tills }
+denied-operator-required = dafür muss ein Bediener angemeldet sein: eine Sitzung öffnen (POST /v1/sessions) und als Pos-Session senden; in der Shell --operator NAME anfügen
+denied-role = { $operator } ist als { $role } angemeldet; das braucht die Rolle { $needs }
+one-role = { $first } oder { $other }
+denied-stated-operator = operator: hier melden sich Bediener an, die Kasse kann keinen nennen; um das zu erlauben, setzen: { $key }
+denied-stated-operator-of-peer = operator: hier melden sich Bediener an, die Kasse kann keinen nennen; um das zu erlauben, die Kasse ergänzen in { $key }
+denied-only-at-the-socket = dafür reicht kein Token; am Terminal über den Unix-Socket anfragen, wie pos-agent es tut
+one-right = das Recht { $rights }
+several-rights = die Rechte { $rights }
+one-of-rights = eines der Rechte { $rights }
+for-this = dafür
+for-other-till = für die Vorgänge einer anderen Kasse
+for-earlier-of-other-till = für den Bezug auf den Vorgang einer anderen Kasse
+for-unknown-payment = für den Bezug auf eine Zahlung, die dieses Terminal nicht kennt,
+for-authentication = für die Angabe, wie eine gespeicherte Karte geprüft ist,
+caller-till = die Kasse { $till }
+caller-user = der Benutzer { $user }
+caller-nameless = ein Benutzer, den das System nicht nennt,
+key-of-token = { $key } der [[till.token]] mit till = "{ $till }"
+key-of-peer = { $key } der [[till.peer]] mit uid = { $user }
+key-of-user = { $key } einer [[till.peer]] mit uid = { $user }, oder für alle Benutzer des Sockets in rights von [till.socket]
+key-of-socket = rights von [till.socket]
+
+## Warum ein Auftrag an der Anmeldung scheitert
+
+operator-wrong-pin = der Name oder die PIN ist falsch
+operator-locked = zu viele falsche PINs; in { $seconds } s nochmals versuchen, oder Aufsicht oder Techniker entsperren lassen (pos-agent operator unlock NAME)
+operator-pin-under-way = eine andere PIN wird gerade geprüft; nochmals versuchen
+operator-session-ended = mit dieser Sitzung ist kein Bediener angemeldet: sie ist beendet oder gehört einer anderen Kasse; neu anmelden (POST /v1/sessions)
+operator-supervisor-needed = das muss die Aufsicht bestätigen ({ $command }): bestätigen lassen (POST /v1/approvals) und als Pos-Supervisor senden, oder die Aufsicht meldet sich an
+operator-not-approved = die Aufsicht hat diesen Auftrag nicht bestätigt: { $why }
+operator-no-supervisor = { $name } gehört nicht zur Aufsicht und kann das nicht bestätigen
+operator-unknown = es gibt keinen Bediener { $name }; pos-agent operator list zeigt alle
+operator-exists = den Bediener { $name } gibt es schon; eine andere PIN setzen (pos-agent operator pin), oder den Bediener zuerst entfernen
+operator-too-many = es gibt { $most } Bediener, mehr sind nicht möglich; zuerst einen entfernen
+approval-unknown = die Bestätigung ist verbraucht, beendet oder älter als zwei Minuten
+approval-other-till = die Bestätigung wurde an einer anderen Kasse gegeben
+approval-other-operator = die Bestätigung gilt für einen anderen Bediener
+approval-other-command = die Bestätigung gilt für { $approved }, und dies ist { $command }
+command = { $kind } { $amount }{ $of }{ $card }{ $tip }{ $typed }, Referenz { $reference }
+command-of-transaction = , Vorgang { $number }
+command-of-payment = , Zahlung { $payment }
+command-of-card = , gespeicherte Karte { $registration }
+command-with-tip = , mit Trinkgeld
+command-typed = , Kartennummer eingetippt
+
+## Einzelheiten: das Terminal
+
+nothing-typed = die Eingabe war leer
+reader-in-use = der Kartenleser ist in Gebrauch
+amount-being-typed = am Kartenleser wird ein Betrag eingegeben
+terminal-stopping = das Terminal wird beendet
+no-random-numbers = das System liefert keine Zufallszahlen ({ $why })
+command-not-resolved = der Auftrag wurde nicht aufgelöst; nochmals anfragen
+pin-not-digested = der Prüfwert der PIN ließ sich nicht berechnen; nochmals versuchen
+training-busy = der Schulungsmodus hat zu viel zu tun; nochmals anfragen
+training-within = dies ist schon der Schulungsmodus
+state-unknown = wie der Vorgang steht, ist erst bekannt, wenn das Journal beschreibbar ist; dann nochmals antworten
+no-printer = das Terminal hat keinen Drucker; siehe [[printer]] in der Konfiguration
+training-not-printed = Belege des Schulungsmodus werden gezeigt und nie gedruckt
+looks-like-card-number = das sieht wie eine Kartennummer aus, die nur in den Kartenleser gehört; einen anderen Wert verwenden
+
+## Einzelheiten: Beträge
+
+above-limit = { $amount } ist über der Grenze des Terminals von { $limit }; siehe max-amount in [terminal]
+limit-of-other-currency = das Terminal hat eine Grenze von { $limit } und nimmt keine andere Währung; siehe max-amount in [terminal]
+tip-above-amount = das Trinkgeld von { $tip } ist höher als der Betrag von { $amount }; die Eingabe prüfen
+total-not-possible = Betrag und Trinkgeld zusammen: { $why }
+nothing-given = ohne eine frühere Zahlung, die dieses Terminal kennt, wird nichts ausgezahlt; um es zu erlauben, max-credit-amount in [terminal] setzen
+given-in-other-currency = ausgezahlt wird nur in { $currency }; siehe max-credit-amount in [terminal]
+above-given-limit = { $amount } ist über der Grenze von { $limit } für Auszahlungen; siehe max-credit-amount in [terminal]
+
+## Einzelheiten: der frühere Vorgang
+
+not-of-training = der Schulungsmodus führt Vorgänge des Schulungsmodus aus, und nur diese
+payment-not-of-training = die Zahlung { $payment } ist nicht aus dem Schulungsmodus
+payment-of-training = die Zahlung { $payment } ist aus dem Schulungsmodus und hat kein Geld bewegt; "training" in der Anfrage ergänzen
+transaction-not-of-training = der Vorgang { $number } ist nicht aus dem Schulungsmodus
+transaction-of-training = der Vorgang { $number } ist aus dem Schulungsmodus und hat kein Geld bewegt
+of-another-account = der Vorgang { $number } begann mit einem anderen Konto beim Gateway (anderes entity-id in [gateway]); mit diesem Konto kann ihm keiner folgen
+no-transaction-number = dieses Terminal hat keinen Vorgang { $number }
+is-reversal = die Zahlung { $payment } ist die selbsttätige Rücknahme des Vorgangs { $number }; ihr kann nichts folgen
+amount-needed = ein Betrag ist nötig, weil dieses Terminal die Zahlung nicht kennt
+needs-more = die Art { $kind } braucht mehr Felder
+no-id = { $name } muss aus 32 Buchstaben und Ziffern bestehen
+rest-references-used = beide Referenzen für die Erstattung des Rests sind vergeben; alles annehmen und den Rest einzeln erstatten
+no-decision-awaited = der Vorgang { $number } wartet auf keine Entscheidung; pos-agent status nennt die, die warten
+transaction-ended = der Vorgang { $number } ist beendet
+older-than-copy = nach dem Vorgang { $number } zeigte sich, dass dieses Journal eine alte Kopie ist: seine späteren Erstattungen und Abrechnungen können hier fehlen; im Back-Office des Gateways erledigen
+not-compared-yet = das Gateway hat noch nicht gesagt, ob dieses Journal eine alte Kopie ist, in der Erstattungen fehlen; gleich nochmals versuchen
+list-incomplete = die Liste des Gateways ist nicht vollständig, das Journal kann eine alte Kopie sein; nur einer Zahlung, die nachgefragt werden kann, kann etwas folgen
+cannot-be-looked-up = das Journal kann eine alte Kopie sein, und der Vorgang { $number } kann nicht nachgefragt werden ({ $why }); später nochmals versuchen
+not-listed-by-gateway = das Gateway führt ihn nicht auf
+linked-unknown = das Gateway hat { $count } Vorgänge zum Vorgang { $number }, die dieses Journal nicht kennt; im Back-Office des Gateways erledigen
+
+## Was der Status meldet: der Kartenleser; { $why } ist der Satz des Geräts mit der Abhilfe
+
+attention-reader-opening = der Kartenleser wird geöffnet; kurz warten
+attention-reader-absent = der Kartenleser ist nicht zu finden: { $why }
+attention-reader-other-device = statt des Kartenlesers ist ein anderes Gerät angeschlossen: { $why }
+attention-reader-not-listed = dieser Kartenleser gehört nicht zu diesem Terminal: { $why }
+attention-reader-no-keys = der Kartenleser hat keine Schlüssel: { $why }
+attention-reader-clear-data = der Kartenleser sendet Kartendaten unverschlüsselt und wird nicht benutzt: { $why }
+attention-reader-not-encrypting = der Kartenleser verschlüsselt nicht, wie er muss, und wird nicht benutzt: { $why }
+attention-reader-flooding = der Kartenleser sendet ohne Ende: { $why }
+attention-reader-restarting = der Kartenleser startet neu: { $why }
+attention-reader-card-left = die Karte der letzten Zahlung steckt noch im Leser: herausnehmen
+attention-reader-keys-low = der Kartenleser hat Schlüssel für noch { $count } Zahlungen: neue einspielen lassen
+
+## Was der Status meldet: das Gateway
+
+attention-gateway-unreachable = das Gateway ist nicht erreichbar: { $why }
+attention-gateway-no-answer = das Gateway antwortet nicht: { $why }
+attention-gateway-out-of-order = das Gateway hat eine Störung: { $why }
+attention-gateway-throttles = das Gateway hat zu viele Anfragen; kurz warten
+attention-gateway-refuses-request = das Gateway hat den letzten Vorgang als ungültig abgelehnt{ $detail }; eine andere Karte hilft nicht; entity-id in [gateway] und die Felder der Kasse prüfen
+attention-gateway-refuses-token = das Gateway nimmt unser Token nicht an: { $why }
+attention-gateway-untrusted-certificate = dem Zertifikat des Gateways ist nicht zu trauen: { $why }
+attention-gateway-certificate-expired = das Zertifikat des Gateways ist abgelaufen: { $why }
+attention-gateway-own-certificate-refused = das Gateway nimmt unser Zertifikat nicht an: { $why }
+attention-gateway-own-certificate-expired = unser Zertifikat für das Gateway ist abgelaufen: { $why }
+attention-gateway-cannot-be-asked = das Gateway kann nicht gefragt werden: { $why }
+attention-gateway-certificate-ends = das Zertifikat des Gateways läuft ab: { $why }
+attention-ca-certificate-ends = das Zertifikat der CA läuft ab: { $why }
+attention-own-certificate-ends = unser Zertifikat läuft ab: { $why }
+attention-token-ends = unser Token läuft ab: { $why }
+attention-gateway-files-unused = geänderte Dateien für das Gateway passen nicht, die früheren gelten weiter: { $why }
+
+## Was der Status meldet: Drucker
+
+attention-printer-no-paper = der Drucker{ $name } hat kein Papier: { $why }
+attention-printer-paper-low = der Drucker{ $name } hat fast kein Papier mehr: { $why }
+attention-printer-cover-open = der Drucker{ $name } ist offen: { $why }
+attention-printer-paper-jam = der Drucker{ $name } hat einen Papierstau: { $why }
+attention-printer-error = der Drucker{ $name } ist gestört: { $why }
+attention-printer-pausing = der Drucker{ $name } macht Pause: { $why }
+attention-printer-offline = der Drucker{ $name } ist offline: { $why }
+attention-printer-absent = der Drucker{ $name } ist nicht erreichbar: { $why }
+attention-printer-interrupted = der Drucker{ $name } brach in einem Beleg ab: { $why }
+attention-printer-silent = der Drucker{ $name } meldet seinen Zustand nicht: { $why }
+
+## Was der Status meldet: Uhren und Journal
+
+attention-clock-untrusted = weder die Uhr des Terminals noch die des Lesers kann stimmen; die Uhr des Terminals stellen (timedatectl) und kurz warten
+attention-clock-behind-journal = weder die Uhr des Terminals noch die des Lesers kann stimmen: die des Terminals zeigt { $board }, und der letzte Eintrag des Journals ist von { $latest }; die Uhr des Terminals stellen (timedatectl) und kurz warten, oder, wenn sie stimmt, siehe pos-agent journal set-clock-back --help
+attention-clocks-differ = die Uhren von Gateway und Terminal gehen { $seconds } s auseinander; die des Terminals stellen (timedatectl); wenn sie stimmt, dem Betreiber des Gateways sagen
+attention-reader-clock-differs = die Uhren von Gateway und Kartenleser, dessen Uhr hier gilt, gehen { $seconds } s auseinander; die des Terminals stellen (timedatectl); wenn sie stimmt, dem Betreiber des Gateways sagen
+attention-journal-full = das Journal ist voll: { $why }
+attention-journal-nearly-full = der Datenträger des Journals hat noch { $free } MiB frei; Platz schaffen (df -h, journalctl --vacuum-size=50M) und nie das Journal löschen
+attention-journal-cannot-be-written = das Journal ist nicht beschreibbar: { $why }
+attention-journal-old-copy = dieses Journal ist eine alte Kopie: { $why }; frühere offene Vorgänge warten auf pos-agent settle NUMMER --keep oder --reverse
+attention-journal-was-old-copy = dieses Journal war eine alte Kopie: von Vorgängen bis Nummer { $number } können Erstattungen, Stornos und Abrechnungen fehlen; diese im Back-Office des Gateways erledigen
+attention-journal-not-compared = das Gateway hat nicht gesagt, ob dieses Journal eine alte Kopie ist ({ $why }); bis dahin gibt es keine Erstattung, Abrechnung und Gutschrift, und frühere Rücknahmen warten; kann es nicht nach Datum gefragt werden, query-by-date = false in [gateway.assumptions] setzen
+attention-journal-list-incomplete = das Gateway hat nicht gesagt, ob dieses Journal eine alte Kopie ist ({ $why }); bis dahin gibt es keine Gutschrift, frühere Rücknahmen warten, und was einer früheren Zahlung folgt, wartet auf deren Nachfrage; kann es nicht nach Datum gefragt werden, query-by-date = false in [gateway.assumptions] setzen
+attention-journal-began-anew = dieses Journal ist neu, und das Gateway hat { $count } Zahlungen dieses Terminals aus den letzten Tagen: das Journal des früheren Terminals übernehmen (pos-agent journal adopt DATEI)
+copy-lacks-references = das Gateway hat { $count } Referenzen dieses Terminals, die das Journal nicht kennt (die letzte steht im Log)
+journal-is-old-copy = dieses Journal ist eine alte Kopie: { $why }
+gateway-time-unknown = seine Uhrzeit ist nicht bekannt: { $why }; siehe probe-path in [gateway.assumptions]
+sold-on-another-journal = dieses Terminal hat mit einem anderen Journal kassiert ({ $why }): bis jemand entscheidet, wird nichts belastet. Den Agenten anhalten; dann das richtige Journal zurücklegen oder übernehmen (pos-agent journal adopt DATEI); ist es verloren, dieses annehmen (pos-agent journal accept)
+journal-gone = { $why }; { $rescued }
+rescued-into-journal = alles wurde in das Journal kopiert: den Agenten neu starten, dann ist nichts verloren
+rescued-into-file = offene Vorgänge und die letzten sind in { $file }: das Journal zurücklegen, wenn es verschoben wurde. Ist es verloren, den Agenten anhalten, die Datei an seiner Stelle wegräumen, { $file } übernehmen (pos-agent journal adopt { $file }) und den Agenten starten
+rescued-nothing = das Journal hatte keinen Vorgang: den Agenten neu starten
+
+## Was der Status meldet: Vorgänge und Kassen
+
+attention-sale-unconfirmed = Vorgang { $reference } der Kasse { $till }: { $state }
+attention-sale-left-alone = der Vorgang { $reference } der Kasse { $till } ist offen: { $why }
+attention-signature-awaited = der Vorgang { $reference } der Kasse { $till } wartet: seine Unterschrift vergleichen
+attention-confirmation-awaited = der Vorgang { $reference } wartet, bis die Kasse { $till } ihn bestätigt
+attention-till-port-closed = Kassen mit Token können sich nicht verbinden: { $why }
+left-as-training = er ist aus dem Schulungsmodus und hat kein Geld bewegt: nichts davon geht an das Gateway
+left-to-another-account = er begann mit einem anderen Konto beim Gateway (anderes entity-id in [gateway])
+left-to-another-terminal = er ist vom Terminal { $theirs }, und dies ist { $ours }: hier kann er nicht geklärt werden; id in [terminal] berichtigen, wenn dies { $theirs } ist
+
+## Die Geräte im Status
+
+reader-is = { $model } { $firmware }, Seriennummer { $serial }
+gateway-not-asked-yet = noch nicht gefragt
+gateway-connected = verbunden
+gateway-answers = antwortet
+printer-is-ready = in Ordnung
+printer-not-used-yet = noch nicht benutzt
+printer-one-waits = { $why }; 1 Beleg wartet
+printer-some-wait = { $why }; { $count } Belege warten
+clock-of-board = die des Terminals
+clock-of-reader = die des Kartenlesers, weil die des Terminals nicht stimmen kann
+journal-written = wird geschrieben
 
 ## Gründe: Karte, Kunde und Geschäft
 
@@ -523,14 +749,14 @@ whose-is-not-said =
     .cashier = Die Bank sagt nicht, zu welcher Zahlung es gehört; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT
     .technician = Das Gateway sagt nicht, wem oder zu welcher Zahlung ein Vorgang gehört{ $detail }; den Betreiber fragen.
-rest-given-back-in-part =
-    .cashier = Was die Kasse nicht angenommen hat, ist nur zum Teil erstattet{ $detail }; was fehlt, selbst erstatten, unter neuer Referenz.
-    .customer = NUR TEILWEISE ERSTATTET{ $detail }
-    .technician = Die Erstattung dessen, was die Kasse nicht annahm, wurde nur zum Teil genehmigt{ $detail }; was fehlt, mit pos-agent refund erstatten.
 rest-not-given-back =
     .cashier = Der Teil, den die Kasse nicht angenommen hat, ist nicht erstattet{ $detail }; selbst erstatten, unter neuer Referenz.
     .customer = NICHT ERSTATTET
     .technician = Die Erstattung dessen, was die Kasse nicht annahm, wurde abgelehnt oder war nicht möglich{ $detail }; den Rest mit pos-agent refund erstatten.
+rest-given-back-in-part =
+    .cashier = Was die Kasse nicht angenommen hat, ist nur zum Teil erstattet{ $detail }; was fehlt, selbst erstatten, unter neuer Referenz.
+    .customer = NUR TEILWEISE ERSTATTET{ $detail }
+    .technician = Die Erstattung dessen, was die Kasse nicht annahm, wurde nur zum Teil genehmigt{ $detail }; was fehlt, mit pos-agent refund erstatten.
 done-twice =
     .cashier = Die Bank hat es zweimal ausgeführt; der Techniker klärt es mit der Bank.
     .customer = WIRD GEKLÄRT

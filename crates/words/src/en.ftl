@@ -1,7 +1,7 @@
 # English. Each language file has the same messages in the same order; lib.rs says who reads which message.
 # A message is text and { $arguments }. { $detail } is a colon and the text from the gateway, the reader or the system, or is empty.
 # Cashier: what happened and what to do, in a sentence. Customer: capitals, no full stop, no technical word, no word of more
-# than 21 letters (a row of the reader's display). Technician: cause and remedy.
+# than 21 letters (a row of the reader's display). Technician: cause and remedy. Refusals and status, for both: lower case, no full stop.
 
 decimal-separator = .
 date-and-time = { $day } { $month-name } { $year } { $time }
@@ -190,6 +190,232 @@ open-under-way = IN PROGRESS
 open-unreadable = CANNOT BE READ
 open-reserved = RESERVED, NOT CAPTURED
 and-more = and { $count } more
+
+## Refusals: a command that is not carried out
+
+refused-amount-differs = reference { $reference } already belongs to another transaction ({ $kind } { $amount }); use a new reference
+refused-busy = the terminal is busy with transaction { $reference } of till { $till }; wait for it or cancel it
+refused-busy-elsewhere = the terminal is busy with a transaction of another till; try again when that has ended
+refused-not-ready = this is not possible now: { $why }
+refused-nothing-typed = { $why }
+refused-no-signature = no signature is awaited: { $state }
+refused-signature-accepted = the signature was accepted already: { $state }
+refused-signature-refused = the signature was refused already: { $state }
+refused-no-confirmation = no confirmation is awaited: { $state }
+refused-all-taken = the till took all of it already: { $state }
+refused-part-taken = the till took { $amount } of it already: { $state }
+refused-nothing-taken = the till refused it already: { $state }
+refused-no-receipt = there is no receipt before the outcome: { $state }
+refused-not-possible = { $why }
+refused-parameter = { $name }: { $why }
+refused-amount = { $why }
+refused-tip = { $why }
+refused-training-off = training mode is off at this terminal; to allow it, set allowed = true of [training]
+refused-currency = { $wanted } cannot be charged: this terminal takes only { $terminal }; omit the currency, or see currency of [terminal]
+refused-none-yet = till { $till } has no transaction yet
+refused-no-such-sale = till { $till } has no transaction with the reference { $reference }
+refused-no-close-yet = no day was closed yet; pos-agent close makes a close
+refused-close-not-made = the next close is not made yet; pos-agent close makes it
+refused-no-such-close = there is no close { $number }; GET /v1/closes or pos-agent close list names them
+refused-line = lines[{ $at }]: { $why }
+refused-printer = this cannot be printed: { $why }
+refused-gateway = the gateway does not answer: { $why }
+refused-journal = the journal cannot be used: { $why }
+
+## Refusals: rights
+
+denied-lacks = { $caller } needs { $rights } { $purpose }; add it to { $key }
+denied-nameless = { $caller } needs { $rights } { $purpose }; set PrivateUsers=no in the agent's unit, and the system names the user
+denied-not-its-till = { $caller } acts for { $tills } and not for till { $till }; omit ?till=
+denied-not-its-till-of-peer = { $caller } acts for { $tills } and not for till { $till }; add it to { $key }
+denied-which-till = name the till of this request with ?till=, one of: { $tills }
+denied-operator-required = an operator must be signed in for this: open a session (POST /v1/sessions) and send it as Pos-Session; in a shell add --operator NAME
+denied-role = { $operator } is signed in as { $role }, and this needs the role { $needs }
+one-role = { $first } or { $other }
+denied-stated-operator = operator: cashiers sign in here, so the till cannot state its cashier; to allow that, set { $key }
+denied-stated-operator-of-peer = operator: cashiers sign in here, so the till cannot state its cashier; to allow that, add the till to { $key }
+denied-only-at-the-socket = a token is not sufficient for this; ask at the terminal, on its Unix socket, as pos-agent does
+one-right = the right { $rights }
+several-rights = the rights { $rights }
+one-of-rights = one of the rights { $rights }
+for-this = for this
+for-other-till = for another till's transactions
+for-earlier-of-other-till = to refer to another till's transaction
+for-unknown-payment = to refer to a payment that this terminal does not know
+for-authentication = to state how a stored card is authenticated
+caller-till = till { $till }
+caller-user = user { $user }
+caller-nameless = a user that the system does not name
+key-of-token = { $key } of the [[till.token]] with till = "{ $till }"
+key-of-peer = { $key } of the [[till.peer]] with uid = { $user }
+key-of-user = { $key } of a [[till.peer]] with uid = { $user }, or to rights of [till.socket] for all users of the socket
+key-of-socket = rights of [till.socket]
+
+## Refusals: operators
+
+operator-wrong-pin = the name or the PIN is wrong
+operator-locked = too many wrong PINs; try again in { $seconds } s, or have a supervisor or technician unlock it (pos-agent operator unlock NAME)
+operator-pin-under-way = another PIN is being checked; try again
+operator-session-ended = no operator is signed in with this session: it has ended or belongs to another till; sign in again (POST /v1/sessions)
+operator-supervisor-needed = this needs a supervisor ({ $command }); have one approve it (POST /v1/approvals) and send the approval as Pos-Supervisor, or have the supervisor sign in
+operator-not-approved = no supervisor has approved this command: { $why }
+operator-no-supervisor = { $name } is not a supervisor and cannot approve this
+operator-unknown = there is no operator { $name }; pos-agent operator list shows all
+operator-exists = operator { $name } exists already; set another PIN (pos-agent operator pin), or remove the operator first
+operator-too-many = there are { $most } operators, the maximum; remove one first
+approval-unknown = the approval was used, has ended, or is older than two minutes
+approval-other-till = the approval was given at another till
+approval-other-operator = the approval was given to another operator
+approval-other-command = the approval is for { $approved }, and this is { $command }
+command = { $kind } { $amount }{ $of }{ $card }{ $tip }{ $typed }, reference { $reference }
+command-of-transaction = , transaction { $number }
+command-of-payment = , payment { $payment }
+command-of-card = , stored card { $registration }
+command-with-tip = , with a tip
+command-typed = , card number typed
+
+## Details of refusals: the terminal
+
+nothing-typed = no amount was typed
+reader-in-use = the reader is in use
+amount-being-typed = an amount is being typed at the reader
+terminal-stopping = the terminal is being stopped
+no-random-numbers = the system gives no random numbers ({ $why })
+command-not-resolved = the command was not resolved; ask again
+pin-not-digested = the digest of the PIN could not be computed; try again
+training-busy = training mode has too much to do; ask again
+training-within = this is training mode already
+state-unknown = the transaction's state is known only when the journal can be written; answer again then
+no-printer = the terminal has no printer; see [[printer]] in the configuration
+training-not-printed = receipts of training mode are shown and never printed
+looks-like-card-number = it looks like a card number, which only the reader may get; use another value
+
+## Details of refusals: amounts
+
+above-limit = { $amount } is above the terminal's limit of { $limit }; see max-amount of [terminal]
+limit-of-other-currency = the terminal has a limit of { $limit } and takes no other currency; see max-amount of [terminal]
+tip-above-amount = the tip of { $tip } is more than the amount of { $amount }; check the input
+total-not-possible = amount and tip together: { $why }
+nothing-given = without an earlier payment that this terminal knows, no money is paid out; to allow it, set max-credit-amount of [terminal]
+given-in-other-currency = money is paid out only in { $currency }; see max-credit-amount of [terminal]
+above-given-limit = { $amount } is above the limit of { $limit } for money paid out; see max-credit-amount of [terminal]
+
+## Details of refusals: the earlier transaction
+
+not-of-training = training mode carries out transactions of training, and only those
+payment-not-of-training = payment { $payment } is not of training mode
+payment-of-training = payment { $payment } is of training mode and moved no money; add "training" to the request
+transaction-not-of-training = transaction { $number } is not of training mode
+transaction-of-training = transaction { $number } is of training mode and moved no money
+of-another-account = transaction { $number } was begun with another account at the gateway (another entity-id of [gateway]); no transaction of this account can follow it
+no-transaction-number = this terminal has no transaction { $number }
+is-reversal = payment { $payment } is the automatic reversal of transaction { $number }; nothing can follow a reversal
+amount-needed = an amount is needed, because this terminal does not know the payment
+needs-more = the kind { $kind } needs more fields
+no-id = { $name } must be 32 letters and digits
+rest-references-used = both references for the refund of the rest are used; take all, and refund the rest separately
+no-decision-awaited = transaction { $number } does not wait for a person's decision; pos-agent status lists those that do
+transaction-ended = transaction { $number } has ended
+older-than-copy = after transaction { $number }, this journal was found to be an outdated copy: later refunds and captures of it may be missing here; use the gateway's back office
+not-compared-yet = the gateway has not said yet whether this journal is an outdated copy, which may lack refunds; try again in a moment
+list-incomplete = the gateway's list by date is not complete, so this journal may be an outdated copy; only a payment that can be looked up can be followed
+cannot-be-looked-up = this journal may be an outdated copy, and transaction { $number } cannot be looked up ({ $why }); try again later
+not-listed-by-gateway = the gateway does not list it
+linked-unknown = the gateway holds { $count } transactions linked to transaction { $number } that this journal does not know; use the gateway's back office
+
+## Attention: the reader. { $why } comes from the reader, the gateway or the printer: a sentence with its remedy
+
+attention-reader-opening = the reader is being opened; wait a moment
+attention-reader-absent = { $why }
+attention-reader-other-device = { $why }
+attention-reader-not-listed = { $why }
+attention-reader-no-keys = { $why }
+attention-reader-clear-data = { $why }
+attention-reader-not-encrypting = { $why }
+attention-reader-flooding = { $why }
+attention-reader-restarting = { $why }
+attention-reader-card-left = the card of the last payment is still in the reader: take it out
+attention-reader-keys-low = the reader has keys for { $count } more payments: have new ones injected
+
+## Attention: the gateway
+
+attention-gateway-unreachable = { $why }
+attention-gateway-no-answer = { $why }
+attention-gateway-out-of-order = { $why }
+attention-gateway-throttles = the gateway has too many requests; wait a moment
+attention-gateway-refuses-request = the gateway refused the last transaction as an invalid request{ $detail }; another card does not help; check entity-id of [gateway] and the till's fields
+attention-gateway-refuses-token = { $why }
+attention-gateway-untrusted-certificate = { $why }
+attention-gateway-certificate-expired = { $why }
+attention-gateway-own-certificate-refused = { $why }
+attention-gateway-own-certificate-expired = { $why }
+attention-gateway-cannot-be-asked = { $why }
+attention-gateway-certificate-ends = { $why }
+attention-ca-certificate-ends = { $why }
+attention-own-certificate-ends = { $why }
+attention-token-ends = { $why }
+attention-gateway-files-unused = { $why }
+
+## Attention: printers
+
+attention-printer-no-paper = the printer{ $name } is { $why }
+attention-printer-paper-low = the printer{ $name } is { $why }
+attention-printer-cover-open = the printer{ $name } is { $why }
+attention-printer-paper-jam = the printer{ $name } is { $why }
+attention-printer-error = the printer{ $name } is { $why }
+attention-printer-pausing = the printer{ $name } is { $why }
+attention-printer-offline = the printer{ $name } is { $why }
+attention-printer-absent = the printer{ $name } is { $why }
+attention-printer-interrupted = the printer{ $name } is { $why }
+attention-printer-silent = the printer{ $name } is { $why }
+
+## Attention: clocks and journal
+
+attention-clock-untrusted = neither the board's clock nor the reader's can be right; set the board's clock (timedatectl) and wait a moment
+attention-clock-behind-journal = neither the board's clock nor the reader's can be right: the board's says { $board }, and the journal's latest record is of { $latest }; set the board's clock (timedatectl) and wait a moment, or, if it is right, see pos-agent journal set-clock-back --help
+attention-clocks-differ = the gateway's clock and the board's are { $seconds } s apart; set the board's clock (timedatectl); if it is right, tell the gateway's operator
+attention-reader-clock-differs = the gateway's clock and the reader's, which is in use here, are { $seconds } s apart; set the board's clock (timedatectl); if it is right, tell the gateway's operator
+attention-journal-full = { $why }
+attention-journal-nearly-full = the journal's disk has { $free } MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal
+attention-journal-cannot-be-written = { $why }
+attention-journal-old-copy = this journal is an outdated copy: { $why }; earlier open transactions wait for pos-agent settle NUMBER --keep or --reverse
+attention-journal-was-old-copy = this journal was found to be an outdated copy: it may lack refunds, reversals and captures of transactions up to number { $number }; use the gateway's back office for these
+attention-journal-not-compared = the gateway has not said whether this journal is an outdated copy ({ $why }); until then, refunds, captures and credits are refused and earlier reversals wait; if it cannot be asked by date, set query-by-date = false of [gateway.assumptions]
+attention-journal-list-incomplete = the gateway has not said whether this journal is an outdated copy ({ $why }); until then, credits are refused, earlier reversals wait, and so does what follows an earlier payment, for its look-up; if it cannot be asked by date, set query-by-date = false of [gateway.assumptions]
+attention-journal-began-anew = this journal is new, and the gateway holds { $count } payments of this terminal from the last days: adopt the journal of the previous board (pos-agent journal adopt FILE)
+copy-lacks-references = the gateway holds { $count } references of this terminal that the journal does not know (the log has the last one)
+journal-is-old-copy = this journal is an outdated copy: { $why }
+gateway-time-unknown = its time is not known: { $why }; see probe-path of [gateway.assumptions]
+sold-on-another-journal = this terminal has sold on another journal ({ $why }): nothing is charged until a person decides. Stop the agent; then put the right journal back, or take it over (pos-agent journal adopt FILE); if it is lost, accept this one (pos-agent journal accept)
+journal-gone = { $why }; { $rescued }
+rescued-into-journal = all of it was copied into the journal: restart the agent, and nothing is lost
+rescued-into-file = open transactions and the latest ones are in { $file }: put the journal back if it was moved. If it is lost, stop the agent, move away the file in its place, adopt { $file } (pos-agent journal adopt { $file }) and start the agent
+rescued-nothing = the journal had no transaction: restart the agent
+
+## Attention: transactions and tills
+
+attention-sale-unconfirmed = transaction { $reference } of till { $till }: { $state }
+attention-sale-left-alone = transaction { $reference } of till { $till } is open: { $why }
+attention-signature-awaited = transaction { $reference } of till { $till } waits: compare its signature
+attention-confirmation-awaited = transaction { $reference } of till { $till } waits for the till to confirm that it takes it
+attention-till-port-closed = { $why }
+left-as-training = it is of training mode and moved no money: nothing of it is sent to the gateway
+left-to-another-account = it was begun with another account at the gateway (another entity-id of [gateway])
+left-to-another-terminal = terminal { $theirs } made it, and this is { $ours }: it cannot be settled from here; correct id of [terminal] if this is { $theirs }
+
+## The devices in the status
+
+reader-is = { $model } { $firmware }, serial { $serial }
+gateway-not-asked-yet = not asked yet
+gateway-connected = connected
+gateway-answers = answers
+printer-is-ready = ok
+printer-not-used-yet = not used yet
+printer-one-waits = { $why }; 1 receipt waits
+printer-some-wait = { $why }; { $count } receipts wait
+clock-of-board = the board's
+clock-of-reader = the reader's, because the board's cannot be right
+journal-written = written
 
 ## Reasons: the card, its holder and the shop
 
@@ -524,14 +750,14 @@ whose-is-not-said =
     .cashier = The bank does not say which payment it belongs to; the technician resolves this with the bank.
     .customer = BEING CHECKED
     .technician = The gateway does not say whose transaction it is, or which payment it belongs to{ $detail }; ask its operator.
-rest-given-back-in-part =
-    .cashier = The till accepted only a part, and the rest was refunded only in part{ $detail }; refund the missing amount under a new reference.
-    .customer = ONLY A PART REFUNDED{ $detail }
-    .technician = The part that the till did not accept was refunded only in part{ $detail }; refund the missing amount with pos-agent refund.
 rest-not-given-back =
     .cashier = The part that the till did not accept was not refunded{ $detail }; refund it under a new reference.
     .customer = REFUND NOT MADE
     .technician = The refund of the part that the till did not accept was declined or not possible{ $detail }; refund the rest with pos-agent refund.
+rest-given-back-in-part =
+    .cashier = The till accepted only a part, and the rest was refunded only in part{ $detail }; refund the missing amount under a new reference.
+    .customer = ONLY A PART REFUNDED{ $detail }
+    .technician = The part that the till did not accept was refunded only in part{ $detail }; refund the missing amount with pos-agent refund.
 done-twice =
     .cashier = The bank carried it out twice; the technician resolves this with the bank.
     .customer = BEING CHECKED

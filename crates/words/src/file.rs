@@ -1,20 +1,18 @@
-//! One message file, read once: its messages, and the way arguments are put into them.
+//! One message file, read once: its messages in their order, and the way arguments are put into them.
 //!
 //! The format is a part of Project Fluent, read by Fluent's own parser: only text and `{ $argument }`, so that every
 //! language has each text in one piece. Grammar is not supported: a text that would need a plural is written as two
 //! messages.
 
-use std::collections::BTreeMap;
-
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
 
-/// The messages by their keys: `name`, or `name.attribute`.
+/// The messages in their order; an attribute counts as a message.
 #[derive(Debug)]
-pub(super) struct File(BTreeMap<String, Vec<Piece>>);
+pub(super) struct File(pub(super) Vec<Vec<Piece>>);
 
 /// A part of a message.
 #[derive(Debug, PartialEq, Eq)]
-enum Piece {
+pub(super) enum Piece {
     Text(Box<str>),
     Argument(Box<str>),
 }
@@ -28,9 +26,44 @@ pub(super) enum MessageFileFault {
     /// A message contains more than text and arguments.
     #[error("message {0}: only text and {{ $argument }} are taken")]
     NotPlain(String),
-    /// Two messages have one name.
-    #[error("message {0} is there twice")]
-    Twice(String),
+}
+
+/// Reads a message file: each message with its name, `name` or `name.attribute`.
+///
+/// # Errors
+/// The first [`MessageFileFault`].
+pub(super) fn messages(text: &str) -> Result<Vec<(String, Vec<Piece>)>, MessageFileFault> {
+    let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
+        MessageFileFault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
+    })?;
+    let mut messages = Vec::new();
+    for entry in parsed.body {
+        let Entry::Message(message) = entry else {
+            return Err(MessageFileFault::NotPlain(format!("{entry:?}")));
+        };
+        let name = message.id.name;
+        if let Some(value) = &message.value {
+            messages.push(read(name.to_owned(), value)?);
+        }
+        for attribute in &message.attributes {
+            messages.push(read(format!("{name}.{}", attribute.id.name), &attribute.value)?);
+        }
+    }
+    Ok(messages)
+}
+
+fn read(name: String, pattern: &Pattern<&str>) -> Result<(String, Vec<Piece>), MessageFileFault> {
+    let piece = |element: &PatternElement<&str>| match element {
+        PatternElement::TextElement { value } => Some(Piece::Text((*value).into())),
+        PatternElement::Placeable { expression: Expression::Inline(InlineExpression::VariableReference { id }) } => {
+            Some(Piece::Argument(id.name.into()))
+        }
+        PatternElement::Placeable { .. } => None,
+    };
+    match pattern.elements.iter().map(piece).collect() {
+        Some(pieces) => Ok((name, pieces)),
+        None => Err(MessageFileFault::NotPlain(name)),
+    }
 }
 
 impl File {
@@ -39,53 +72,21 @@ impl File {
     /// # Errors
     /// The first [`MessageFileFault`].
     pub(super) fn read(text: &str) -> Result<Self, MessageFileFault> {
-        let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
-            MessageFileFault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
-        })?;
-        let mut file = Self(BTreeMap::new());
-        for entry in parsed.body {
-            let Entry::Message(message) = entry else {
-                return Err(MessageFileFault::NotPlain(format!("{entry:?}")));
-            };
-            let name = message.id.name;
-            if let Some(value) = &message.value {
-                file.add(name.to_owned(), value)?;
-            }
-            for attribute in &message.attributes {
-                file.add(format!("{name}.{}", attribute.id.name), &attribute.value)?;
-            }
-        }
-        Ok(file)
+        Ok(Self(messages(text)?.into_iter().map(|(_, pieces)| pieces).collect()))
     }
 
-    fn add(&mut self, key: String, pattern: &Pattern<&str>) -> Result<(), MessageFileFault> {
-        let piece = |element: &PatternElement<&str>| match element {
-            PatternElement::TextElement { value } => Some(Piece::Text((*value).into())),
-            PatternElement::Placeable {
-                expression: Expression::Inline(InlineExpression::VariableReference { id }),
-            } => Some(Piece::Argument(id.name.into())),
-            PatternElement::Placeable { .. } => None,
-        };
-        let pieces: Option<Vec<Piece>> = pattern.elements.iter().map(piece).collect();
-        let pieces = pieces.ok_or_else(|| MessageFileFault::NotPlain(key.clone()))?;
-        match self.0.insert(key.clone(), pieces) {
-            None => Ok(()),
-            Some(_) => Err(MessageFileFault::Twice(key)),
-        }
-    }
-
-    /// Returns a message that is one piece of text.
-    pub(super) fn text(&self, key: &str) -> &str {
-        match self.pieces(key) {
+    /// Returns the message at this place, which is one piece of text.
+    pub(super) fn text(&self, place: usize) -> &str {
+        match self.pieces(place) {
             [Piece::Text(text)] => text,
             _ => "",
         }
     }
 
-    /// Returns a message with its arguments.
-    pub(super) fn say(&self, key: &str, arguments: &[(&str, &str)]) -> String {
+    /// Returns the message at this place with its arguments.
+    pub(super) fn say(&self, place: usize, arguments: &[(&str, &str)]) -> String {
         let mut said = String::new();
-        for piece in self.pieces(key) {
+        for piece in self.pieces(place) {
             match piece {
                 Piece::Text(text) => said.push_str(text),
                 Piece::Argument(name) => {
@@ -97,26 +98,26 @@ impl File {
         said
     }
 
-    fn pieces(&self, key: &str) -> &[Piece] {
-        self.0.get(key).map(Vec::as_slice).unwrap_or_default()
+    /// Returns whether the message at this place has each of its arguments.
+    pub(super) fn is_whole(&self, place: usize, arguments: &[(&str, &str)]) -> bool {
+        self.pieces(place).iter().all(|piece| match piece {
+            Piece::Argument(name) => arguments.iter().any(|(argument, _)| **argument == **name),
+            Piece::Text(_) => true,
+        })
+    }
+
+    fn pieces(&self, place: usize) -> &[Piece] {
+        self.0.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 impl Piece {
-    fn argument(&self) -> Option<&str> {
+    pub(super) fn argument(&self) -> Option<&str> {
         match self {
             Self::Argument(name) => Some(name),
             Self::Text(_) => None,
         }
-    }
-}
-
-#[cfg(test)]
-impl File {
-    /// Returns every key with the arguments of its message.
-    pub(super) fn arguments(&self) -> BTreeMap<&str, Vec<&str>> {
-        self.0.iter().map(|(key, pieces)| (key.as_str(), pieces.iter().filter_map(Piece::argument).collect())).collect()
     }
 }
 
@@ -127,9 +128,10 @@ mod tests {
     #[test]
     fn text_and_arguments_come_in_their_order() {
         let file = File::read("one = a { $x } b\nplain = c\ntwo =\n    .first = { $y }{ $x }.\n").unwrap();
-        assert_eq!(file.say("one", &[("x", "1")]), "a 1 b");
-        assert_eq!(file.say("two.first", &[("x", "1"), ("y", "2")]), "21.");
-        assert_eq!((file.text("plain"), file.text("one"), file.text("none")), ("c", "", ""));
+        assert_eq!(file.say(0, &[("x", "1")]), "a 1 b");
+        assert_eq!(file.say(2, &[("x", "1"), ("y", "2")]), "21.");
+        assert_eq!((file.text(1), file.text(0), file.text(3)), ("c", "", ""));
+        assert!(file.is_whole(2, &[("x", "1"), ("y", "2")]) && !file.is_whole(2, &[("x", "1")]));
     }
 
     #[test]
@@ -139,7 +141,6 @@ mod tests {
         {
             assert!(matches!(File::read(text), Err(MessageFileFault::NotPlain(_))), "{text}");
         }
-        assert_eq!(File::read("a = b\na = c\n").unwrap_err(), MessageFileFault::Twice("a".to_owned()));
         assert!(matches!(File::read("a = {\n"), Err(MessageFileFault::NotFluent(_))));
     }
 }

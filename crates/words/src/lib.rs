@@ -1,5 +1,5 @@
-//! Is: every sentence for people, in every language. The input is a [`Reason`] and facts, the output is a text of one
-//! language.
+//! Is: every sentence for people, in every language. The input is a [`Reason`] or a [`Sentence`] with its facts, the
+//! output is a text of one language.
 //! Is not: a place for decisions. The caller chooses the text and its reader.
 //! Invariant: decisions about money never depend on words.
 //!
@@ -8,9 +8,11 @@
 //! | the cashier | a whole sentence: what happened, and what to do |
 //! | the customer, on paper and on the reader | short, capitals as on receipts, not technical |
 //! | the technician | cause and remedy, with the words from outside |
+//! | both, in refusals and in the status | what is wrong, and the remedy, in lower case without a full stop |
 //!
 //! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line
-//! in `languages!`. Each file has the same messages; a test checks this, and the lengths of the texts.
+//! in `languages!`. Each file has the same messages in the same order. A test checks this, and the lengths of the
+//! texts.
 
 mod cashier;
 pub mod clean;
@@ -19,6 +21,7 @@ mod file;
 mod kind;
 mod message;
 mod paper;
+mod sentence;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +29,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use cashier::ReaderStep;
 pub use message::Message;
+pub use sentence::Sentence;
 
 use serde::Serialize;
 
@@ -52,7 +56,13 @@ macro_rules! languages {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// Returns the messages of the file, compressed by the build (zlib, RFC 1950).
+            /// Returns the message file.
+            #[cfg(test)]
+            fn file(self) -> &'static str {
+                match self { $(Self::$name => include_str!($file),)* }
+            }
+
+            /// Returns the messages of the file without their names, compressed by the build (zlib, RFC 1950).
             fn packed(self) -> &'static [u8] {
                 match self { $(Self::$name => include_bytes!(concat!(env!("OUT_DIR"), "/", $file, ".z")),)* }
             }
@@ -111,9 +121,9 @@ enum Reader {
 }
 
 impl Reader {
-    #[cfg(test)]
     const ALL: [Self; 3] = [Self::Cashier, Self::Customer, Self::Technician];
 
+    #[cfg(test)]
     fn attribute(self) -> &'static str {
         match self {
             Self::Cashier => "cashier",
@@ -184,25 +194,25 @@ impl Words {
     /// Converts an amount to its written form in this language: `12.34 EUR`, `12,34 EUR`.
     #[must_use]
     pub fn amount(&self, amount: Amount) -> String {
-        let number = amount.decimal().replace('.', self.0.text(Message::DecimalSeparator.key()));
+        let number = amount.decimal().replace('.', self.label(Message::DecimalSeparator));
         format!("{number} {}", amount.currency())
     }
 
     /// Returns a text without arguments, such as the labels of a receipt.
     #[must_use]
     pub fn label(&self, message: Message) -> &str {
-        self.0.text(message.key())
+        self.0.text(message.place())
     }
 
     /// Returns a text with its arguments.
     fn say(&self, message: Message, arguments: &[(&str, &str)]) -> String {
-        self.0.say(message.key(), arguments)
+        debug_assert!(self.0.is_whole(message.place(), arguments), "{message:?} lacks an argument: {arguments:?}");
+        self.0.say(message.place(), arguments)
     }
 
     fn of_reason(&self, reason: Reason, reader: Reader, detail: Option<String>) -> String {
-        let key = format!("{reason}.{}", reader.attribute());
         let detail = detail.map(|detail| format!(": {}", self.as_amount(&detail).unwrap_or(detail)));
-        self.0.say(&key, &[("detail", detail.as_deref().unwrap_or_default())])
+        self.0.say(place(reason, reader), &[("detail", detail.as_deref().unwrap_or_default())])
     }
 
     /// Converts a detail that is only an amount to its written form in this language.
@@ -211,6 +221,11 @@ impl Words {
         let amount = Amount::parse(number, Currency::from_code(code).ok()?).ok()?;
         Some(self.amount(amount))
     }
+}
+
+/// Returns the place of a reason's text in a message file.
+fn place(reason: Reason, reader: Reader) -> usize {
+    Message::COUNT + reason as usize * Reader::ALL.len() + reader as usize
 }
 
 /// Converts a text from outside into a form that may be shown. Control characters and card numbers are removed, the

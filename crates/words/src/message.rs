@@ -1,5 +1,5 @@
 //! All messages except the reasons, with the arguments that their texts may use. A message file has these messages and
-//! the three texts of each reason, and nothing else.
+//! then the three texts of each reason, in this order and nothing else: the program has no table of their names.
 
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $key:literal $([$($argument:literal),*])?,)*) => {
@@ -14,10 +14,18 @@ macro_rules! messages {
             #[cfg(test)]
             pub(super) const ALL: &[(Self, &[&str])] = &[$((Self::$name, &[$($($argument),*)?]),)*];
 
+            /// The number of messages; the texts of the reasons follow them in a message file.
+            pub(super) const COUNT: usize = [$(Self::$name),*].len();
+
             /// Returns the message's name in the message files.
-            #[must_use]
+            #[cfg(test)]
             pub(super) fn key(self) -> &'static str {
                 match self { $(Self::$name => $key,)* }
+            }
+
+            /// Returns the message's place in a message file.
+            pub(super) fn place(self) -> usize {
+                self as usize
             }
         }
     };
@@ -309,4 +317,235 @@ messages! {
     OpenReserved = "open-reserved",
     /// The line below a list that was cut.
     AndMore = "and-more" ["count"],
+
+    // ---- Refusals: the reason why a command is not carried out
+
+    RefusedAmountDiffers = "refused-amount-differs" ["reference", "kind", "amount"],
+    RefusedBusy = "refused-busy" ["reference", "till"],
+    RefusedBusyElsewhere = "refused-busy-elsewhere",
+    RefusedNotReady = "refused-not-ready" ["why"],
+    RefusedNothingTyped = "refused-nothing-typed" ["why"],
+    RefusedNoSignature = "refused-no-signature" ["state"],
+    RefusedSignatureAccepted = "refused-signature-accepted" ["state"],
+    RefusedSignatureRefused = "refused-signature-refused" ["state"],
+    RefusedNoConfirmation = "refused-no-confirmation" ["state"],
+    RefusedAllTaken = "refused-all-taken" ["state"],
+    RefusedPartTaken = "refused-part-taken" ["amount", "state"],
+    RefusedNothingTaken = "refused-nothing-taken" ["state"],
+    RefusedNoReceipt = "refused-no-receipt" ["state"],
+    RefusedNotPossible = "refused-not-possible" ["why"],
+    RefusedParameter = "refused-parameter" ["name", "why"],
+    RefusedAmount = "refused-amount" ["why"],
+    RefusedTip = "refused-tip" ["why"],
+    RefusedTrainingOff = "refused-training-off",
+    RefusedCurrency = "refused-currency" ["wanted", "terminal"],
+    RefusedNoneYet = "refused-none-yet" ["till"],
+    RefusedNoSuchSale = "refused-no-such-sale" ["till", "reference"],
+    RefusedNoCloseYet = "refused-no-close-yet",
+    RefusedCloseNotMade = "refused-close-not-made",
+    RefusedNoSuchClose = "refused-no-such-close" ["number"],
+    RefusedLine = "refused-line" ["at", "why"],
+    RefusedPrinter = "refused-printer" ["why"],
+    RefusedGateway = "refused-gateway" ["why"],
+    RefusedJournal = "refused-journal" ["why"],
+
+    // ---- Refusals: rights
+
+    DeniedLacks = "denied-lacks" ["caller", "rights", "purpose", "key"],
+    DeniedNameless = "denied-nameless" ["caller", "rights", "purpose"],
+    DeniedNotItsTill = "denied-not-its-till" ["caller", "tills", "till"],
+    DeniedNotItsTillOfPeer = "denied-not-its-till-of-peer" ["caller", "tills", "till", "key"],
+    DeniedWhichTill = "denied-which-till" ["tills"],
+    DeniedOperatorRequired = "denied-operator-required",
+    DeniedRole = "denied-role" ["operator", "role", "needs"],
+    /// One of two roles.
+    OneRole = "one-role" ["first", "other"],
+    DeniedStatedOperator = "denied-stated-operator" ["key"],
+    DeniedStatedOperatorOfPeer = "denied-stated-operator-of-peer" ["key"],
+    DeniedOnlyAtTheSocket = "denied-only-at-the-socket",
+    OneRight = "one-right" ["rights"],
+    SeveralRights = "several-rights" ["rights"],
+    OneOfRights = "one-of-rights" ["rights"],
+    /// The purpose of a missing right that the command itself needs.
+    ForThis = "for-this",
+    ForOtherTill = "for-other-till",
+    ForEarlierOfOtherTill = "for-earlier-of-other-till",
+    ForUnknownPayment = "for-unknown-payment",
+    ForAuthentication = "for-authentication",
+    CallerTill = "caller-till" ["till"],
+    CallerUser = "caller-user" ["user"],
+    CallerNameless = "caller-nameless",
+    /// A key of the configuration, in a till's entry.
+    KeyOfToken = "key-of-token" ["key", "till"],
+    KeyOfPeer = "key-of-peer" ["key", "user"],
+    KeyOfUser = "key-of-user" ["key", "user"],
+    KeyOfSocket = "key-of-socket",
+
+    // ---- Refusals: operators
+
+    OperatorWrongPin = "operator-wrong-pin",
+    OperatorLocked = "operator-locked" ["seconds"],
+    OperatorPinUnderWay = "operator-pin-under-way",
+    OperatorSessionEnded = "operator-session-ended",
+    OperatorSupervisorNeeded = "operator-supervisor-needed" ["command"],
+    OperatorNotApproved = "operator-not-approved" ["why"],
+    OperatorNoSupervisor = "operator-no-supervisor" ["name"],
+    OperatorUnknown = "operator-unknown" ["name"],
+    OperatorExists = "operator-exists" ["name"],
+    OperatorTooMany = "operator-too-many" ["most"],
+    ApprovalUnknown = "approval-unknown",
+    ApprovalOtherTill = "approval-other-till",
+    ApprovalOtherOperator = "approval-other-operator",
+    ApprovalOtherCommand = "approval-other-command" ["approved", "command"],
+    /// A command that needs a supervisor.
+    Command = "command" ["kind", "amount", "of", "card", "tip", "typed", "reference"],
+    CommandOfTransaction = "command-of-transaction" ["number"],
+    CommandOfPayment = "command-of-payment" ["payment"],
+    CommandOfCard = "command-of-card" ["registration"],
+    CommandWithTip = "command-with-tip",
+    CommandTyped = "command-typed",
+
+    // ---- Details of refusals: the terminal
+
+    NothingTyped = "nothing-typed",
+    ReaderInUse = "reader-in-use",
+    AmountBeingTyped = "amount-being-typed",
+    TerminalStopping = "terminal-stopping",
+    NoRandomNumbers = "no-random-numbers" ["why"],
+    CommandNotResolved = "command-not-resolved",
+    PinNotDigested = "pin-not-digested",
+    TrainingBusy = "training-busy",
+    TrainingWithin = "training-within",
+    StateUnknown = "state-unknown",
+    NoPrinter = "no-printer",
+    TrainingNotPrinted = "training-not-printed",
+    LooksLikeCardNumber = "looks-like-card-number",
+
+    // ---- Details of refusals: amounts
+
+    AboveLimit = "above-limit" ["amount", "limit"],
+    LimitOfOtherCurrency = "limit-of-other-currency" ["limit"],
+    TipAboveAmount = "tip-above-amount" ["tip", "amount"],
+    TotalNotPossible = "total-not-possible" ["why"],
+    NothingGiven = "nothing-given",
+    GivenInOtherCurrency = "given-in-other-currency" ["currency"],
+    AboveGivenLimit = "above-given-limit" ["amount", "limit"],
+
+    // ---- Details of refusals: the earlier transaction
+
+    NotOfTraining = "not-of-training",
+    PaymentNotOfTraining = "payment-not-of-training" ["payment"],
+    PaymentOfTraining = "payment-of-training" ["payment"],
+    TransactionNotOfTraining = "transaction-not-of-training" ["number"],
+    TransactionOfTraining = "transaction-of-training" ["number"],
+    OfAnotherAccount = "of-another-account" ["number"],
+    NoTransactionNumber = "no-transaction-number" ["number"],
+    IsReversal = "is-reversal" ["payment", "number"],
+    AmountNeeded = "amount-needed",
+    NeedsMore = "needs-more" ["kind"],
+    NoId = "no-id" ["name"],
+    RestReferencesUsed = "rest-references-used",
+    NoDecisionAwaited = "no-decision-awaited" ["number"],
+    TransactionEnded = "transaction-ended" ["number"],
+    OlderThanCopy = "older-than-copy" ["number"],
+    NotComparedYet = "not-compared-yet",
+    ListIncomplete = "list-incomplete",
+    CannotBeLookedUp = "cannot-be-looked-up" ["number", "why"],
+    NotListedByGateway = "not-listed-by-gateway",
+    LinkedUnknown = "linked-unknown" ["count", "number"],
+
+    // ---- Attention: the reader
+
+    AttentionReaderOpening = "attention-reader-opening",
+    AttentionReaderAbsent = "attention-reader-absent" ["why"],
+    AttentionReaderOtherDevice = "attention-reader-other-device" ["why"],
+    AttentionReaderNotListed = "attention-reader-not-listed" ["why"],
+    AttentionReaderNoKeys = "attention-reader-no-keys" ["why"],
+    AttentionReaderClearData = "attention-reader-clear-data" ["why"],
+    AttentionReaderNotEncrypting = "attention-reader-not-encrypting" ["why"],
+    AttentionReaderFlooding = "attention-reader-flooding" ["why"],
+    AttentionReaderRestarting = "attention-reader-restarting" ["why"],
+    AttentionReaderCardLeft = "attention-reader-card-left",
+    AttentionReaderKeysLow = "attention-reader-keys-low" ["count"],
+
+    // ---- Attention: the gateway
+
+    AttentionGatewayUnreachable = "attention-gateway-unreachable" ["why"],
+    AttentionGatewayNoAnswer = "attention-gateway-no-answer" ["why"],
+    AttentionGatewayOutOfOrder = "attention-gateway-out-of-order" ["why"],
+    AttentionGatewayThrottles = "attention-gateway-throttles",
+    AttentionGatewayRefusesRequest = "attention-gateway-refuses-request" ["detail"],
+    AttentionGatewayRefusesToken = "attention-gateway-refuses-token" ["why"],
+    AttentionGatewayUntrustedCertificate = "attention-gateway-untrusted-certificate" ["why"],
+    AttentionGatewayCertificateExpired = "attention-gateway-certificate-expired" ["why"],
+    AttentionGatewayOwnCertificateRefused = "attention-gateway-own-certificate-refused" ["why"],
+    AttentionGatewayOwnCertificateExpired = "attention-gateway-own-certificate-expired" ["why"],
+    AttentionGatewayCannotBeAsked = "attention-gateway-cannot-be-asked" ["why"],
+    AttentionGatewayCertificateEnds = "attention-gateway-certificate-ends" ["why"],
+    AttentionCaCertificateEnds = "attention-ca-certificate-ends" ["why"],
+    AttentionOwnCertificateEnds = "attention-own-certificate-ends" ["why"],
+    AttentionTokenEnds = "attention-token-ends" ["why"],
+    AttentionGatewayFilesUnused = "attention-gateway-files-unused" ["why"],
+
+    // ---- Attention: printers
+
+    AttentionPrinterNoPaper = "attention-printer-no-paper" ["name", "why"],
+    AttentionPrinterPaperLow = "attention-printer-paper-low" ["name", "why"],
+    AttentionPrinterCoverOpen = "attention-printer-cover-open" ["name", "why"],
+    AttentionPrinterPaperJam = "attention-printer-paper-jam" ["name", "why"],
+    AttentionPrinterError = "attention-printer-error" ["name", "why"],
+    AttentionPrinterPausing = "attention-printer-pausing" ["name", "why"],
+    AttentionPrinterOffline = "attention-printer-offline" ["name", "why"],
+    AttentionPrinterAbsent = "attention-printer-absent" ["name", "why"],
+    AttentionPrinterInterrupted = "attention-printer-interrupted" ["name", "why"],
+    AttentionPrinterSilent = "attention-printer-silent" ["name", "why"],
+
+    // ---- Attention: clocks and journal
+
+    AttentionClockUntrusted = "attention-clock-untrusted",
+    AttentionClockBehindJournal = "attention-clock-behind-journal" ["board", "latest"],
+    AttentionClocksDiffer = "attention-clocks-differ" ["seconds"],
+    AttentionReaderClockDiffers = "attention-reader-clock-differs" ["seconds"],
+    AttentionJournalFull = "attention-journal-full" ["why"],
+    AttentionJournalNearlyFull = "attention-journal-nearly-full" ["free"],
+    AttentionJournalCannotBeWritten = "attention-journal-cannot-be-written" ["why"],
+    AttentionJournalOldCopy = "attention-journal-old-copy" ["why"],
+    AttentionJournalWasOldCopy = "attention-journal-was-old-copy" ["number"],
+    AttentionJournalNotCompared = "attention-journal-not-compared" ["why"],
+    AttentionJournalListIncomplete = "attention-journal-list-incomplete" ["why"],
+    AttentionJournalBeganAnew = "attention-journal-began-anew" ["count"],
+    CopyLacksReferences = "copy-lacks-references" ["count"],
+    JournalIsOldCopy = "journal-is-old-copy" ["why"],
+    GatewayTimeUnknown = "gateway-time-unknown" ["why"],
+    SoldOnAnotherJournal = "sold-on-another-journal" ["why"],
+    JournalGone = "journal-gone" ["why", "rescued"],
+    RescuedIntoJournal = "rescued-into-journal",
+    RescuedIntoFile = "rescued-into-file" ["file"],
+    RescuedNothing = "rescued-nothing",
+
+    // ---- Attention: transactions and tills
+
+    /// Unconfirmed, or in need of a person.
+    AttentionSaleUnconfirmed = "attention-sale-unconfirmed" ["reference", "till", "state"],
+    AttentionSaleLeftAlone = "attention-sale-left-alone" ["reference", "till", "why"],
+    AttentionSignatureAwaited = "attention-signature-awaited" ["reference", "till"],
+    AttentionConfirmationAwaited = "attention-confirmation-awaited" ["reference", "till"],
+    AttentionTillPortClosed = "attention-till-port-closed" ["why"],
+    LeftAsTraining = "left-as-training",
+    LeftToAnotherAccount = "left-to-another-account",
+    LeftToAnotherTerminal = "left-to-another-terminal" ["theirs", "ours"],
+
+    // ---- The devices in the status
+
+    ReaderIs = "reader-is" ["model", "firmware", "serial"],
+    GatewayNotAskedYet = "gateway-not-asked-yet",
+    GatewayConnected = "gateway-connected",
+    GatewayAnswers = "gateway-answers",
+    PrinterReady = "printer-is-ready",
+    PrinterNotUsedYet = "printer-not-used-yet",
+    PrinterOneWaits = "printer-one-waits" ["why"],
+    PrinterSomeWait = "printer-some-wait" ["why", "count"],
+    ClockOfBoard = "clock-of-board",
+    ClockOfReader = "clock-of-reader",
+    JournalWritten = "journal-written",
 }

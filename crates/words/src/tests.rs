@@ -1,14 +1,14 @@
 //! Tests for every language: the same messages, lengths that fit paper and display, and the table of reasons as a
 //! person reads it (`tests/words/`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::*;
-use pos_core::counter::OpenKind;
+use pos_core::counter::{Approved, OpenKind};
 use pos_core::transaction::Outcome;
 use pos_terms::card::{Cvm, EntryMode};
-use pos_terms::transaction::Kind;
+use pos_terms::transaction::{Earlier, Kind, Operation, OperatorName, PaymentId, Reference};
 
 /// The number of characters in a row of the reader's display (readers: 2.2, D201).
 const DISPLAY_ROW: usize = 21;
@@ -60,8 +60,8 @@ fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// Returns every key that a language needs, with the arguments that its text may use.
-fn needed() -> BTreeMap<String, Vec<&'static str>> {
+/// Returns every name that a message file needs, in its order, with the arguments that its text may use.
+fn needed() -> Vec<(String, Vec<&'static str>)> {
     let messages = Message::ALL.iter().map(|(message, arguments)| (message.key().to_owned(), arguments.to_vec()));
     let reasons = Reason::ALL
         .iter()
@@ -69,25 +69,38 @@ fn needed() -> BTreeMap<String, Vec<&'static str>> {
     messages.chain(reasons).collect()
 }
 
+/// Returns the names in a language's message file, in its order, with the arguments that its texts use.
+fn written(language: Language) -> Vec<(String, BTreeSet<String>)> {
+    let messages = file::messages(language.file()).unwrap();
+    let arguments =
+        |pieces: Vec<file::Piece>| pieces.iter().filter_map(|one| one.argument().map(str::to_owned)).collect();
+    messages.into_iter().map(|(name, pieces)| (name, arguments(pieces))).collect()
+}
+
+/// The program knows a message by its place, so the order counts.
 #[test]
-fn each_language_has_each_message_and_no_other() {
+fn each_language_has_each_message_in_its_place_and_no_other() {
     let needed = needed();
     for (language, words) in languages() {
-        let has = words.0.arguments();
-        for (key, arguments) in &has {
-            let may = needed.get(*key).unwrap_or_else(|| panic!("{}: {key} is left over", language.code()));
-            let unknown: Vec<_> = arguments.iter().filter(|one| !may.contains(one)).collect();
-            assert!(unknown.is_empty(), "{}: {key} uses {unknown:?}, which nobody gives", language.code());
-            assert!(
-                !words.0.say(key, &[]).trim().is_empty() || !arguments.is_empty(),
-                "{}: {key} is empty",
-                language.code()
-            );
+        let has = written(language);
+        let packed = words.0.0.iter().zip(file::messages(language.file()).unwrap());
+        for (packed, (name, pieces)) in packed {
+            assert_eq!(*packed, pieces, "{}: {name}, as the build has packed it", language.code());
         }
-        for key in needed.keys() {
-            assert!(has.contains_key(key.as_str()), "{}: {key} is missing", language.code());
+        for ((place, (name, arguments)), (wanted, may)) in has.iter().enumerate().zip(&needed) {
+            assert_eq!(name, wanted, "{}: the order", language.code());
+            let unknown: Vec<_> = arguments.iter().filter(|one| !may.contains(&one.as_str())).collect();
+            assert!(unknown.is_empty(), "{}: {name} uses {unknown:?}, which no code gives", language.code());
+            let is_empty = words.0.say(place, &[]).trim().is_empty();
+            assert!(!is_empty || !arguments.is_empty(), "{}: {name} is empty", language.code());
         }
+        assert_eq!(has.len(), needed.len(), "{}: {:?} too many or too few", language.code(), has.last());
         assert_eq!(Language::from_code(language.code()), Some(language));
+        for (at, (message, _)) in Message::ALL.iter().enumerate() {
+            assert_eq!(message.place(), at, "{message:?}");
+        }
+        let reasons = Reason::ALL.iter().flat_map(|reason| Reader::ALL.map(|reader| place(*reason, reader)));
+        assert!(reasons.eq(Message::COUNT..needed.len()), "each reason has its three places");
     }
     assert_eq!(Language::from_code("xx"), None);
 }
@@ -95,17 +108,14 @@ fn each_language_has_each_message_and_no_other() {
 #[test]
 fn what_a_message_must_say_it_says_in_each_language() {
     for (language, words) in languages() {
-        let has = words.0.arguments();
-        for (message, arguments) in Message::ALL {
-            // Each language uses its own parts of a date.
-            if !matches!(message, Message::DateAndTime | Message::DateAlone) {
-                let sorted = |arguments: &[&str]| BTreeSet::from_iter(arguments.iter().map(|name| (*name).to_owned()));
-                assert_eq!(sorted(&has[message.key()]), sorted(arguments), "{}: {}", language.code(), message.key());
-            }
-        }
-        // The technician's text always shows the detail from outside.
-        for reason in Reason::ALL.iter().filter(|reason| **reason != Reason::Recorded) {
-            assert_eq!(has[format!("{reason}.technician").as_str()], ["detail"], "{}: {reason}", language.code());
+        for ((name, has), (_, must)) in written(language).iter().zip(needed()) {
+            let must: BTreeSet<String> = must.into_iter().map(str::to_owned).collect();
+            // Each language uses its own parts of a date; only the technician's text always shows the detail from
+            // outside.
+            let may_leave_out = ["date-and-time", "date-alone", "recorded.technician"].contains(&name.as_str())
+                || name.ends_with(".cashier")
+                || name.ends_with(".customer");
+            assert!(may_leave_out || *has == must, "{}: {name} has {has:?}", language.code());
         }
         assert_eq!(words.label(Message::Months).split(' ').count(), 12);
     }
@@ -402,5 +412,85 @@ fn states(words: &Words) -> String {
     for text in [words.waiting_for_card(amount), words.compare_signature(amount, false), alarm] {
         writeln!(table, "  {text}").unwrap();
     }
+    for (message, arguments) in sentences() {
+        writeln!(table, "  {:<34}{}", message.key(), words.tell(&named(*message, arguments))).unwrap();
+    }
     table
+}
+
+/// Returns the messages of the refusals and of the status: all from the first refusal on.
+fn sentences() -> impl Iterator<Item = &'static (Message, &'static [&'static str])> {
+    Message::ALL.iter().skip_while(|(message, _)| *message != Message::RefusedAmountDiffers)
+}
+
+/// Makes a sentence whose arguments are their names.
+fn named(message: Message, arguments: &[&'static str]) -> Sentence {
+    arguments.iter().fold(message.into(), |said: Sentence, name| said.with(name, format!("[{name}]")))
+}
+
+/// The most words of a sentence, up to a semicolon or colon.
+const LONGEST_PART: usize = 25;
+
+#[test]
+fn sentences_begin_small_end_without_a_full_stop_and_are_short() {
+    for (language, words) in languages() {
+        for (message, arguments) in sentences() {
+            let (text, key) = (words.tell(&named(*message, arguments)), message.key());
+            // German nouns begin with a capital.
+            let begins = language == Language::German || !text.starts_with(char::is_uppercase);
+            assert!(begins && !text.ends_with('.'), "{}: {key}: {text}", language.code());
+            for part in text.split(['.', ';', ':']) {
+                assert!(part.split_whitespace().count() <= LONGEST_PART, "{}: {key}: {part}", language.code());
+            }
+        }
+    }
+}
+
+/// The reader's, the gateway's and the printer's own words are English; each other language says first what they are
+/// about.
+#[test]
+fn no_other_language_leaves_a_message_to_a_devices_english() {
+    let german = Words::new(Language::German);
+    for (message, arguments) in sentences().filter(|(message, _)| *message != Message::JournalGone) {
+        let nothing: Sentence = arguments.iter().fold((*message).into(), |said: Sentence, name| said.with(name, ""));
+        let own = german.tell(&nothing);
+        assert!(own.chars().any(char::is_alphanumeric), "{}: {own:?}", message.key());
+    }
+}
+
+#[test]
+fn a_sentence_has_its_amounts_and_parts_in_its_language() {
+    let limit = Message::AboveLimit.with("amount", eur("12.34")).with("limit", eur("10.00"));
+    let said = Message::RefusedTip.with("why", Message::TotalNotPossible.with("why", limit));
+    let english =
+        "amount and tip together: 12.34 EUR is above the terminal's limit of 10.00 EUR; see max-amount of [terminal]";
+    assert_eq!(said.to_string(), english);
+    let german = Words::new(Language::German).tell(&said);
+    let wanted = "dieses Trinkgeld ist nicht möglich: Betrag und Trinkgeld zusammen: 12,34 EUR ist über der Grenze";
+    assert!(german.starts_with(wanted), "{german}");
+}
+
+#[test]
+fn people_read_what_an_approval_is_for() {
+    let payment = |number: Option<u64>| Earlier {
+        payment: PaymentId::new("p17"),
+        number: number.map(pos_terms::transaction::SaleNumber::new),
+    };
+    for (transaction, asks_tip, manual, said) in [
+        (Operation::Refund { of: payment(Some(17)) }, false, false, "REFUND 12.34 EUR, transaction 17"),
+        (Operation::Refund { of: payment(None) }, false, false, "REFUND 12.34 EUR, payment p17"),
+        (Operation::Credit, false, true, "CREDIT 12.34 EUR, card number typed"),
+        (Operation::Sale, true, false, "SALE 12.34 EUR, with a tip"),
+    ] {
+        let command = Approved {
+            operator: OperatorName::parse("Anna").unwrap(),
+            till: "till-1".to_owned(),
+            reference: Reference::parse("r-1").unwrap(),
+            transaction,
+            amount: eur("12.34"),
+            asks_tip,
+            manual,
+        };
+        assert_eq!(Sentence::from(&command).to_string(), format!("{said}, reference r-1"));
+    }
 }
