@@ -45,7 +45,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::config::Config;
-use crate::till::{self, ProgressLog, Served, Wires};
+use crate::till::{self, ProgressLog, Served, ServedTerminal, Wires};
 use pos_core::transaction::Standing;
 use pos_daemon::systemd;
 use pos_printer::{PrinterEvent, Slip};
@@ -121,9 +121,11 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let progress = ProgressLog::new(PROGRESS_KEPT);
-    let (till, settings, operators) = (progress.clone(), config.till.clone(), config.operators.required);
+    let (till, settings) = (progress.clone(), config.till.clone());
+    let words = devices::words(&config.terminal);
+    let terminal = ServedTerminal { operators_required: config.operators.required, currency, words };
     let (agent, ends) = start::start(config, Surroundings::default(), Wires { commands, progress })?;
-    let served = till::serve(&settings, operators, given, currency, sender, till).await?;
+    let served = till::serve(&settings, terminal, given, sender, till).await?;
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
     }
@@ -265,8 +267,8 @@ impl Agent {
     /// Saves the open transactions of a journal that was taken away.
     fn rescue_the_journal(&mut self) {
         let Engine { journal, clock, teller, .. } = &mut self.engine;
-        if let Some(told) = journal.rescue(clock.unix_ms()) {
-            teller.terminal("alarm", &told);
+        if let Some(why) = journal.rescue(clock.unix_ms()) {
+            teller.terminal_alarm(why);
         }
     }
 

@@ -81,7 +81,7 @@ pub struct Terminal {
     /// Last lines of each receipt, up to 6: opening hours, conditions of returns.
     #[serde(default)]
     pub footer: Vec<String>,
-    /// Language of the cashier's texts and of the receipts: `en` or `de`.
+    /// Language of the cashier's texts, the refusals, the status and the receipts: `en` or `de`.
     #[serde(default = "defaults::language")]
     pub language: String,
     /// The currency of its transactions, ISO 4217, as `EUR`; it takes no other.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use pos_agent::config::{Rights, Socket, Till, TillToken};
 use pos_agent::till::http::serve;
-use pos_agent::till::{Command, ProgressLog, Refused};
+use pos_agent::till::{Command, ProgressLog, Refused, ServedTerminal};
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
 use serde_json::Value;
@@ -50,7 +50,8 @@ fn open() -> Doors {
             let (commands, mut heard) = mpsc::channel(8);
             let progress = ProgressLog::new(8);
             let eur = Currency::from_code("EUR").expect("a currency");
-            let bound = serve(&config, false, Sockets::default(), eur, commands, progress, std::future::pending());
+            let terminal = ServedTerminal::new(eur);
+            let bound = serve(&config, terminal, Sockets::default(), commands, progress, std::future::pending());
             let bound = bound.await.expect("a fresh folder and any port");
             tell.send(bound.http.expect("a till has a token")).expect("somebody waits for it");
             while let Some(command) = heard.recv().await {
@@ -69,7 +70,7 @@ fn answer(command: Command) {
     match command {
         Command::Begin { wanted, reply } => {
             assert!(is_reference(wanted.reference.as_str()), "{:?}", wanted.reference);
-            let _ = reply.send(Err(Refused::Journal { why: "nothing is begun here".to_owned() }));
+            let _ = reply.send(Err(Refused::Journal { why: "nothing is begun here".into() }));
         }
         Command::Show { till, reference, reply } => {
             assert!(is_reference(reference.as_str()), "{reference:?}");

@@ -30,9 +30,7 @@ use super::BoardClock;
 use pos_core::transaction::Now;
 use pos_journal::CLOCKS_DIFFER_MS;
 use pos_reader::LocalTime;
-
-/// The message to a till when no clock can be trusted.
-const UNTRUSTED: &str = "neither the board's clock nor the reader's can be right";
+use pos_words::{Message, Sentence};
 
 /// The longest service life of a program after its build: 15 years.
 const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
@@ -231,17 +229,12 @@ impl Clock {
     }
 
     /// Returns why no clock can be right, with the remedy.
-    pub(super) fn untrusted(&self) -> String {
+    pub(super) fn untrusted(&self) -> Sentence {
         let board = (self.board)().timestamp_millis();
         if board < built_unix_ms() {
-            return format!("{UNTRUSTED}; set the board's clock (timedatectl) and wait a moment");
+            return Message::AttentionClockUntrusted.into();
         }
-        format!(
-            "{UNTRUSTED}: the board's says {}, and the journal's latest record is of {}; set the board's clock (timedatectl) and wait a \
-             moment, or, if it is right, see pos-agent journal set-clock-back --help",
-            said(board),
-            said(self.floor())
-        )
+        Message::AttentionClockBehindJournal.with("board", said(board)).with("latest", said(self.floor()))
     }
 }
 
@@ -362,7 +355,7 @@ mod tests {
     fn a_clock_that_was_set_back_goes_on_from_there() {
         let (clock, now) = held_up();
         assert!(clock.local().is_none());
-        let said = clock.untrusted();
+        let said = clock.untrusted().to_string();
         assert!(said.contains("the journal's latest record is of") && said.contains("set-clock-back"), "{said}");
         clock.set_back(now.timestamp_millis());
         assert_eq!(clock.trusted_board(), Some(now));

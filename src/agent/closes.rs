@@ -127,12 +127,12 @@ impl CloseControl {
         let print = wish.print;
         let close = self.compose(wish, counted, unix_ms);
         if let Err(error) = journal.write(|book| book::close(book, unix_ms, &close)) {
-            let _ = reply.send(Err(Refused::Journal { why: error.to_string() }));
+            let _ = reply.send(Err(Refused::Journal { why: error.to_string().into() }));
             return Err(error);
         }
         tracing::info!(close = close.number, open = close.open.len(), "close of day");
         let printed = if print { printers.print_close(&close, false).map(drop) } else { Ok(()) };
-        let not_printed = printed.err().map(|refused| refused.to_string());
+        let not_printed = printed.err().map(|refused| printers.letterhead.words.tell(&refused.sentence()));
         // A caller that hung up gets no answer; the close is recorded anyway.
         let _ = reply.send(Ok(CloseView { close, replayed: false, not_printed }));
         Ok(())

@@ -10,6 +10,7 @@ mod reader;
 mod trainer;
 
 use pos_core::transaction::{Action, Event};
+use pos_words::Sentence;
 
 use super::engine::open_transactions::{Gate, OpenTransaction};
 
@@ -17,8 +18,9 @@ pub(super) use gateway::{GatewayControl, ProbeBrought};
 pub(super) use printers::PrinterControl;
 #[cfg(test)]
 pub(super) use printers::receipt_of;
+pub(super) use printers::words;
 pub(super) use reader::{
-    HeardReader, NO_SALE, ReaderControl, RecordedReader, TAKE_IT_OUT, no_card, no_tip, reader_settings, unready,
+    HeardReader, NO_SALE, ReaderControl, RecordedReader, no_card, no_tip, reader_settings, unready,
 };
 pub(super) use trainer::TrainerControl;
 
@@ -33,7 +35,7 @@ pub(super) struct Devices {
 
 impl Devices {
     /// Returns why the reader cannot be used; the trainer needs none.
-    pub(super) fn reader_trouble(&self) -> Option<String> {
+    pub(super) fn reader_trouble(&self) -> Option<Sentence> {
         if self.trainer.is_some() { None } else { self.reader.state.trouble() }
     }
 

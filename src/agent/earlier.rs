@@ -16,6 +16,7 @@ use pos_gateway::till_parameters;
 use pos_journal::Journal;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Earlier, Kind, Operation, PaymentId, Reference, SaleNumber, Taken};
+use pos_words::{Message, Sentence};
 
 use super::engine::open_transactions::{OpenTransaction, OpenTransactions};
 use super::identity::Identity;
@@ -95,7 +96,7 @@ impl KnownTransactions<'_> {
             self.limits.may_give(amount, 0)?;
         }
         let transaction = Operation::new(wish.kind, of, registration);
-        Ok((transaction.ok_or_else(|| not_possible(format!("a {} needs more", wish.kind.as_str())))?, amount))
+        Ok((transaction.ok_or_else(|| not_possible(Message::NeedsMore.with("kind", wish.kind.as_str())))?, amount))
     }
 
     /// Returns the earlier transaction and the amount; without a till's amount, all that is left of it.
@@ -132,7 +133,7 @@ impl KnownTransactions<'_> {
         };
         let sale = self.journal.number(number).map_err(refused_by_journal)?;
         sale.map(EarlierFound::here)
-            .ok_or_else(|| not_possible(format!("this terminal has no transaction of the number {number}")))
+            .ok_or_else(|| not_possible(Message::NoTransactionNumber.with("number", number.to_string())))
     }
 
     /// Passes on a payment id that this journal does not know. It refuses the payment id of an automatic reversal,
@@ -140,9 +141,10 @@ impl KnownTransactions<'_> {
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
-            Some(number) => Err(not_possible(format!(
-                "{payment} is the reversal of transaction {number}, which this terminal took back: nothing follows a reversal"
-            ))),
+            Some(number) => {
+                let why = Message::IsReversal.with("payment", payment.as_str()).with("number", number.to_string());
+                Err(not_possible(why))
+            }
         }
     }
 
@@ -154,23 +156,22 @@ impl KnownTransactions<'_> {
     ) -> Result<(Earlier, Amount), Refused> {
         let number = sale.order().number;
         if follow_up::is_another_tills(sale.order(), &wanted.till) {
-            wanted.caller.needs(Right::AnyTill, "to refer to another till's transaction")?;
+            wanted.caller.needs(Right::AnyTill, Message::ForEarlierOfOtherTill)?;
         }
         self.identity.has_transaction(sale)?;
         self.old_copy.is_whole_for(Some(number))?;
         let kind = wanted.wish.kind;
         let left = self.histories(sale)?.left(kind);
         follow_up::follow_up(kind, sale, left, amount, &wanted.till).map_err(|why| match why {
-            NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string() },
+            NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string().into() },
             why => not_possible(why.to_string()),
         })
     }
 
     fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
         self.old_copy.is_whole_for(None)?;
-        wanted.caller.needs(Right::UnknownPayment, "to refer to a payment that this terminal does not know")?;
-        let amount = amount
-            .ok_or_else(|| not_possible("an amount is needed: this terminal does not know the payment".to_owned()))?;
+        wanted.caller.needs(Right::UnknownPayment, Message::ForUnknownPayment)?;
+        let amount = amount.ok_or_else(|| not_possible(Message::AmountNeeded))?;
         if wanted.wish.kind.gives_back() {
             // Amounts that may already have been given for it count.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
@@ -241,8 +242,7 @@ impl KnownTransactions<'_> {
                 return Ok(reference);
             }
         }
-        let why = "both references for the refund of the rest are used already; take all, and refund the rest yourself";
-        Err(not_possible(why.to_owned()))
+        Err(not_possible(Message::RestReferencesUsed))
     }
 
     /// Returns the refund of the rest, for a sale of which its till took a part.
@@ -270,9 +270,9 @@ impl KnownTransactions<'_> {
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {
     let right = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if right { Ok(id.to_owned()) } else { Err(not_possible(format!("{name} must be 32 letters and digits"))) }
+    if right { Ok(id.to_owned()) } else { Err(not_possible(Message::NoId.with("name", name))) }
 }
 
-fn not_possible(why: String) -> Refused {
-    Refused::NotPossible { why }
+fn not_possible(why: impl Into<Sentence>) -> Refused {
+    Refused::NotPossible { why: why.into() }
 }

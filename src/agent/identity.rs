@@ -5,9 +5,7 @@ use crate::till::{Refused, Wanted};
 use pos_core::training;
 use pos_core::transaction::{Order, Transaction};
 use pos_terms::transaction::PaymentId;
-
-/// The message about a transaction of another account.
-const ANOTHER_ACCOUNT: &str = "was begun with another account at the gateway (another [gateway] entity-id)";
+use pos_words::{Message, Sentence};
 
 /// The purpose of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,16 +49,14 @@ impl Identity {
         if wanted.training.is_some() == self.trains() {
             return Ok(());
         }
-        Err(not_possible("a transaction of training, and none but that, is for the trainer".to_owned()))
+        Err(not_possible(Message::NotOfTraining))
     }
 
     /// Checks that a payment is this agent's: training payments belong to the trainer, all others to the gateway.
     pub(super) fn has_payment(&self, payment: &PaymentId) -> Result<(), Refused> {
         match (self.trains(), training::is_of_training(payment)) {
-            (true, false) => Err(not_possible(format!("{payment} is no payment of training"))),
-            (false, true) => Err(not_possible(format!(
-                "{payment} is a payment of training, which never was; say \"training\" with it"
-            ))),
+            (true, false) => Err(not_possible(Message::PaymentNotOfTraining.with("payment", payment.as_str()))),
+            (false, true) => Err(not_possible(Message::PaymentOfTraining.with("payment", payment.as_str()))),
             _ => Ok(()),
         }
     }
@@ -70,14 +66,12 @@ impl Identity {
     pub(super) fn has_transaction(&self, sale: &Transaction) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {
-            let what = if self.trains() { "is none of training" } else { "is one of training, which never was" };
-            return Err(not_possible(format!("transaction {} {what}", order.number)));
+            let trains = self.trains();
+            let message = if trains { Message::TransactionNotOfTraining } else { Message::TransactionOfTraining };
+            return Err(not_possible(message.with("number", order.number.to_string())));
         }
         if self.is_of_another_account(order) {
-            let number = order.number;
-            return Err(not_possible(format!(
-                "transaction {number} {ANOTHER_ACCOUNT}: nothing of this one's can follow it"
-            )));
+            return Err(not_possible(Message::OfAnotherAccount.with("number", order.number.to_string())));
         }
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.has_payment(payment))
     }
@@ -91,21 +85,20 @@ impl Identity {
     /// Returns why this agent cannot complete an open transaction of its journal. A training transaction moved no
     /// money. What another terminal or another account sent can be neither found nor reversed with this one's access to
     /// the gateway.
-    pub(super) fn cannot_settle(&self, order: &Order) -> Option<String> {
+    pub(super) fn cannot_settle(&self, order: &Order) -> Option<Sentence> {
         let ours = &self.terminal_id;
         if order.training.is_some() && !self.trains() {
-            return Some("it is one of training, which never was: nothing of it is sent to the gateway".to_owned());
+            return Some(Message::LeftAsTraining.into());
         }
         if self.is_of_another_account(order) {
-            return Some(format!("it {ANOTHER_ACCOUNT}"));
+            return Some(Message::LeftToAnotherAccount.into());
         }
-        (order.terminal_id != *ours).then(|| {
-            let theirs = &order.terminal_id;
-            format!("terminal {theirs} made it, and this is {ours}: it cannot be settled from here; correct [terminal] id if this is {theirs}")
-        })
+        let theirs = order.terminal_id.as_str();
+        let left = || Message::LeftToAnotherTerminal.with("theirs", theirs).with("ours", ours.as_str());
+        (theirs != ours).then(left)
     }
 }
 
-fn not_possible(why: String) -> Refused {
-    Refused::NotPossible { why }
+fn not_possible(why: impl Into<Sentence>) -> Refused {
+    Refused::NotPossible { why: why.into() }
 }

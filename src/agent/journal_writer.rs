@@ -8,6 +8,7 @@ use pos_core::counter::TryKey;
 use pos_core::transaction::Transaction;
 use pos_journal::{Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
+use pos_words::{Message, Sentence};
 
 use super::engine::open_transactions::{OpenTransaction, OpenTransactions};
 use super::surroundings::{AnyBook, BookWrapper};
@@ -152,11 +153,7 @@ impl JournalWriter {
     }
 
     fn bar(&self) -> Option<JournalFault> {
-        let how = self.barred.as_ref()?;
-        let why = format!(
-            "this terminal has sold on another journal ({how}): nothing is charged until a person decides. Stop the agent; then put the right \
-             journal back, or take it over (pos-agent journal adopt FILE), or, when it is lost, say so (pos-agent journal accept)"
-        );
+        let why = Message::SoldOnAnotherJournal.with("why", self.barred.as_deref()?);
         Some(JournalFault { state: JournalState::CannotBeWritten, why, retry_at: Duration::MAX })
     }
 
@@ -175,7 +172,7 @@ impl JournalWriter {
 /// The reason why the journal could not be written, and the time of the next retry.
 pub(super) struct JournalFault {
     pub(super) state: JournalState,
-    pub(super) why: String,
+    pub(super) why: Sentence,
     pub(super) retry_at: Duration,
 }
 
@@ -202,9 +199,9 @@ impl JournalWriter {
         }
     }
 
-    /// Saves the open transactions of a journal that was taken away; the status says where. Returns the message to all
-    /// tills.
-    pub(super) fn rescue(&mut self, unix_ms: i64) -> Option<String> {
+    /// Saves the open transactions of a journal that was taken away; the status says where. Returns the alarm for
+    /// all tills.
+    pub(super) fn rescue(&mut self, unix_ms: i64) -> Option<Sentence> {
         let is_gone = matches!(self.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
         if !is_gone || self.rescued.is_some() {
             return None;
@@ -217,7 +214,7 @@ impl JournalWriter {
                 let said = said_of(&rescued);
                 tracing::error!("ALARM: {said}");
                 self.rescued = Some(rescued);
-                Some(format!("ALARM: {said}"))
+                Some(said)
             }
             Err(error) => {
                 tracing::error!(%error, "ALARM: what is open in the journal could not be saved; it is tried again");
@@ -245,22 +242,22 @@ impl JournalWriter {
         Ok(known)
     }
 
-    /// Stops new transactions until the journal can be written again. Returns the message to all tills, if the journal
+    /// Stops new transactions until the journal can be written again. Returns the alarm for all tills, if the journal
     /// was taken away.
-    pub(super) fn failed(&mut self, error: &pos_journal::Error, now: Duration) -> Option<String> {
+    pub(super) fn failed(&mut self, error: &pos_journal::Error, now: Duration) -> Option<Sentence> {
         let is_new = self.fault.is_none();
-        let (mut why, mut retry_at) = (error.to_string(), now + JOURNAL_RETRY);
+        let (mut why, mut retry_at) = (Sentence::from(error.to_string()), now + JOURNAL_RETRY);
         let mut told = None;
         if let pos_journal::Error::Gone { .. } = error {
             match &self.rescued {
-                Some(rescued) => why = format!("{why}; {}", said_of(rescued)),
+                Some(rescued) => why = Message::JournalGone.with("why", why).with("rescued", said_of(rescued)),
                 // The waiting tills are informed first; then the open transactions are saved.
                 None if is_new => retry_at = now,
                 None => {}
             }
             if is_new {
                 tracing::error!(%error, "ALARM: the journal was taken away");
-                told = Some(format!("ALARM: {error}"));
+                told = Some(error.to_string().into());
             }
         }
         self.fault = Some(JournalFault { state: state_of_journal(error), why, retry_at });
@@ -292,21 +289,15 @@ impl JournalWriter {
 }
 
 /// Returns what was saved, and what a person must do.
-fn said_of(rescued: &Rescued) -> String {
+fn said_of(rescued: &Rescued) -> Sentence {
     match rescued {
-        Rescued::IntoTheJournal => {
-            "all of it was copied into the journal: restart the agent, and nothing is lost".to_owned()
-        }
-        Rescued::Into(file) => format!(
-            "what is open, and the latest transactions, are in {file}: put the journal back if it was moved; if it is lost, stop the agent, \
-             move away what is in its place, take that file over (pos-agent journal adopt {file}) and start the agent",
-            file = file.display()
-        ),
-        Rescued::Nothing => "there was no transaction in it: restart the agent".to_owned(),
+        Rescued::IntoTheJournal => Message::RescuedIntoJournal.into(),
+        Rescued::Into(file) => Message::RescuedIntoFile.with("file", file.display().to_string()),
+        Rescued::Nothing => Message::RescuedNothing.into(),
     }
 }
 
 /// Refuses a till's request because the journal cannot be used.
 pub(super) fn refused_by_journal(error: pos_journal::Error) -> Refused {
-    Refused::Journal { why: error.to_string() }
+    Refused::Journal { why: error.to_string().into() }
 }

@@ -5,6 +5,7 @@ use crate::config::Terminal;
 use crate::till::Refused;
 use pos_terms::money::{Amount, Currency, MoneyError};
 use pos_terms::transaction::Kind;
+use pos_words::{Message, Sentence};
 
 use super::Error;
 
@@ -45,24 +46,22 @@ impl Limits {
 
     /// Checks that a transaction of `amount` may begin. The terminal's limit covers charges and reservations. A
     /// capture, refund or reversal is limited by the earlier transaction's amount.
-    pub(super) fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), String> {
+    pub(super) fn may_begin(&self, kind: Kind, amount: Amount) -> Result<(), Sentence> {
         match kind {
             Kind::Capture | Kind::Refund | Kind::Reversal => {
-                amount.to_gateway().map(|_| ()).map_err(|error| error.to_string())
+                amount.to_gateway().map(|_| ()).map_err(|error| error.to_string().into())
             }
             _ => self.may_charge(amount),
         }
     }
 
     /// Checks that the gateway and the terminal's limit allow `amount`; also used after a tip was added.
-    pub(super) fn may_charge(&self, amount: Amount) -> Result<(), String> {
+    pub(super) fn may_charge(&self, amount: Amount) -> Result<(), Sentence> {
         amount.to_gateway().map_err(|error| error.to_string())?;
         match self.amount {
-            Some(max) if max.currency() != amount.currency() => {
-                Err(format!("the terminal has a limit of {max} and takes no other currency; see [terminal] max-amount"))
-            }
+            Some(max) if max.currency() != amount.currency() => Err(Message::LimitOfOtherCurrency.with("limit", max)),
             Some(max) if amount.minor() > max.minor() => {
-                Err(format!("{amount} is above the terminal's limit of {max}; see [terminal] max-amount"))
+                Err(Message::AboveLimit.with("amount", amount).with("limit", max))
             }
             _ => Ok(()),
         }
@@ -71,31 +70,26 @@ impl Limits {
     /// Returns the tip that a till named, if amount and tip can be charged. A tip above the bill is a typing error, as
     /// at the reader.
     pub(super) fn may_tip(&self, amount: Amount, tip: Amount) -> Result<Amount, Refused> {
-        let refused = |why: String| Refused::Tip { why };
-        let total = amount.plus(tip).map_err(|error| refused(error.to_string()))?;
+        let refused = |why: Sentence| Refused::Tip { why };
+        let total = amount.plus(tip).map_err(|error| refused(error.to_string().into()))?;
         if tip.minor() > amount.minor() {
-            return Err(refused(format!(
-                "a tip of {tip} is more than the amount itself, {amount}; see what was typed"
-            )));
+            return Err(refused(Message::TipAboveAmount.with("tip", tip).with("amount", amount)));
         }
-        self.may_charge(total).map_err(|why| refused(format!("amount and tip together: {why}")))?;
+        self.may_charge(total).map_err(|why| refused(Message::TotalNotPossible.with("why", why)))?;
         Ok(tip)
     }
 
     /// Checks that money may be given without an earlier payment that this journal knows; `given` was already given for
     /// the same payment.
     pub(super) fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
-        let refused = |why: String| Err(Refused::Amount { why });
+        let refused = |why: Sentence| Err(Refused::Amount { why });
         match self.credit {
-            None => refused(
-                "no money is given without an earlier payment that this terminal knows; to allow it, set [terminal] max-credit-amount"
-                    .to_owned(),
-            ),
+            None => refused(Message::NothingGiven.into()),
             Some(max) if max.currency() != amount.currency() => {
-                refused(format!("money is given in {} only; see [terminal] max-credit-amount", max.currency()))
+                refused(Message::GivenInOtherCurrency.with("currency", max.currency().code()))
             }
             Some(max) if amount.minor().saturating_add(given) > max.minor() => {
-                refused(format!("{amount} is above the limit of {max} for money that is given; see [terminal] max-credit-amount"))
+                refused(Message::AboveGivenLimit.with("amount", amount).with("limit", max))
             }
             Some(_) => Ok(()),
         }

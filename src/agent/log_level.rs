@@ -35,7 +35,8 @@ impl LogControl {
         lasts: Duration,
         by: &Who,
     ) -> Result<Option<LogView>, Refused> {
-        logging::set(level.map(LogLevel::as_str)).map_err(|error| Refused::NotPossible { why: error.to_string() })?;
+        logging::set(level.map(LogLevel::as_str))
+            .map_err(|error| Refused::NotPossible { why: error.to_string().into() })?;
         self.changed = level.map(|level| LogChange { level, until: self.clock.monotonic() + lasts });
         let (level, for_s) = (level.map_or("usual", LogLevel::as_str), lasts.as_secs());
         tracing::warn!(level, for_s, %by, "the log was changed");

@@ -25,10 +25,11 @@ mod looking_up;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::till::{Attention, AttentionView, Refused};
+use crate::till::{Attention, Refused};
 use pos_core::transaction::{self, Action, Event, Transaction};
 use pos_journal::Opened;
 use pos_terms::transaction::SaleNumber;
+use pos_words::{Message, Sentence};
 
 use super::devices::GatewayControl;
 use super::engine::open_transactions::{Gate, OpenTransaction, OpenTransactions};
@@ -50,7 +51,7 @@ enum Comparison {
     /// It is no outdated copy, or that cannot be found out.
     Finished,
     /// It is an outdated copy, with the evidence.
-    IsOldCopy(String),
+    IsOldCopy(Sentence),
     /// It is new, and the gateway holds this many references of this terminal: those of another board or of a lost
     /// journal.
     BeganAnew(usize),
@@ -74,7 +75,7 @@ pub(super) struct OldCopy {
     is_new: bool,
     tries: u32,
     /// Why the last request had no answer.
-    trouble: Option<String>,
+    trouble: Option<Sentence>,
     /// True if the last list was incomplete: each transaction that another is to follow is then looked up separately.
     lists_no_more: bool,
     /// The transaction whose look-up has shown that this journal knows all of it.
@@ -120,7 +121,7 @@ impl OldCopy {
     }
 
     /// Records why the gateway has not been asked yet.
-    pub(super) fn cannot_be_asked(&mut self, why: String) {
+    pub(super) fn cannot_be_asked(&mut self, why: Sentence) {
         self.trouble = Some(why);
     }
 
@@ -177,43 +178,26 @@ impl OldCopy {
     }
 
     /// Returns the status entry for a person.
-    pub(super) fn attention(&self) -> Option<AttentionView> {
-        let (code, text) = match (&self.comparison, &self.trouble) {
-            (Comparison::IsOldCopy(how), _) => (
-                Attention::JournalOldCopy,
-                format!(
-                    "this journal is an old copy: {how}; open sales of before wait for pos-agent settle NUMBER --keep or --reverse"
-                ),
-            ),
-            (Comparison::Due(_) | Comparison::Asking, Some(why)) if !self.is_new => (
-                Attention::JournalNotCompared,
-                format!(
-                    "the gateway has not said whether this journal is an old copy ({why}); until it does, {} and reversals of before wait; if it cannot be asked by date, set [gateway.assumptions] query-by-date = false",
-                    if self.lists_no_more {
-                        "credits are refused, what follows a payment of before waits for the look-up of that payment"
-                    } else {
-                        "refunds, captures and credits are refused"
-                    }
-                ),
-            ),
-            (Comparison::BeganAnew(count), _) => (
-                Attention::JournalBeganAnew,
-                format!(
-                    "this journal is new, and the gateway holds {count} payments of this terminal of the last days: adopt the journal of the \
-                     board before this one (pos-agent journal adopt FILE)"
-                ),
-            ),
-            _ if self.noticed.before > SaleNumber::BEFORE_ALL => (
-                Attention::JournalOldCopy,
-                format!(
-                    "this journal was found to be an old copy: what was given back or taken of transactions up to number {} is not known \
-                 here, and is the gateway's back office's business",
-                    self.noticed.before
-                ),
-            ),
+    pub(super) fn attention(&self) -> Option<(Attention, Sentence)> {
+        Some(match (&self.comparison, &self.trouble) {
+            (Comparison::IsOldCopy(how), _) => {
+                (Attention::JournalOldCopy, Message::AttentionJournalOldCopy.with("why", how.clone()))
+            }
+            (Comparison::Due(_) | Comparison::Asking, Some(why)) if !self.is_new => {
+                let lists = self.lists_no_more;
+                let incomplete = Message::AttentionJournalListIncomplete;
+                let message = if lists { incomplete } else { Message::AttentionJournalNotCompared };
+                (Attention::JournalNotCompared, message.with("why", why.clone()))
+            }
+            (Comparison::BeganAnew(count), _) => {
+                (Attention::JournalBeganAnew, Message::AttentionJournalBeganAnew.with("count", count.to_string()))
+            }
+            _ if self.noticed.before > SaleNumber::BEFORE_ALL => {
+                let number = self.noticed.before.to_string();
+                (Attention::JournalOldCopy, Message::AttentionJournalWasOldCopy.with("number", number))
+            }
             _ => return None,
-        };
-        Some(AttentionView::new(code, text))
+        })
     }
 }
 
@@ -239,8 +223,8 @@ pub(super) enum ListShows {
 
 /// The consequences of finding an outdated copy.
 pub(super) struct OldCopyShown {
-    /// The message to all tills.
-    pub(super) told: String,
+    /// The alarm for all tills.
+    pub(super) told: Sentence,
     /// The events for earlier transactions, in this order.
     pub(super) heard: Vec<(SaleNumber, Event)>,
 }
@@ -276,11 +260,9 @@ impl OldCopy {
         let above = strange.iter().filter_map(|reference| number_of(reference)).max().unwrap_or_default();
         let (count, last) = (strange.len(), strange.last().map_or("", String::as_str));
         // Every till gets this message, so it must not contain the references.
-        let how = format!(
-            "the gateway holds {count} references of this terminal that the journal does not know (the log has the last one)"
-        );
-        tracing::error!(above = above.get(), %how, last, "ALARM: this journal is an old copy");
-        let told = format!("ALARM: this journal is an old copy: {how}");
+        let how = Message::CopyLacksReferences.with("count", count.to_string());
+        tracing::error!(above = above.get(), %how, last, "ALARM: this journal is an outdated copy");
+        let told = Message::JournalIsOldCopy.with("why", how.clone());
         journal.last_number = journal.last_number.max(above);
         self.waiting.clear();
         self.comparison = Comparison::IsOldCopy(how);
@@ -319,10 +301,7 @@ impl OldCopy {
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
         let Self { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {
-            let why = format!(
-                "transaction {number} is older than the moment at which this journal was found to be an old copy: what was given \
-                 back or taken of it since is not known here; see to it in the gateway's back office"
-            );
+            let why = Message::OlderThanCopy.with("number", number.to_string());
             return Err(Refused::NotPossible { why });
         }
         if !is_new
@@ -330,14 +309,8 @@ impl OldCopy {
             && matches!(comparison, Comparison::Due(_) | Comparison::Asking)
             && (number.is_none() || number != *vouched_for)
         {
-            let why = if *lists_no_more {
-                "the gateway's list by date is not complete, so nobody knows whether this journal is an old copy; without a payment \
-                 that can be looked up nothing is given back or taken"
-            } else {
-                "the gateway has not said yet whether this journal is an old copy, which would not know what was given back; \
-                 try again in a moment"
-            };
-            return Err(Refused::NotReady { why: why.to_owned() });
+            let why = if *lists_no_more { Message::ListIncomplete } else { Message::NotComparedYet };
+            return Err(Refused::NotReady { why: why.into() });
         }
         Ok(())
     }

@@ -27,6 +27,7 @@ use pos_journal::{Journal, KeptOperator, OperatorChange};
 use pos_terms::emv::pan;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Operation, OperatorName, Who};
+use pos_words::{Message, Sentence};
 
 use super::clock::Clock;
 use super::journal_writer::{JournalWriter, refused_by_journal};
@@ -370,11 +371,11 @@ impl OperatorService {
             return Err(OperatorRefused::NoSupervisor { name: supervisor }.into());
         }
         let cashier = wanted.caller.who().operator.clone().ok_or(Denied::OperatorRequired)?;
-        let unresolved = || Refused::NotReady { why: "the command was not resolved; ask again".to_owned() };
+        let unresolved = || Refused::NotReady { why: Message::CommandNotResolved.into() };
         let (transaction, amount) = resolved.unwrap_or_else(|| Err(unresolved()))?;
         let command = command_of(cashier, wanted, transaction, amount);
         let (approval, token) = self.token()?;
-        tracing::info!(%supervisor, till = command.till, operator = %command.operator, "a supervisor confirmed {command}");
+        tracing::info!(%supervisor, till = command.till, operator = %command.operator, "a supervisor confirmed {}", Sentence::from(&command));
         let (view, good_for_s) = (ConfirmedView::from(&command), Approvals::GOOD_FOR.as_secs());
         let given = GivenApproval { supervisor: supervisor.clone(), command, door };
         self.approvals.give(token, given, self.clock.monotonic());
@@ -384,7 +385,7 @@ impl OperatorService {
     /// Makes a token of 128 random bits, and the digest that is kept of it.
     fn token(&self) -> Result<(String, TokenDigest), Refused> {
         let bits = (self.random)()
-            .map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+            .map_err(|error| Refused::NotReady { why: Message::NoRandomNumbers.with("why", error.to_string()) })?;
         let token = hex::encode(bits);
         let kept = operator_secrets::digest_of_token(token.as_bytes());
         Ok((token, kept))
@@ -392,8 +393,7 @@ impl OperatorService {
 
     fn pin_made(&mut self, journal: &mut JournalWriter, asked: OperatorCommand, made: Option<PinDigest>) {
         let Some(pin) = made else {
-            let why = "the digest of the PIN could not be reckoned; try again".to_owned();
-            return answer_refused(asked, Refused::NotReady { why });
+            return answer_refused(asked, Refused::NotReady { why: Message::PinNotDigested.into() });
         };
         // Another request may have been faster.
         if let Err(refused) = self.may_set(&asked) {
@@ -463,7 +463,7 @@ impl OperatorService {
     ) -> Result<Who, Refused> {
         let who = wanted.caller.who().clone();
         if who.stated_operator.as_deref().is_some_and(pan::is_in) {
-            let why = "it looks like a card number, which belongs into the reader alone".to_owned();
+            let why = Message::LooksLikeCardNumber.into();
             return Err(Refused::Parameter { name: "operator".to_owned(), why });
         }
         let Presence { operator: Some(SignedIn { role: Role::Cashier, name }), approval, .. } = wanted.caller.present()

@@ -5,7 +5,7 @@ use crate::till::{Progress, ProgressLog, SaleState, SaleView};
 use pos_core::transaction::{Cause, Order, Outcome, Standing};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
-use pos_words::{Message, Words};
+use pos_words::{Message, Sentence, Words};
 
 use super::earlier::KnownTransactions;
 use super::engine::open_transactions::OpenTransaction;
@@ -103,6 +103,11 @@ impl Teller {
             training: false,
             sale: None,
         });
+    }
+
+    /// Announces an alarm of the terminal to every till.
+    pub(super) fn terminal_alarm(&self, why: Sentence) {
+        self.terminal("alarm", &self.words.tell(&Message::Alarm.with("why", why)));
     }
 
     /// Does the same with one of the terminal's own texts.

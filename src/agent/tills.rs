@@ -5,6 +5,7 @@ use tokio::sync::oneshot;
 use crate::till::{Command, Refused, SaleView, StatusView, Wanted};
 use pos_core::transaction::{Event, Standing, Transaction};
 use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
+use pos_words::Message;
 
 use super::counting::Counting;
 use super::devices::Devices;
@@ -159,10 +160,7 @@ impl Agent {
     fn signature(&mut self, sale: &Transaction, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
         match self.engine.sales.get(number) {
-            Some(active) if active.is_stuck() => {
-                let why = "how the sale stands is not known until it can be written; answer again then";
-                Err(Refused::Journal { why: why.to_owned() })
-            }
+            Some(active) if active.is_stuck() => Err(Refused::Journal { why: Message::StateUnknown.into() }),
             Some(active) if active.sale().standing() == Standing::AtSignature => {
                 let by = Some(by.clone());
                 self.engine.hear(number, Event::SignatureChecked { accepted, by });
@@ -170,14 +168,7 @@ impl Agent {
             }
             _ => match sale.signature_was() {
                 Some(before) if before == accepted => Ok(view),
-                before => {
-                    let before = match before {
-                        Some(true) => "it was accepted already; ",
-                        Some(false) => "it was refused already; ",
-                        None => "",
-                    };
-                    Err(Refused::NoSignatureAwaited { stands: format!("{before}{}", view.text) })
-                }
+                earlier => Err(Refused::NoSignatureAwaited { earlier, state: view.text }),
             },
         }
     }
@@ -194,8 +185,7 @@ impl Agent {
         let (number, engine) = (sale.order().number, &mut self.engine);
         match engine.sales.get(number) {
             Some(active) if active.is_stuck() => {
-                let why = "how the sale stands is not known until it can be written; answer again then";
-                return Err(Refused::Journal { why: why.to_owned() });
+                return Err(Refused::Journal { why: Message::StateUnknown.into() });
             }
             Some(active) if matches!(active.sale().standing(), Standing::AwaitingTill { .. }) => {
                 let (all, by) = (taken == Taken::All, Some(by.clone()));
@@ -205,7 +195,7 @@ impl Agent {
                 }
             }
             _ if sale.till_said() == Some(taken) => return Ok(engine.facts().with_what_is_left(sale, view)),
-            _ => return Err(not_awaited(sale, &view)),
+            _ => return Err(Refused::NoConfirmationAwaited { earlier: sale.till_said(), state: view.text }),
         }
         let (facts, live) = (engine.facts(), engine.sales.get(number).map(OpenTransaction::sale));
         let sale = live.unwrap_or(sale);
@@ -217,15 +207,14 @@ impl Agent {
         let engine = &mut self.engine;
         let waits = engine.sales.get(number).is_some_and(|active| active.sale().is_held() && !active.is_stuck());
         if !waits {
-            let why = format!(
-                "transaction {number} does not wait for a person's decision; pos-agent status lists those that do"
-            );
+            let why = Message::NoDecisionAwaited.with("number", number.to_string());
             return Err(Refused::NotPossible { why });
         }
         tracing::warn!(sale = number.get(), keep, %by, "a person has decided what becomes of a sale of an old copy");
         engine.hear(number, Event::Resolve { keep, by: Some(by.clone()) });
         let settled = engine.sales.get(number).map(|active| engine.facts().view(active.sale()));
-        settled.ok_or_else(|| Refused::NotPossible { why: format!("transaction {number} has ended") })
+        let why = || Message::TransactionEnded.with("number", number.to_string());
+        settled.ok_or_else(|| Refused::NotPossible { why: why() })
     }
 
     /// Returns the terminal's state for a caller who `hears` of some tills; it contains nothing about other tills'
@@ -237,7 +226,7 @@ impl Agent {
     fn status_facts(&self, hears: impl Fn(&str) -> bool) -> StatusFacts<'_> {
         let Engine { config, limits, clock, journal, sales, devices, .. } = &self.engine;
         let Devices { reader, gateway, printers, .. } = devices;
-        let facts = self.engine.facts();
+        let (facts, words) = (self.engine.facts(), self.engine.teller.words());
         let is_theirs = |active: &&OpenTransaction| hears(&active.order().till);
         let theirs = || sales.iter().filter(is_theirs);
         let at_reader = reader.slot.next().or(reader.in_use_by);
@@ -250,13 +239,14 @@ impl Agent {
         let fault = journal.fault.as_ref();
         let trouble = fault.map(|fault| (fault.state, fault.why.clone())).or_else(|| self.answered.trouble());
         StatusFacts {
+            words,
             config,
             currency: limits.currency(),
-            reader: reader_view(reader),
-            gateway: gateway_view(&gateway.client.contact(), &config.gateway.url),
-            printers: printer_views(printers),
-            clock: clock_view(clock, gateway.clocks_differ()),
-            journal: journal_view(trouble, journal.book().free_bytes()),
+            reader: reader_view(words, reader),
+            gateway: gateway_view(words, &gateway.client.contact(), &config.gateway.url),
+            printers: printer_views(words, printers),
+            clock: clock_view(words, clock, gateway.clocks_differ()),
+            journal: journal_view(words, trouble, journal.book().free_bytes()),
             refused_request: gateway.refused.attention(),
             ends_soon: gateway.client.attention(),
             clocks_differ: gateway.clocks_differ(),
@@ -264,7 +254,7 @@ impl Agent {
             old_copy: self.engine.old_copy.attention(),
             busy: reader.in_use_by.is_some() || reader.awaits_amount(),
             logging: self.log.view(),
-            health: self.answered.health(fault.map(|fault| fault.why.clone()), self.answers()),
+            health: self.answered.health(fault.map(|fault| words.tell(&fault.why)), self.answers()),
             current: current.map(|active| facts.view(active.sale())),
             unconfirmed: theirs()
                 .map(|active| facts.view(active.sale()))
@@ -285,15 +275,4 @@ impl Agent {
         }
         metrics.text(&stands)
     }
-}
-
-/// Refuses an answer that is not awaited, with the earlier answer.
-fn not_awaited(sale: &Transaction, view: &SaleView) -> Refused {
-    let before = match sale.till_said() {
-        Some(Taken::All) => "all was taken already; ".to_owned(),
-        Some(Taken::Part { amount }) => format!("a part of {amount} was taken already; "),
-        Some(Taken::Nothing) => "nothing was taken already; ".to_owned(),
-        None => String::new(),
-    };
-    Refused::NoConfirmationAwaited { stands: format!("{before}{}", view.text) }
 }

@@ -18,6 +18,7 @@ use crate::till::{Command, Refused, Wires};
 use pos_daemon::systemd;
 use pos_daemon::wire::Connector;
 use pos_journal::{Journal, Purpose};
+use pos_words::Message;
 
 use super::engine::Engine;
 use super::identity::Ground;
@@ -57,21 +58,21 @@ impl TrainingMode {
             Err(refused) => return command.refuse(refused),
         };
         if let Err(mpsc::error::TrySendError::Full(command) | mpsc::error::TrySendError::Closed(command)) = sent {
-            command.refuse(Refused::NotReady { why: "the training ground has too much to do; ask again".to_owned() });
+            command.refuse(Refused::NotReady { why: Message::TrainingBusy.into() });
         }
     }
 
     /// Returns the channel to the training agent, and starts that agent for the first request.
     fn way(&mut self, shop: &Engine) -> Result<&Way, Refused> {
         if shop.identity.trains() {
-            return Err(Refused::NotReady { why: "there is no training within training".to_owned() });
+            return Err(Refused::NotReady { why: Message::TrainingWithin.into() });
         }
         match &mut self.way {
             Some(way) => Ok(way),
             none => {
                 let way = open(shop).map_err(|error| match error {
                     Error::Journal(error) => refused_by_journal(error),
-                    error => Refused::NotReady { why: error.to_string() },
+                    error => Refused::NotReady { why: error.to_string().into() },
                 })?;
                 Ok(none.insert(way))
             }

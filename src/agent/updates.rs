@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::till::{Health, HealthView, JournalState};
 use pos_journal::Program;
+use pos_words::Sentence;
 
 use super::clock;
 use super::journal_writer::{JOURNAL_RETRY, JournalWriter};
@@ -73,8 +74,8 @@ impl Answered {
     }
 
     /// Returns why the last write to the journal failed.
-    pub(super) fn trouble(&self) -> Option<(JournalState, String)> {
-        self.trouble.clone()
+    pub(super) fn trouble(&self) -> Option<(JournalState, Sentence)> {
+        self.trouble.as_ref().map(|(state, why)| (*state, why.as_str().into()))
     }
 
     /// Returns the row to write; none when it is on the disk or must wait.

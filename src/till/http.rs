@@ -43,11 +43,10 @@ use tokio::time::timeout;
 use self::api::App;
 use self::guard::{Entrance, HasPeer, Peer};
 use self::places::{ConnectionPlace, ConnectionPlaces};
-use super::{Command, PortView, ProgressLog};
+use super::{Command, PortView, ProgressLog, ServedTerminal};
 use crate::config::{self, SecretError};
 use pos_daemon::systemd::Sockets;
 use pos_daemon::writing::TimedWriter;
-use pos_terms::money::Currency;
 
 mod accept;
 mod api;
@@ -165,17 +164,14 @@ pub enum Error {
 /// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until
 /// `shutdown`.
 ///
-/// `operators`: an operator must be signed in for anything that moves money, except on exempt connections. `currency`
-/// is the default for requests without one. If the port is not available, binding is retried; meanwhile the socket is
-/// served, and the status shows the reason.
+/// If the port is not available, binding is retried; meanwhile the socket is served, and the status shows the reason.
 ///
 /// # Errors
 /// Every [`Error`]; then no task is spawned.
 pub async fn serve(
     config: &config::Till,
-    operators: bool,
+    ServedTerminal { operators_required, currency, words }: ServedTerminal,
     given: Sockets,
-    currency: Currency,
     commands: mpsc::Sender<Command>,
     progress: ProgressLog,
     shutdown: impl Future<Output = ()> + Send + 'static,
@@ -198,15 +194,8 @@ pub async fn serve(
     let stopped = Stopped(stopped);
     let (port, seen) = watch::channel(tcp.as_ref().map(|_| bind::seen(address.unwrap_or(config.http), refused)));
     let (stops, metrics_at_port) = (stopped.clone(), config.metrics);
-    let app = App {
-        commands,
-        progress,
-        currency,
-        stopped: stops,
-        port: seen,
-        metrics_at_port,
-        operators_required: operators,
-    };
+    let app =
+        App { commands, progress, currency, stopped: stops, port: seen, metrics_at_port, operators_required, words };
     let app = Arc::new(app);
     let local = listen(unix, api::router(Arc::clone(&app), Entrance::Local(config.clone())), stopped.clone());
     let wanted = config.http;

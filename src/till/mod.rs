@@ -42,7 +42,7 @@ pub use receipt_view::{ReceiptRowIs, ReceiptRowView, ReceiptView};
 pub use refused::Refused;
 pub use rights::{Caller, Denied, Permit, Presence, SignedIn, Verb};
 pub use sale_view::{CancelView, Cancelled, CardView, LaterView, SaleState, SaleView, ToConfirm};
-pub use serve::{Error, Served, serve};
+pub use serve::{Error, Served, ServedTerminal, serve};
 pub use service_view::{Health, HealthView, LogLevel, LogView, PortView, PrintView};
 pub use status::{
     Attention, AttentionView, ClockState, ClockView, ConfigFileView, GatewayState, GatewayView, JournalState,

@@ -1,6 +1,7 @@
 //! Commands about operators: list them, sign in and out, confirm, add and remove. Only requests contain a PIN, never
 //! answers, and it cannot be printed.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use tokio::sync::oneshot;
 use super::{Caller, Refused, SignedIn, Wanted};
 use pos_core::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
+use pos_words::{Message, Sentence};
 
 /// A command about operators, with the channel for the answer.
 #[derive(Debug)]
@@ -224,63 +226,45 @@ impl From<&Approved> for ConfirmedView {
 }
 
 /// The reason why a command about an operator is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperatorRefused {
     /// No operator has this name and this PIN. The message does not say which of the two is wrong.
-    #[error("the name or the PIN is wrong")]
     WrongPin,
     /// Too many wrong PINs.
-    #[error(
-        "too many wrong PINs: nobody may try again for {} s; a supervisor or a technician can unlock it at once (pos-agent operator \
-         unlock NAME)",
-        seconds(.wait)
-    )]
     Locked {
         /// How long it is locked.
         wait: Duration,
     },
     /// Other PINs are being checked.
-    #[error("another PIN is being looked at; try again")]
     PinUnderWay,
     /// The session does not exist, belongs to another source, or has ended.
-    #[error(
-        "nobody is signed in with this session: it has ended, or is another till's; sign in again (POST /v1/sessions)"
-    )]
     SessionEnded,
     /// A supervisor must confirm.
-    #[error(
-        "{command} needs a supervisor: let one confirm it (POST /v1/approvals) and send that as Pos-Supervisor, or sign in"
-    )]
     SupervisorNeeded {
         /// The command.
         command: Box<Approved>,
     },
     /// The approval that was sent is not valid for this command.
-    #[error("no supervisor has confirmed this command: {why}")]
     NotApproved {
         /// Why it is not valid.
-        why: String,
+        why: Sentence,
     },
     /// The operator who would confirm is no supervisor.
-    #[error("{name} is no supervisor, and cannot confirm it")]
     NoSupervisor {
         /// The operator.
         name: OperatorName,
     },
     /// No operator has this name.
-    #[error("there is no operator {name}; pos-agent operator list shows them")]
     Unknown {
         /// The name.
         name: OperatorName,
     },
     /// An operator has this name already.
-    #[error("there is an operator {name} already; give it another PIN (pos-agent operator pin), or remove it first")]
     Exists {
         /// The name.
         name: OperatorName,
     },
     /// The maximum number of operators exists.
-    #[error("there are {most} operators, and no more can be added; remove one first")]
     TooMany {
         /// The maximum.
         most: usize,
@@ -297,12 +281,29 @@ impl OperatorRefused {
     #[must_use]
     pub fn not_approved(found: NoApproval<'_>, command: &Approved) -> Self {
         let why = match found {
-            NoApproval::Unknown => "the approval was used, has ended, or is older than two minutes".to_owned(),
-            NoApproval::OtherDoor => "the approval was given at another till".to_owned(),
-            NoApproval::OtherOperator => "the approval was given to another operator".to_owned(),
-            NoApproval::Other(given) => format!("the approval is for {given}, and this is {command}"),
+            NoApproval::Unknown => Message::ApprovalUnknown.into(),
+            NoApproval::OtherDoor => Message::ApprovalOtherTill.into(),
+            NoApproval::OtherOperator => Message::ApprovalOtherOperator.into(),
+            NoApproval::Other(given) => Message::ApprovalOtherCommand.with("approved", given).with("command", command),
         };
         Self::NotApproved { why }
+    }
+
+    /// Returns the sentence for people.
+    #[must_use]
+    pub fn sentence(&self) -> Sentence {
+        match self {
+            Self::WrongPin => Message::OperatorWrongPin.into(),
+            Self::Locked { wait } => Message::OperatorLocked.with("seconds", seconds(wait).to_string()),
+            Self::PinUnderWay => Message::OperatorPinUnderWay.into(),
+            Self::SessionEnded => Message::OperatorSessionEnded.into(),
+            Self::SupervisorNeeded { command } => Message::OperatorSupervisorNeeded.with("command", &**command),
+            Self::NotApproved { why } => Message::OperatorNotApproved.with("why", why.clone()),
+            Self::NoSupervisor { name } => Message::OperatorNoSupervisor.with("name", name.as_str()),
+            Self::Unknown { name } => Message::OperatorUnknown.with("name", name.as_str()),
+            Self::Exists { name } => Message::OperatorExists.with("name", name.as_str()),
+            Self::TooMany { most } => Message::OperatorTooMany.with("most", most.to_string()),
+        }
     }
 
     /// Returns the number of seconds after which to try again, if known.
@@ -313,5 +314,11 @@ impl OperatorRefused {
             Self::PinUnderWay => Some(1),
             _ => None,
         }
+    }
+}
+
+impl fmt::Display for OperatorRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentence().fmt(f)
     }
 }

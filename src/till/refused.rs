@@ -1,25 +1,26 @@
 //! The reason why a command is not carried out, with the facts. The till gets a problem of a closed list
-//! ([`ProblemType`](super::ProblemType)).
+//! ([`ProblemType`](super::ProblemType)), and a sentence in the terminal's language.
+
+use std::fmt;
 
 use super::{Denied, OperatorRefused, WhichClose};
-use pos_terms::money::Currency;
-use pos_terms::transaction::Reference;
+use pos_terms::money::{Amount, Currency};
+use pos_terms::transaction::{Kind, Reference, Taken};
+use pos_words::{Message, Sentence};
 
 /// The reason why a command is not carried out. Nothing was recorded and nothing was charged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The reference is known with another amount or currency, or for a different request.
-    #[error(
-        "reference {reference} is a sale of {known} already, and was asked for in another way; use a new reference for another one"
-    )]
     AmountDiffers {
         /// The reference.
         reference: Reference,
-        /// The amount or kind of the known transaction.
-        known: String,
+        /// The kind of the known transaction.
+        kind: Kind,
+        /// Its amount.
+        amount: Amount,
     },
     /// Another transaction is in progress.
-    #[error("the terminal is busy with sale {reference} of till {till}; wait for it or cancel it")]
     Busy {
         /// Its till.
         till: String,
@@ -27,80 +28,65 @@ pub enum Refused {
         reference: Reference,
     },
     /// Another till's transaction is in progress; this till may not see which.
-    #[error("the terminal is busy with a sale of another till; try again when that has ended")]
     BusyElsewhere,
     /// No transaction can be taken at this moment.
-    #[error("no sale can be taken: {why}")]
     NotReady {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
     /// The reader asked for an amount, and got none.
-    #[error("{why}")]
     NothingTyped {
         /// Why.
-        why: String,
+        why: Sentence,
     },
     /// The caller lacks the right.
-    #[error("{0}")]
-    Denied(#[from] Denied),
+    Denied(Denied),
     /// A command about an operator is refused.
-    #[error("{0}")]
-    Operator(#[from] OperatorRefused),
+    Operator(OperatorRefused),
     /// No signature is awaited.
-    #[error("no signature is waited for: {stands}")]
     NoSignatureAwaited {
+        /// The earlier answer: true if the signature was accepted.
+        earlier: Option<bool>,
         /// The transaction's state, in words.
-        stands: String,
+        state: String,
     },
     /// No confirmation of the till is awaited, or it has given a different one.
-    #[error("no confirmation is waited for: {stands}")]
     NoConfirmationAwaited {
-        /// The earlier answer, and the transaction's state, in words.
-        stands: String,
+        /// The earlier answer.
+        earlier: Option<Taken>,
+        /// The transaction's state, in words.
+        state: String,
     },
     /// The transaction has not ended; its receipt comes at its end.
-    #[error("the sale {stands}; its receipt comes when it has ended")]
     NoReceiptYet {
-        /// Its state, as words that follow "the sale".
-        stands: &'static str,
+        /// Its state, in words.
+        state: String,
     },
     /// The earlier transaction does not allow it.
-    #[error("{why}")]
     NotPossible {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
     /// A parameter for the gateway cannot be sent.
-    #[error("{name}: {why}")]
     Parameter {
         /// Its name.
         name: String,
         /// The fault; never the value.
-        why: String,
+        why: Sentence,
     },
     /// The amount cannot be charged here.
-    #[error("{why}")]
     Amount {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
     /// The tip cannot be charged.
-    #[error("{why}")]
     Tip {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
     /// Training is not allowed here.
-    #[error(
-        "training is switched off at this terminal; to allow it, set allowed = true in [training] of the configuration"
-    )]
     TrainingOff,
     /// The terminal has another currency.
-    #[error(
-        "{wanted} cannot be charged here: this terminal takes {terminal} and no other currency; leave the currency out, or \
-         see [terminal] currency"
-    )]
     Currency {
         /// The requested currency.
         wanted: Currency,
@@ -108,13 +94,11 @@ pub enum Refused {
         terminal: String,
     },
     /// The till has no transaction yet.
-    #[error("till {till} has no transaction yet")]
     NoneYet {
         /// The till.
         till: String,
     },
     /// No transaction has this reference.
-    #[error("no sale of till {till} has the reference {reference}")]
     NoSuchSale {
         /// The till.
         till: String,
@@ -122,13 +106,11 @@ pub enum Refused {
         reference: Reference,
     },
     /// The close of day does not exist.
-    #[error("{}", no_close(*.which))]
     NoSuchClose {
         /// The requested close.
         which: WhichClose,
     },
     /// A till's own line cannot be printed.
-    #[error("lines[{at}]: {why}")]
     Line {
         /// The index of the line, from 0.
         at: usize,
@@ -136,22 +118,19 @@ pub enum Refused {
         why: String,
     },
     /// A receipt cannot be printed.
-    #[error("the receipt cannot be printed: {why}")]
     Printer {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
     /// The gateway does not answer the request.
-    #[error("the gateway does not answer: {why}")]
     Gateway {
         /// Why, with the remedy.
         why: String,
     },
     /// The journal cannot be read or written.
-    #[error("the journal cannot be used: {why}")]
     Journal {
         /// Why, with the remedy.
-        why: String,
+        why: Sentence,
     },
 }
 
@@ -164,14 +143,236 @@ impl Refused {
             told => told,
         }
     }
+
+    /// Returns the sentence for people.
+    #[must_use]
+    pub fn sentence(&self) -> Sentence {
+        let because = |message: Message, why: &Sentence| message.with("why", why.clone());
+        match self {
+            Self::AmountDiffers { reference, kind, amount } => {
+                let said = Message::RefusedAmountDiffers.with("reference", reference.as_str());
+                said.with("kind", *kind).with("amount", *amount)
+            }
+            Self::Busy { till, reference } => of_till(Message::RefusedBusy, till).with("reference", reference.as_str()),
+            Self::BusyElsewhere => Message::RefusedBusyElsewhere.into(),
+            Self::NotReady { why } => because(Message::RefusedNotReady, why),
+            Self::NothingTyped { why } => because(Message::RefusedNothingTyped, why),
+            Self::Denied(denied) => denied.sentence(),
+            Self::Operator(refused) => refused.sentence(),
+            Self::NoSignatureAwaited { earlier, state } => {
+                let message = match earlier {
+                    Some(true) => Message::RefusedSignatureAccepted,
+                    Some(false) => Message::RefusedSignatureRefused,
+                    None => Message::RefusedNoSignature,
+                };
+                message.with("state", state.as_str())
+            }
+            Self::NoConfirmationAwaited { earlier, state } => {
+                let said = match earlier {
+                    Some(Taken::All) => Message::RefusedAllTaken.into(),
+                    Some(Taken::Part { amount }) => Message::RefusedPartTaken.with("amount", *amount),
+                    Some(Taken::Nothing) => Message::RefusedNothingTaken.into(),
+                    None => Sentence::from(Message::RefusedNoConfirmation),
+                };
+                said.with("state", state.as_str())
+            }
+            Self::NoReceiptYet { state } => Message::RefusedNoReceipt.with("state", state.as_str()),
+            Self::NotPossible { why } => because(Message::RefusedNotPossible, why),
+            Self::Parameter { name, why } => because(Message::RefusedParameter, why).with("name", name.as_str()),
+            Self::Amount { why } => because(Message::RefusedAmount, why),
+            Self::Tip { why } => because(Message::RefusedTip, why),
+            Self::TrainingOff => Message::RefusedTrainingOff.into(),
+            Self::Currency { wanted, terminal } => {
+                Message::RefusedCurrency.with("wanted", wanted.code()).with("terminal", terminal.as_str())
+            }
+            Self::NoneYet { till } => of_till(Message::RefusedNoneYet, till),
+            Self::NoSuchSale { till, reference } => {
+                of_till(Message::RefusedNoSuchSale, till).with("reference", reference.as_str())
+            }
+            Self::NoSuchClose { which } => match which {
+                WhichClose::Last => Message::RefusedNoCloseYet.into(),
+                WhichClose::Open => Message::RefusedCloseNotMade.into(),
+                WhichClose::Number(number) => Message::RefusedNoSuchClose.with("number", number.to_string()),
+            },
+            Self::Line { at, why } => Message::RefusedLine.with("at", at.to_string()).with("why", why.as_str()),
+            Self::Printer { why } => because(Message::RefusedPrinter, why),
+            Self::Gateway { why } => Message::RefusedGateway.with("why", why.as_str()),
+            Self::Journal { why } => because(Message::RefusedJournal, why),
+        }
+    }
 }
 
-fn no_close(which: WhichClose) -> String {
-    match which {
-        WhichClose::Last => "no day was closed yet; pos-agent close makes a close".to_owned(),
-        WhichClose::Open => "the next close is not made yet; pos-agent close makes it".to_owned(),
-        WhichClose::Number(number) => {
-            format!("there is no close {number}; GET /v1/closes, or pos-agent close list, names them")
+fn of_till(message: Message, till: &str) -> Sentence {
+    message.with("till", till)
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentence().fmt(f)
+    }
+}
+
+impl From<Denied> for Refused {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}
+
+impl From<OperatorRefused> for Refused {
+    fn from(refused: OperatorRefused) -> Self {
+        Self::Operator(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::till::OperatorRefused as O;
+    use pos_core::counter::{Approved, NoApproval, Role};
+    use pos_terms::transaction::{Operation, OperatorName};
+    use pos_words::{Language, Words};
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    /// Returns the place of a refusal in the enumeration; one that is not in this list does not compile.
+    fn place(refused: &Refused) -> usize {
+        match refused {
+            Refused::AmountDiffers { .. } => 0,
+            Refused::Busy { .. } => 1,
+            Refused::BusyElsewhere => 2,
+            Refused::NotReady { .. } => 3,
+            Refused::NothingTyped { .. } => 4,
+            Refused::Denied(denied) => match denied {
+                Denied::Lacks { .. } => 5,
+                Denied::NotItsTill { .. } => 6,
+                Denied::WhichTill { .. } => 7,
+                Denied::OperatorRequired => 8,
+                Denied::Role { .. } => 9,
+                Denied::NoStatedOperator { .. } => 10,
+                Denied::OnlyAtTheSocket => 11,
+            },
+            Refused::Operator(refused) => match refused {
+                O::WrongPin => 12,
+                O::Locked { .. } => 13,
+                O::PinUnderWay => 14,
+                O::SessionEnded => 15,
+                O::SupervisorNeeded { .. } => 16,
+                O::NotApproved { .. } => 17,
+                O::NoSupervisor { .. } => 18,
+                O::Unknown { .. } => 19,
+                O::Exists { .. } => 20,
+                O::TooMany { .. } => 21,
+            },
+            Refused::NoSignatureAwaited { .. } => 22,
+            Refused::NoConfirmationAwaited { .. } => 23,
+            Refused::NoReceiptYet { .. } => 24,
+            Refused::NotPossible { .. } => 25,
+            Refused::Parameter { .. } => 26,
+            Refused::Amount { .. } => 27,
+            Refused::Tip { .. } => 28,
+            Refused::TrainingOff => 29,
+            Refused::Currency { .. } => 30,
+            Refused::NoneYet { .. } => 31,
+            Refused::NoSuchSale { .. } => 32,
+            Refused::NoSuchClose { .. } => 33,
+            Refused::Line { .. } => 34,
+            Refused::Printer { .. } => 35,
+            Refused::Gateway { .. } => 36,
+            Refused::Journal { .. } => 37,
+        }
+    }
+
+    const PLACES: usize = 38;
+
+    fn each() -> Vec<Refused> {
+        let eur = Currency::from_code("EUR").unwrap();
+        let (till, state) = (|| "till-1".to_owned(), || "APPROVED".to_owned());
+        let (reference, name) = (Reference::parse("R1").unwrap(), OperatorName::parse("Anna").unwrap());
+        let amount = Amount::parse("12.34", eur).unwrap();
+        let why = || Sentence::from(Message::ReaderInUse);
+        let command = Approved {
+            operator: name.clone(),
+            till: till(),
+            reference: reference.clone(),
+            transaction: Operation::Sale,
+            amount,
+            asks_tip: true,
+            manual: true,
+        };
+        let caller = || Message::CallerUser.with("user", "7");
+        let rights = || Message::OneRight.with("rights", "credit");
+        let key = || Message::KeyOfPeer.with("key", "rights").with("user", "7");
+        let mut all = vec![
+            Refused::AmountDiffers { reference: reference.clone(), kind: Kind::Sale, amount },
+            Refused::Busy { till: till(), reference: reference.clone() },
+            Refused::BusyElsewhere,
+            Refused::NotReady { why: why() },
+            Refused::NothingTyped { why: why() },
+            Refused::NoReceiptYet { state: state() },
+            Refused::NotPossible { why: why() },
+            Refused::Parameter { name: "merchantMemo".to_owned(), why: why() },
+            Refused::Amount { why: why() },
+            Refused::Tip { why: why() },
+            Refused::TrainingOff,
+            Refused::Currency { wanted: eur, terminal: "CHF".to_owned() },
+            Refused::NoneYet { till: till() },
+            Refused::NoSuchSale { till: till(), reference },
+            Refused::Line { at: 3, why: "too long".to_owned() },
+            Refused::Printer { why: why() },
+            Refused::Gateway { why: "no route".to_owned() },
+            Refused::Journal { why: why() },
+        ];
+        all.extend(
+            [WhichClose::Last, WhichClose::Open, WhichClose::Number(7)].map(|which| Refused::NoSuchClose { which }),
+        );
+        let signatures = [None, Some(true), Some(false)];
+        all.extend(signatures.map(|earlier| Refused::NoSignatureAwaited { earlier, state: state() }));
+        let confirmations = [None, Some(Taken::All), Some(Taken::Part { amount }), Some(Taken::Nothing)];
+        all.extend(confirmations.map(|earlier| Refused::NoConfirmationAwaited { earlier, state: state() }));
+        for key in [None, Some(key())] {
+            let (caller, rights, purpose) = (caller(), rights(), Message::ForThis);
+            all.push(Denied::Lacks { caller: caller.clone(), rights, purpose, key: key.clone() }.into());
+            all.push(Denied::NotItsTill { caller, till: till(), tills: till(), key }.into());
+        }
+        all.push(Denied::WhichTill { tills: till() }.into());
+        all.push(Denied::OperatorRequired.into());
+        let needs = &[Role::Supervisor, Role::Technician];
+        all.push(Denied::Role { operator: name.clone(), role: Role::Cashier, needs }.into());
+        all.extend([true, false].map(|is_peer| Denied::NoStatedOperator { is_peer, key: key() }.into()));
+        all.push(Denied::OnlyAtTheSocket.into());
+        let found =
+            [NoApproval::Unknown, NoApproval::OtherDoor, NoApproval::OtherOperator, NoApproval::Other(&command)];
+        all.extend(found.map(|found| O::not_approved(found, &command).into()));
+        all.extend(
+            [
+                O::WrongPin,
+                O::Locked { wait: Duration::from_millis(1500) },
+                O::PinUnderWay,
+                O::SessionEnded,
+                O::SupervisorNeeded { command: Box::new(command) },
+                O::NoSupervisor { name: name.clone() },
+                O::Unknown { name: name.clone() },
+                O::Exists { name },
+                O::TooMany { most: 200 },
+            ]
+            .map(Refused::from),
+        );
+        all
+    }
+
+    /// A message without one of its arguments fails here.
+    #[test]
+    fn each_refusal_has_a_sentence_in_each_language() {
+        let all = each();
+        assert_eq!(all.iter().map(place).collect::<BTreeSet<_>>(), (0..PLACES).collect());
+        for language in Language::ALL {
+            let words = Words::new(*language);
+            for refused in &all {
+                let said = words.tell(&refused.sentence());
+                assert!(said.len() > 5 && !said.contains("  ") && !said.ends_with('.'), "{refused:?}: {said}");
+                let is_english = *language == Language::English;
+                assert_eq!(said == refused.to_string(), is_english, "{refused:?}: {said}");
+            }
         }
     }
 }

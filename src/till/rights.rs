@@ -11,11 +11,13 @@
 //! a signed-in operator. A signed-in operator may do what both its role (`counter/operators.rs`) and the connection's
 //! rights allow.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
 use pos_core::counter::{Deed, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, Who};
+use pos_words::{Message, Sentence};
 
 /// A caller: its identity, the tills that it acts for, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,8 +150,9 @@ impl Caller {
     /// [`Denied::NoStatedOperator`] where operators sign in.
     pub fn with_stated(&self, name: String) -> Result<Self, Denied> {
         if self.0.present.operator.is_some() || (self.0.present.required && self.0.asks_operator) {
-            let key = if self.0.way == WayIn::Peer { "the till into without-operator" } else { "operator = false" };
-            return Err(Denied::NoStatedOperator { key: self.key(key) });
+            let key = if self.0.way == WayIn::Peer { "without-operator" } else { "operator = false" };
+            let is_peer = self.0.way == WayIn::Peer;
+            return Err(Denied::NoStatedOperator { is_peer, key: self.key(key) });
         }
         let who = Who { stated_operator: Some(name), ..self.0.who.clone() };
         Ok(Self(Arc::new(Facts { who, ..Facts::clone(&self.0) })))
@@ -185,7 +188,7 @@ impl Caller {
             Needs::All(rights) => self.need(rights)?,
             Needs::OneOf(rights) if rights.iter().any(|right| self.0.rights.has(*right)) => {}
             Needs::OneOf(rights) => {
-                return Err(self.lacks(format!("one of the rights {}", names(rights)), FOR_THIS));
+                return Err(self.lacks(Message::OneOfRights, rights, Message::ForThis));
             }
         }
         self.person_may(verb.deed())?;
@@ -197,8 +200,7 @@ impl Caller {
         match &self.0.present.operator {
             Some(SignedIn { role, .. }) if role.may(deed) => Ok(()),
             Some(SignedIn { name, role }) => {
-                let (operator, role) = (name.to_string(), role.as_str());
-                Err(Denied::Role { operator, role, needs: deed.roles_in_words() })
+                Err(Denied::Role { operator: name.clone(), role: *role, needs: deed.roles() })
             }
             // Without a session, unlocking needs the same right as adding an operator.
             None if deed == Deed::Unlock => self.may(Verb::ManageOperators).map(|_| ()),
@@ -224,60 +226,52 @@ impl Caller {
     ///
     /// # Errors
     /// If it is missing.
-    pub fn needs(&self, right: Right, why: &str) -> Result<(), Denied> {
-        if self.0.rights.has(right) { Ok(()) } else { Err(self.lacks(format!("the right {}", right.as_str()), why)) }
+    pub fn needs(&self, right: Right, purpose: Message) -> Result<(), Denied> {
+        if self.0.rights.has(right) { Ok(()) } else { Err(self.lacks(Message::OneRight, &[right], purpose)) }
     }
 
     fn need(&self, rights: &[Right]) -> Result<(), Denied> {
         let missing: Vec<Right> = rights.iter().copied().filter(|right| !self.0.rights.has(*right)).collect();
         match missing.as_slice() {
             [] => Ok(()),
-            [right] => Err(self.lacks(format!("the right {}", right.as_str()), FOR_THIS)),
-            several => Err(self.lacks(format!("the rights {}", names(several)), FOR_THIS)),
+            right @ [_] => Err(self.lacks(Message::OneRight, right, Message::ForThis)),
+            several => Err(self.lacks(Message::SeveralRights, several, Message::ForThis)),
         }
     }
 
-    fn lacks(&self, what: String, why: &str) -> Denied {
-        Denied::Lacks { whose: self.name(), what, why: why.to_owned(), key: self.key("rights") }
+    fn lacks(&self, what: Message, rights: &[Right], purpose: Message) -> Denied {
+        let rights: Vec<_> = rights.iter().map(|right| right.as_str()).collect();
+        let key = (self.0.way != WayIn::Nameless).then(|| self.key("rights"));
+        Denied::Lacks { caller: self.name(), rights: what.with("rights", rights.join(", ")), purpose, key }
     }
 
     fn speaks_for(&self, till: &str) -> bool {
         self.0.tills.iter().any(|own| own == till)
     }
 
-    fn name(&self) -> String {
-        match (self.0.way, &self.0.who) {
-            (WayIn::Token, Who { token: Some(till), .. }) => format!("till {till}"),
-            (_, who) => who.to_string(),
+    fn name(&self) -> Sentence {
+        match &self.0.who {
+            Who { token: Some(till), .. } => Message::CallerTill.with("till", till.as_str()),
+            Who { uid: Some(uid), .. } => Message::CallerUser.with("user", uid.to_string()),
+            _ => Message::CallerNameless.into(),
         }
     }
 
-    /// Returns the place of `key` in the configuration, as words that follow "write it into".
-    fn key(&self, key: &str) -> String {
+    /// Returns the place of `key` in the configuration.
+    fn key(&self, key: &str) -> Sentence {
         let Who { token, uid, .. } = &self.0.who;
+        let of = |message: Message| message.with("key", key);
         match (self.0.way, token, uid) {
-            (WayIn::Token, Some(till), _) => format!("{key} of the [[till.token]] with till = \"{till}\""),
-            (WayIn::Peer, _, Some(uid)) => format!("{key} of the [[till.peer]] with uid = {uid}"),
-            (WayIn::Nameless, ..) => {
-                "the agent's unit: PrivateUsers=no, without which the system names no user to it".to_owned()
-            }
-            (_, _, Some(uid)) => format!(
-                "{key} of a [[till.peer]] with uid = {uid}, or into [till.socket] rights for all who may open the socket"
-            ),
-            _ => "[till.socket] rights".to_owned(),
+            (WayIn::Token, Some(till), _) => of(Message::KeyOfToken).with("till", till.as_str()),
+            (WayIn::Peer, _, Some(uid)) => of(Message::KeyOfPeer).with("user", uid.to_string()),
+            (WayIn::Nameless, ..) | (_, _, None) => Message::KeyOfSocket.into(),
+            (_, _, Some(uid)) => of(Message::KeyOfUser).with("user", uid.to_string()),
         }
     }
 }
-
-/// The purpose of a missing right, if the verb alone demands it.
-const FOR_THIS: &str = "for this";
 
 fn local() -> Vec<String> {
     vec![LOCAL.to_owned()]
-}
-
-fn names(rights: &[Right]) -> String {
-    rights.iter().map(|right| right.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A verb of the interface.
@@ -448,7 +442,7 @@ impl Permit {
         match named {
             Some(till) if self.covers(&till) => Ok(till),
             Some(till) if self.0.0.tills.len() > 1 => Err(self.not_for(till)),
-            Some(_) => Err(self.0.lacks("the right any-till".to_owned(), "for another till's transactions")),
+            Some(_) => Err(self.0.lacks(Message::OneRight, &[Right::AnyTill], Message::ForOtherTill)),
             None => self.only(),
         }
     }
@@ -496,72 +490,102 @@ impl Permit {
 
     fn not_for(&self, till: String) -> Denied {
         let (caller, tills) = (self.0.name(), self.0.0.tills.join(", "));
-        let remedy = match self.0.0.way {
-            WayIn::Peer => format!("write it into {}", self.0.key("tills")),
-            _ => "leave out ?till=".to_owned(),
-        };
-        Denied::NotItsTill { caller, till, tills, remedy }
+        let key = (self.0.0.way == WayIn::Peer).then(|| self.0.key("tills"));
+        Denied::NotItsTill { caller, till, tills, key }
     }
 }
 
 /// The reason why a request is not permitted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denied {
     /// A right is missing.
-    #[error("{whose} needs {what} {why}; write it into {key}")]
     Lacks {
         /// The caller.
-        whose: String,
-        /// The missing right.
-        what: String,
+        caller: Sentence,
+        /// The missing rights.
+        rights: Sentence,
         /// The purpose.
-        why: String,
-        /// The key of the configuration.
-        key: String,
+        purpose: Message,
+        /// The key of the configuration; `None` if the system does not name the user.
+        key: Option<Sentence>,
     },
     /// The till belongs to another caller.
-    #[error("{caller} stands for {tills} and not for till {till}; {remedy}")]
     NotItsTill {
         /// The caller.
-        caller: String,
+        caller: Sentence,
         /// The named till.
         till: String,
         /// The caller's tills.
         tills: String,
-        /// The remedy.
-        remedy: String,
+        /// The key of the configuration that lists them, if there is one.
+        key: Option<Sentence>,
     },
     /// The caller acts for several tills and named none.
-    #[error("name the till of this request with ?till=, one of: {tills}")]
     WhichTill {
         /// The caller's tills.
         tills: String,
     },
     /// An operator must be signed in.
-    #[error(
-        "an operator must be signed in for this: open a session (POST /v1/sessions) and send it as Pos-Session; at the shell add \
-         --operator NAME"
-    )]
     OperatorRequired,
     /// The signed-in operator's role is not sufficient.
-    #[error("{operator} is signed in as a {role}, and this is for a {needs}")]
     Role {
         /// The operator.
-        operator: String,
+        operator: OperatorName,
         /// The operator's role.
-        role: &'static str,
+        role: Role,
         /// The roles that are sufficient.
-        needs: String,
+        needs: &'static [Role],
     },
     /// The till states its cashier, and cashiers sign in here.
-    #[error("operator: cashiers sign in here, and nobody is taken at the till's word; to allow it, write {key}")]
     NoStatedOperator {
+        /// True if a `[[till.peer]]` lists the tills that may.
+        is_peer: bool,
         /// The key of the configuration.
-        key: String,
+        key: Sentence,
     },
     /// Only for a person at the terminal.
-    #[error("a token does not do for this; ask at the terminal itself, on its Unix socket (pos-agent does)")]
     OnlyAtTheSocket,
+}
+
+impl Denied {
+    /// Returns the sentence for people.
+    #[must_use]
+    pub fn sentence(&self) -> Sentence {
+        match self {
+            Self::Lacks { caller, rights, purpose, key } => {
+                let message = if key.is_some() { Message::DeniedLacks } else { Message::DeniedNameless };
+                let said = message.with("caller", caller.clone()).with("rights", rights.clone());
+                let said = said.with("purpose", *purpose);
+                key.iter().fold(said, |said, key| said.with("key", key.clone()))
+            }
+            Self::NotItsTill { caller, till, tills, key } => {
+                let message = if key.is_some() { Message::DeniedNotItsTillOfPeer } else { Message::DeniedNotItsTill };
+                let said = message.with("caller", caller.clone()).with("till", till.as_str());
+                let said = said.with("tills", tills.as_str());
+                key.iter().fold(said, |said, key| said.with("key", key.clone()))
+            }
+            Self::WhichTill { tills } => Message::DeniedWhichTill.with("tills", tills.as_str()),
+            Self::OperatorRequired => Message::DeniedOperatorRequired.into(),
+            Self::Role { operator, role, needs } => {
+                let needs = needs.iter().map(|role| Sentence::from(role.as_str()));
+                let needs = needs.reduce(|first, other| Message::OneRole.with("first", first).with("other", other));
+                let said = Message::DeniedRole.with("operator", operator.as_str()).with("role", role.as_str());
+                said.with("needs", needs.unwrap_or_else(|| "".into()))
+            }
+            Self::NoStatedOperator { is_peer, key } => {
+                let peer = Message::DeniedStatedOperatorOfPeer;
+                let message = if *is_peer { peer } else { Message::DeniedStatedOperator };
+                message.with("key", key.clone())
+            }
+            Self::OnlyAtTheSocket => Message::DeniedOnlyAtTheSocket.into(),
+        }
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentence().fmt(f)
+    }
 }
 
 #[cfg(test)]
@@ -880,17 +904,17 @@ mod tests {
         let told = |caller: &Caller| caller.may(credit).unwrap_err().to_string();
         assert_eq!(
             told(&token(Rights::till())),
-            "till till-1 needs the right credit for this; write it into rights of the [[till.token]] with till = \"till-1\""
+            "till till-1 needs the right credit for this; add it to rights of the [[till.token]] with till = \"till-1\""
         );
         let config = peer(7, &["a"], [Right::Read]);
         assert_eq!(
             told(&Caller::at_socket(Some(7), 1, &config)),
-            "user 7 needs the right credit for this; write it into rights of the [[till.peer]] with uid = 7"
+            "user 7 needs the right credit for this; add it to rights of the [[till.peer]] with uid = 7"
         );
         assert_eq!(
             told(&Caller::at_socket(Some(8), 1, &config)),
-            "user 8 needs the right credit for this; write it into rights of a [[till.peer]] with uid = 8, or into [till.socket] \
-             rights for all who may open the socket"
+            "user 8 needs the right credit for this; add it to rights of a [[till.peer]] with uid = 8, or to rights of \
+             [till.socket] for all users of the socket"
         );
     }
 }

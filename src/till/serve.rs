@@ -10,6 +10,7 @@ use super::{Command, ProgressLog, http};
 use crate::config;
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
+use pos_words::Words;
 
 /// How long the last answers may take at the stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -22,6 +23,25 @@ pub enum Error {
     Http(#[from] http::Error),
 }
 
+/// The terminal's settings that the answers to tills depend on.
+#[derive(Clone, Debug)]
+pub struct ServedTerminal {
+    /// True if an operator must be signed in for anything that moves money, except on exempt connections.
+    pub operators_required: bool,
+    /// The currency of requests that name none.
+    pub currency: Currency,
+    /// The language.
+    pub words: Words,
+}
+
+impl ServedTerminal {
+    /// Creates the settings of a terminal that requires no operator, in the first language.
+    #[must_use]
+    pub fn new(currency: Currency) -> Self {
+        Self { operators_required: false, currency, words: Words::default() }
+    }
+}
+
 /// The open connections for tills, until [`Served::close`].
 #[derive(Debug)]
 pub struct Served {
@@ -31,22 +51,20 @@ pub struct Served {
 
 /// Opens every connection that the settings demand, unless systemd has opened it and `gives` it.
 ///
-/// `operators`: an operator must be signed in for anything that moves money, except on exempt connections. Requests of
-/// tills go to `commands`, and all tills hear `progress`; `currency` is the default for requests without one.
+/// Requests of tills go to `commands`, and all tills hear `progress`.
 ///
 /// # Errors
 /// Every [`Error`]; then nothing is served.
 pub async fn serve(
     settings: &config::Till,
-    operators: bool,
+    terminal: ServedTerminal,
     gives: Sockets,
-    currency: Currency,
     commands: mpsc::Sender<Command>,
     progress: ProgressLog,
 ) -> Result<Served, Error> {
     let (stop, stopped) = oneshot::channel::<()>();
     let shutdown = async move { drop(stopped.await) };
-    let http = http::serve(settings, operators, gives, currency, commands, progress, shutdown).await?;
+    let http = http::serve(settings, terminal, gives, commands, progress, shutdown).await?;
     Ok(Served { http, stop })
 }
 

@@ -2,7 +2,8 @@
 //! sentence.
 //!
 //! The codes are for programs and never change their meaning; the manual lists them ("The words of the status"). The
-//! sentences are for people. The agent and the devices make them, because they know the facts.
+//! sentences are for people, in the terminal's language. The agent and the devices make them, because they know the
+//! facts.
 
 use serde::{Deserialize, Serialize};
 

@@ -376,7 +376,7 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     }
     let status = counter.status().await;
     let left = status.attention.iter().find(|one| one.code == Attention::SaleNeedsPerson);
-    assert!(left.is_some_and(|one| one.text.contains("it is one of training")), "{:?}", status.attention);
+    assert!(left.is_some_and(|one| one.text.contains("it is of training mode")), "{:?}", status.attention);
     let asked = counter.shop.gateway.ledger().entries().len();
     assert_eq!(asked, 0, "nothing of training is at the gateway");
 }

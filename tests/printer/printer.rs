@@ -25,14 +25,14 @@ const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST
 async fn both_copies_come_out_of_the_printer_as_their_text() {
     let mut printer = Printer::open(Options { columns: 32, ..Options::default() }).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    assert_eq!(handle.state(), "not used yet");
+    assert_eq!(handle.state().to_string(), "not used yet");
     for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
         print(&handle, receipt(7), copy, false).unwrap();
         assert_eq!(events.recv().await, Some(printed(7, copy)));
         assert_eq!(printer.next_receipt().await, text(7, copy));
     }
     assert_eq!(printer.errors(), 0);
-    assert_eq!((handle.state().as_str(), handle.attention()), ("ok", None));
+    assert_eq!((handle.state().to_string().as_str(), handle.needs_attention()), ("ok", false));
 }
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_printer_on_a_tty_prints_and_answers_too() {
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     assert_eq!(events.recv().await, Some(printed(1, ReceiptCopy::Customer)));
     assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
-    assert_eq!(handle.state(), "almost out of paper: have a roll ready");
+    assert_eq!(handle.state().to_string(), "almost out of paper: have a roll ready");
 
     // The plug is pulled between two receipts and put back: another tty under the same name.
     printer.set_dead(true).await;
@@ -197,8 +197,8 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     assert_eq!(sale, 1);
     let place = printer.place();
     assert!(why.starts_with(&format!("unreachable: {}: ", place.trim_start_matches("tcp://"))), "{why}");
-    assert_eq!(handle.attention().unwrap(), format!("{why}; 3 receipts wait"));
-    assert_eq!(handle.state(), format!("{why}; 3 receipts wait"));
+    assert!(handle.needs_attention());
+    assert_eq!(handle.state().to_string(), format!("{why}; 3 receipts wait"));
 
     printer.set_dead(false).await;
     for sale in [1, 2, 3] {
@@ -206,7 +206,7 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
         // None of it was printed before, so it has no mark.
         assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
-    assert_eq!((handle.attention(), handle.waiting()), (None, 0));
+    assert_eq!((handle.needs_attention(), handle.waiting()), (false, 0));
 }
 
 #[tokio::test]
@@ -232,14 +232,14 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
                 why
             })
         );
-        assert_eq!(handle.attention().unwrap(), format!("{words}; 2 receipts wait"));
+        assert_eq!(handle.state().to_string(), format!("{words}; 2 receipts wait"));
 
         printer.set_sensors(Sensors::default());
         for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
             assert_eq!(events.recv().await, Some(printed(1, copy)));
             assert_eq!(printer.next_receipt().await, text(1, copy));
         }
-        assert_eq!(handle.state(), "ok");
+        assert_eq!(handle.state().to_string(), "ok");
     }
 }
 
@@ -258,7 +258,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
                 why
             })
         );
-        assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in; 1 receipt waits");
+        assert_eq!(handle.state().to_string(), "out of paper: put a roll in; 1 receipt waits");
         assert_eq!(printer.uncut().lines().count(), 5);
 
         printer.set_sensors(Sensors::default());
@@ -275,7 +275,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
         // Remains that may be on the paper are cut off.
         assert_eq!(printer.next_receipt().await, "");
         assert_eq!(printer.next_receipt().await, duplicate(1, ReceiptCopy::Customer));
-        assert_eq!(handle.state(), "ok");
+        assert_eq!(handle.state().to_string(), "ok");
     }
 }
 
@@ -353,12 +353,12 @@ async fn a_tills_own_lines_are_printed_once_and_it_hears_whether_they_are() {
     let printed = handle.print_till_lines(voucher()).unwrap();
     assert_eq!(printed.await, Ok(Ok(())));
     assert_eq!(printer.next_receipt().await, "            VOUCHER\n\nPoints                       120\n");
-    assert_eq!((handle.state().as_str(), handle.waiting()), ("ok", 0));
+    assert_eq!((handle.state().to_string().as_str(), handle.waiting()), ("ok", 0));
 
     printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     let out = NotPrinted::NotBegun(PrinterNeed::Trouble(Trouble::PaperOut));
     assert_eq!(handle.print_till_lines(voucher()).unwrap().await, Ok(Err(out)));
-    assert_eq!(handle.attention().unwrap(), "out of paper: put a roll in", "nothing waits");
+    assert_eq!(handle.state().to_string(), "out of paper: put a roll in", "nothing waits");
 
     printer.set_sensors(Sensors::default());
     printer.run_out_after(1);
@@ -482,7 +482,7 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
             assert_eq!(heard.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
             assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
         }
-        assert_eq!(handle.state(), state, "{status_answers:?}, status = {status:?}");
+        assert_eq!(handle.state().to_string(), state, "{status_answers:?}, status = {status:?}");
         assert_eq!(printer.errors(), 0);
     }
 }
@@ -524,7 +524,7 @@ async fn a_printer_with_nothing_to_do_is_looked_at() {
     ] {
         printer.set_sensors(sensors);
         until(&handle, |said| said == state).await;
-        assert_eq!(handle.attention().is_some(), state != "ok");
+        assert_eq!(handle.needs_attention(), state != "ok");
     }
     printer.set_dead(true).await;
     until(&handle, |said| said.starts_with("unreachable: ")).await;
@@ -597,7 +597,7 @@ async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Rece
 }
 
 async fn until(handle: &Handle, wanted: impl Fn(&str) -> bool) {
-    while !wanted(&handle.state()) {
+    while !wanted(&handle.state().to_string()) {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

@@ -237,8 +237,8 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
         ("not-sent", 69, &["not sent: 12.34 EUR"]),
-        ("unready", 69, &["no sale can be taken: have it mended"]),
-        ("busy", 69, &["busy with sale other of till till-2"]),
+        ("unready", 69, &["this is not possible now: have it mended"]),
+        ("busy", 69, &["busy with transaction other of till till-2"]),
         ("refused-amount", 64, &["have it mended"]),
         ("journal", 74, &["the journal cannot be used"]),
         ("control", 0, &["bell\u{FFFD} escape\u{FFFD}[2J right-to-left\u{FFFD}\n"]),
@@ -409,7 +409,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another name"),
         (&["query", "x"], 64, "usage", "write it as NAME=VALUE"),
         // The agent refuses.
-        (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with sale other"),
+        (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with transaction other"),
         (&["sale", "1.00", "--reference", "unready", "--socket", &socket], 69, "not-ready", "have it mended"),
         (&["sale", "1.00", "--reference", "refused-amount", "--socket", &socket], 64, "amount", "have it mended"),
         (&["sale", "1.00", "--reference", "journal", "--socket", &socket], 74, "journal", "cannot be used"),
@@ -424,7 +424,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["close", "--socket", &socket], 74, "journal", "nothing to close"),
         (&["close", "show", "--socket", &socket], 65, "no-such-close", "no day was closed yet"),
         (&["close", "show", "17", "--socket", &socket], 65, "no-such-close", "there is no close 17"),
-        (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list, names them"),
+        (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list names them"),
         (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, last, or open"),
         (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
         // No agent is there.

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 /// permits all of `a`, `"a::b"` that part of it; every module may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
-    // `systemd` for the sockets that it has opened; `operator_secrets` only for the digest of a token in a request.
-    ("till", &["money", "config", "systemd", "writing", "transaction", "counter", "wish", "operator_secrets"]),
+    // `systemd` for the sockets that it has opened; `operator_secrets` only for the digest of a token in a request;
+    // `words` for the sentences of its refusals.
+    ("till", &["money", "config", "systemd", "writing", "transaction", "counter", "wish", "operator_secrets", "words"]),
     // `words` for the list of languages; each device has its own section.
     (
         "config",

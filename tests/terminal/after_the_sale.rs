@@ -220,8 +220,8 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     let counter = Counter::open_with(options).await;
     for (amount, currency, word) in [
         ("14.01", "EUR", "above the terminal's limit of 14.00 EUR"),
-        ("1.00", "USD", "no other currency"),
-        ("1", "JPY", "no other currency"),
+        ("1.00", "USD", "takes only EUR"),
+        ("1", "JPY", "takes only EUR"),
     ] {
         let (status, refused) = counter.begin_in("no", amount, currency).await;
         let message = refused["detail"].as_str().unwrap();

@@ -160,7 +160,7 @@ fn a_record_of_next_year_does_not_hide_that_the_journal_is_an_old_copy() {
         let end = world.boot(async |till| {
             sleep(Duration::from_secs(600)).await;
             let attention = till.attention().await;
-            assert!(attention.iter().any(|what| what.contains("this journal is an old copy")), "{attention:?}");
+            assert!(attention.iter().any(|what| what.contains("this journal is an outdated copy")), "{attention:?}");
         });
         assert_eq!(end, End::Done);
     }

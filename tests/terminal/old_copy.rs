@@ -203,7 +203,7 @@ fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
             till.until_ready().await;
             sleep(HOUR).await;
             let attention = till.attention().await;
-            assert!(attention.iter().any(|text| text.contains("is an old copy")), "{host_rules:?}: {attention:?}");
+            assert!(attention.iter().any(|text| text.contains("is an outdated copy")), "{host_rules:?}: {attention:?}");
             till.ask(2).await;
             till.until_final(2, HOUR).await;
         });

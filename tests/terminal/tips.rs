@@ -67,7 +67,7 @@ async fn a_tip_that_cannot_be_is_refused_before_the_card() {
     let counter = Counter::open_with(options).await;
     assert_eq!(counter.status().await.tips, None, "no screen offers any");
     for (amount, tip, said) in [
-        ("5.00", "5.01", "more than the amount itself"),
+        ("5.00", "5.01", "more than the amount of 5.00 EUR"),
         ("15.00", "5.01", "amount and tip together"),
         ("5.00", "0.00", "leave it out for none"),
         ("5.00", "-1.00", "tip: "),

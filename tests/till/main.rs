@@ -17,6 +17,7 @@
 //! | `operators` | sign-ins, their rights, and the handling of PIN tries |
 //! | `supervisors` | an insider who uses a supervisor's approval for another command |
 //! | `insider` | the same over many pairs, and after a restart |
+//! | `language` | refusals and status of a terminal whose language is German |
 //! | `metrics` | the figures for machines |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -28,6 +29,7 @@ mod confirmation;
 mod doors;
 mod events;
 mod insider;
+mod language;
 mod listing;
 mod metrics;
 mod operators;

@@ -233,7 +233,7 @@ fn judge(who: &str, right: Right, answers: &[Answer]) {
         for needed in opens {
             assert!(answer.message().contains(needed.as_str()), "the right is named: {context}");
         }
-        let only_at_socket = answer.message().contains("ask at the terminal itself");
+        let only_at_socket = answer.message().contains("ask at the terminal, on its Unix socket");
         let key =
             if who == "a till" { "the [[till.token]] with till = \"till-1\"" } else { "the [[till.peer]] with uid = " };
         assert!(answer.message().contains(key) || (who == "a till" && only_at_socket), "the key is named: {context}");
@@ -288,7 +288,11 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
         let answers = at_socket(&shop.socket, someone(), &requests).await;
         assert_eq!(answers.iter().map(|answer| answer.0).collect::<Vec<_>>(), codes, "{rights:?}");
         for answer in with_token(&shop, &requests).await {
-            assert!(answer.0 == 403 && answer.message().contains("ask at the terminal itself"), "{}", answer.1);
+            assert!(
+                answer.0 == 403 && answer.message().contains("ask at the terminal, on its Unix socket"),
+                "{}",
+                answer.1
+            );
         }
     }
 }
@@ -321,7 +325,7 @@ async fn a_member_of_the_group_has_the_groups_rights() {
     assert_eq!(answers[0].1["till"], "local");
     let refused = answers[1].message();
     assert!(
-        refused.contains("user 4321 needs the right credit") && refused.contains("[till.socket] rights"),
+        refused.contains("user 4321 needs the right credit") && refused.contains("rights of [till.socket]"),
         "{refused}"
     );
     assert_eq!(answers[2].1["sales"].as_array().unwrap().len(), 1, "its own only");
@@ -374,7 +378,7 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
         }
     }
     let refused = at(sale("/v1/sales?till=till-2", "x")).await;
-    assert!(refused.message().contains("stands for till-1, till-3 and not for till till-2"), "{}", refused.1);
+    assert!(refused.message().contains("acts for till-1, till-3 and not for till till-2"), "{}", refused.1);
     assert!(refused.message().contains("tills of the [[till.peer]] with uid = "), "{}", refused.1);
     let foreign = json!({"reference": "x", "kind": "refund", "of": "o", "till": "till-2"});
     assert_eq!(at(post("/v1/sales?till=till-1", foreign)).await.0, 403);

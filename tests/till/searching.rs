@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pos_agent::config::{Socket, Till};
 use pos_agent::till::http;
-use pos_agent::till::{Command, ProgressLog, SaleView};
+use pos_agent::till::{Command, ProgressLog, SaleView, ServedTerminal};
 use pos_daemon::systemd::Sockets;
 use pos_journal::Db;
 use pos_sim::shop::Options;
@@ -73,8 +73,8 @@ async fn list_at(folder: &tempfile::TempDir, sales: Sales) -> (std::path::PathBu
     let socket = folder.path().join("till.sock");
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
     let (commands, mut heard) = mpsc::channel(8);
-    let eur = Currency::from_code("EUR").unwrap();
-    http::serve(&config, false, Sockets::default(), eur, commands, ProgressLog::new(1), std::future::pending())
+    let terminal = ServedTerminal::new(Currency::from_code("EUR").unwrap());
+    http::serve(&config, terminal, Sockets::default(), commands, ProgressLog::new(1), std::future::pending())
         .await
         .unwrap();
     let given = Arc::new(Mutex::new(0));

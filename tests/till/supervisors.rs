@@ -100,8 +100,7 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
         let refused = word.post("/v1/sales", other.clone()).await;
         assert_eq!((refused.status, refused.code()), (403, "not-approved"), "{other}: {}", refused.body);
         let detail = refused.body["detail"].as_str().unwrap();
-        let told =
-            format!("for a refund of 1.00 EUR of transaction {} under the reference r, and this", small["number"]);
+        let told = format!("for REFUND 1.00 EUR, transaction {}, reference r, and this", small["number"]);
         assert!(detail.contains(&told), "{detail}");
     }
     // Another operator at the same till, and the same operator at another interface.

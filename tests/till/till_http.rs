@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use easy_ext::ext;
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::till::http::{self, Error};
-use pos_agent::till::{Caller, ProblemType, ProblemView, ProgressLog};
+use pos_agent::till::{Caller, ProblemType, ProblemView, ProgressLog, ServedTerminal};
 use pos_core::wish::EarlierName;
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
@@ -432,7 +432,7 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
         busy.2
     );
     let own = shop.tcp(&post_request("/v1/sales", &(token(2) + JSON), sale("busy", "1.00").as_bytes())).await;
-    assert!(own.2.contains("sale other of till till-2"), "{}", own.2);
+    assert!(own.2.contains("transaction other of till till-2"), "{}", own.2);
 }
 
 #[tokio::test]
@@ -599,9 +599,8 @@ async fn serve(socket: PathBuf) -> Result<http::Bound, Error> {
     let eur = Currency::from_code("EUR").unwrap();
     http::serve(
         &config,
-        false,
+        ServedTerminal::new(eur),
         Sockets::default(),
-        eur,
         mpsc::channel(1).0,
         ProgressLog::new(1),
         std::future::pending(),
@@ -638,10 +637,10 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
     let socket = shop.folder.path().join("other.sock");
     let config =
         Till { socket: Socket::at(&socket), http: taken.local_addr().unwrap(), token: vec![entry], ..Till::default() };
-    let eur = Currency::from_code("EUR").unwrap();
+    let terminal = ServedTerminal::new(Currency::from_code("EUR").unwrap());
     let (commands, mut heard) = mpsc::channel(1);
     let bound =
-        http::serve(&config, false, Sockets::default(), eur, commands, ProgressLog::new(1), std::future::pending())
+        http::serve(&config, terminal, Sockets::default(), commands, ProgressLog::new(1), std::future::pending())
             .await
             .unwrap();
     assert_eq!(bound.http, None);

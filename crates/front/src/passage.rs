@@ -730,7 +730,7 @@ mod tests {
 
     #[test]
     fn a_till_learns_of_another_ones_sale_that_the_terminal_is_busy_and_no_more() {
-        let busy = r#"{"code":"busy","detail":"the terminal is busy with sale R-9 of till b","reference":"R-9","status":409,"till":"b"}"#;
+        let busy = r#"{"code":"busy","detail":"the terminal is busy with transaction R-9 of till b","reference":"R-9","status":409,"till":"b"}"#;
         let told = own_problem(busy.into(), "a");
         let told: Value = serde_json::from_slice(&told).unwrap();
         assert!(!told.to_string().contains("R-9") && told.get("till").is_none(), "{told}");

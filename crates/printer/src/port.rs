@@ -31,6 +31,7 @@ use crate::config;
 use crate::logo::{self, Logo};
 use pos_core::transaction::Receipt;
 use pos_terms::transaction::{ReceiptCopy, SaleNumber};
+use pos_words::{Message, Sentence};
 
 use super::escpos::{self, Dialect, Sheet};
 use super::layout::{PrintedLine, TillLine, till_lines};
@@ -317,13 +318,17 @@ impl Handle {
     /// Returns the printer's state for the terminal's status: `ok`, `not used yet`, or the problem and its remedy. The
     /// number of waiting receipts follows.
     #[must_use]
-    pub fn state(&self) -> String {
-        let words = match self.standing() {
-            PrinterStands::NotUsedYet => "not used yet".to_owned(),
-            PrinterStands::Ready => "ok".to_owned(),
-            PrinterStands::Needs(need) => need.to_string(),
+    pub fn state(&self) -> Sentence {
+        let state = match self.standing() {
+            PrinterStands::NotUsedYet => Message::PrinterNotUsedYet.into(),
+            PrinterStands::Ready => Message::PrinterReady.into(),
+            PrinterStands::Needs(need) => need.to_string().into(),
         };
-        self.with_waiting(words)
+        match self.waiting() {
+            0 => state,
+            1 => Message::PrinterOneWaits.with("why", state),
+            many => Message::PrinterSomeWait.with("why", state).with("count", many.to_string()),
+        }
     }
 
     /// Returns the printer's state.
@@ -332,25 +337,16 @@ impl Handle {
         self.seen.borrow().state.clone()
     }
 
-    /// Returns the work that a person must do; the words fit after "the printer is".
+    /// Returns whether a person must do something about the printer.
     #[must_use]
-    pub fn attention(&self) -> Option<String> {
-        let PrinterStands::Needs(need) = self.standing() else { return None };
-        Some(self.with_waiting(need.to_string()))
+    pub fn needs_attention(&self) -> bool {
+        matches!(self.standing(), PrinterStands::Needs(_))
     }
 
     /// Returns the number of waiting receipts, with the one that is being printed.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity() + usize::from(self.seen.borrow().in_hand)
-    }
-
-    fn with_waiting(&self, words: String) -> String {
-        match self.waiting() {
-            0 => words,
-            1 => format!("{words}; 1 receipt waits"),
-            many => format!("{words}; {many} receipts wait"),
-        }
     }
 }
 

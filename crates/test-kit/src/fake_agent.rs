@@ -11,7 +11,7 @@ use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
     Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
     LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
-    ReceiptRowView, ReceiptView, Refused, SaleState, SaleView, StatusView, WaitsView, Wanted,
+    ReceiptRowView, ReceiptView, Refused, SaleState, SaleView, ServedTerminal, StatusView, WaitsView, Wanted,
 };
 use pos_daemon::systemd::Sockets;
 use pos_terms::money::{Amount, Currency};
@@ -113,9 +113,8 @@ impl Server {
         let shutdown = async { stopped.await.unwrap_or(()) };
         let bound = http::serve(
             &self.config,
-            false,
+            ServedTerminal::new(eur),
             Sockets::default(),
-            eur,
             self.commands.clone(),
             self.progress.clone(),
             shutdown,
@@ -175,18 +174,16 @@ async fn play(
             }
             Command::Totals { reply, .. } => {
                 let why = "nothing to count".to_owned();
-                drop(reply.send(Err(Refused::Journal { why })));
+                drop(reply.send(Err(Refused::Journal { why: why.into() })));
             }
-            Command::Close { reply, .. } => {
-                drop(reply.send(Err(Refused::Journal { why: "nothing to close".to_owned() })))
-            }
+            Command::Close { reply, .. } => drop(reply.send(Err(Refused::Journal { why: "nothing to close".into() }))),
             Command::ShowClose { which, reply, .. } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::ListCloses { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::PrintClose { which, reply } => drop(reply.send(Err(Refused::NoSuchClose { which }))),
             Command::ShowText { reply, .. } => drop(reply.send(Ok(()))),
             Command::PrintLines { reply, .. } => {
                 let why = "the terminal has no printer".to_owned();
-                drop(reply.send(Err(Refused::Printer { why })));
+                drop(reply.send(Err(Refused::Printer { why: why.into() })));
             }
             // The dropped sender reports that there is no answer.
             Command::Operators(asked) => drop(asked),
@@ -246,7 +243,7 @@ async fn play(
                     sale
                 });
                 let why = format!("sale {number} does not wait for a person's decision");
-                let _ = reply.send(known.ok_or(Refused::NotPossible { why }));
+                let _ = reply.send(known.ok_or(Refused::NotPossible { why: why.into() }));
             }
             Command::Receipt { till, reference, copy, width, duplicate: _, reply } => {
                 let text = format!("{copy:?} copy of {reference}\nGrüße\n");
@@ -315,20 +312,22 @@ async fn play(
 type Sales = BTreeMap<(String, String), SaleView>;
 
 fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) -> Result<SaleView, Refused> {
-    let why = "have it mended".to_owned();
+    const WHY: &str = "have it mended";
     match reference {
         "busy" => return Err(Refused::Busy { till: "till-2".into(), reference: Reference::as_kept("other".into()) }),
-        "unready" => return Err(Refused::NotReady { why }),
-        "refused-amount" => return Err(Refused::Amount { why }),
-        "journal" => return Err(Refused::Journal { why }),
-        "not-possible" => return Err(Refused::NotPossible { why }),
-        "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why }),
-        "gateway" => return Err(Refused::Gateway { why }),
-        "printer" => return Err(Refused::Printer { why }),
-        "nothing-typed" => return Err(Refused::NothingTyped { why }),
-        "no-confirmation" => return Err(Refused::NoConfirmationAwaited { stands: "it has ended".into() }),
-        "no-signature" => return Err(Refused::NoSignatureAwaited { stands: "it has ended".into() }),
-        "no-receipt" => return Err(Refused::NoReceiptYet { stands: "is at the reader" }),
+        "unready" => return Err(Refused::NotReady { why: WHY.into() }),
+        "refused-amount" => return Err(Refused::Amount { why: WHY.into() }),
+        "journal" => return Err(Refused::Journal { why: WHY.into() }),
+        "not-possible" => return Err(Refused::NotPossible { why: WHY.into() }),
+        "parameter" => return Err(Refused::Parameter { name: "merchantMemo".into(), why: WHY.into() }),
+        "gateway" => return Err(Refused::Gateway { why: WHY.into() }),
+        "printer" => return Err(Refused::Printer { why: WHY.into() }),
+        "nothing-typed" => return Err(Refused::NothingTyped { why: WHY.into() }),
+        "no-confirmation" => {
+            return Err(Refused::NoConfirmationAwaited { earlier: None, state: "it has ended".into() });
+        }
+        "no-signature" => return Err(Refused::NoSignatureAwaited { earlier: None, state: "it has ended".into() }),
+        "no-receipt" => return Err(Refused::NoReceiptYet { state: "it is at the reader".into() }),
         _ => {}
     }
     match sales.get(&(till.to_owned(), reference.to_owned())) {
@@ -336,7 +335,8 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             Ok(SaleView { replayed: true, ..known.clone() })
         }
         Some(known) => {
-            Err(Refused::AmountDiffers { reference: Reference::parse(reference).unwrap(), known: known.amount.clone() })
+            let amount = Amount::parse(&known.amount, Currency::from_code(&known.currency).unwrap()).unwrap();
+            Err(Refused::AmountDiffers { reference: Reference::parse(reference).unwrap(), kind: known.kind, amount })
         }
         None => Ok(SaleView {
             till: till.to_owned(),

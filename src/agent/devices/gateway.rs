@@ -17,6 +17,7 @@ use pos_core::transaction::{Answer, Event, Order, Reason};
 use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{PaymentId, SaleNumber};
+use pos_words::{Message, Sentence};
 
 use probing::{ExpiryWarnings, Probing};
 
@@ -52,7 +53,7 @@ impl GatewayControl {
     /// Shows a till the gateway's data of one payment.
     pub(in crate::agent) fn show_payment(&self, id: PaymentId, reply: oneshot::Sender<Result<GatewayFields, Refused>>) {
         if let Err(problem) = pos_gateway::Client::judge_id(&id) {
-            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why.into() }));
             return;
         }
         let gateway = self.client.clone();
@@ -69,7 +70,7 @@ impl GatewayControl {
         reply: oneshot::Sender<Result<Vec<GatewayFields>, Refused>>,
     ) {
         if let Err(problem) = self.client.judge_filters(&filters) {
-            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why }));
+            let _ = reply.send(Err(Refused::Parameter { name: problem.name, why: problem.why.into() }));
             return;
         }
         let gateway = self.client.clone();
@@ -102,13 +103,10 @@ impl RefusedRequest {
     }
 
     /// Returns the technician's task while the refusal is kept.
-    pub(in crate::agent) fn attention(&self) -> Option<String> {
+    pub(in crate::agent) fn attention(&self) -> Option<Sentence> {
         let said = self.0.as_ref()?;
-        let said = if said.is_empty() { String::new() } else { format!(" ({said})") };
-        Some(format!(
-            "the gateway refused the last transaction as an invalid request{said}; check entity-id of [gateway] and what the till \
-             sends: another card does not help"
-        ))
+        let detail = if said.is_empty() { String::new() } else { format!(" ({said})") };
+        Some(Message::AttentionGatewayRefusesRequest.with("detail", detail))
     }
 }
 
@@ -277,7 +275,7 @@ mod tests {
         };
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), None);
         let told = after(Answer::NotSent { why: Reason::RequestNotPossible.with("entityId") });
-        assert!(told.as_ref().is_some_and(|told| told.contains("(entityId)")), "{told:?}");
+        assert!(told.as_ref().is_some_and(|told| told.to_string().contains("(entityId)")), "{told:?}");
         // An answer that leaves open whether the gateway processed the request changes nothing.
         assert_eq!(after(Answer::Unknown { why: Reason::GatewayNoAnswer.into() }), told);
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), told);

@@ -12,18 +12,22 @@ use pos_journal::Journal;
 use pos_printer::layout::{Align, ReceiptRow, Style};
 use pos_printer::{Code, CodeKind, Letterhead, NotPrinted, Page, QrLevel, TillLine};
 use pos_terms::transaction::ReceiptCopy;
-use pos_words::{Language, Words};
+use pos_words::{Language, Message, Words};
 
 use crate::agent::views::states::state_of_printer;
 
 /// The copies, in the order in which they are printed.
 const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
 
+/// Returns the texts of the terminal's language.
+pub(in crate::agent) fn words(terminal: &Terminal) -> Words {
+    // The configuration check refuses every other code.
+    Words::new(Language::from_code(&terminal.language).unwrap_or_default())
+}
+
 /// Returns the configured parts of each receipt.
 fn letterhead(terminal: &Terminal) -> Letterhead {
-    // The configuration check refuses every other code.
-    let words = Words::new(Language::from_code(&terminal.language).unwrap_or_default());
-    Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words }
+    Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words: words(terminal) }
 }
 
 /// The printers, and the fixed parts of each receipt.
@@ -70,8 +74,7 @@ impl PrinterControl {
     ) -> Result<PrintView, Refused> {
         if self.in_training {
             // On the shop's paper a training receipt could pass for a paid one.
-            let why = "it is training, whose receipts are shown and never printed".to_owned();
-            return Err(Refused::Printer { why });
+            return Err(Refused::Printer { why: Message::TrainingNotPrinted.into() });
         }
         let (receipt, page) = self.page_of(journal, sale, copy);
         self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
@@ -91,8 +94,8 @@ impl PrinterControl {
         print: impl FnOnce(&pos_printer::Handle) -> Result<(), pos_printer::QueueFull>,
     ) -> Result<PrintView, Refused> {
         let (config, printer) = self.usual_printer(copy)?;
-        print(printer).map_err(|full| Refused::Printer { why: full.to_string() })?;
-        Ok(print_view(config, printer))
+        print(printer).map_err(|full| Refused::Printer { why: full.to_string().into() })?;
+        Ok(print_view(&self.letterhead.words, config, printer))
     }
 
     /// Prints a till's own lines on the printer of the merchant's copies, and answers when they are on paper. They are
@@ -106,25 +109,22 @@ impl PrinterControl {
             Ok((config, printer)) => (config.clone(), printer.clone()),
             Err(refused) => return drop(reply.send(Err(refused))),
         };
-        let columns = usual.0.columns;
+        let (columns, words) = (usual.0.columns, self.letterhead.words.clone());
         let judged = |(at, line)| till_line(line, columns).map_err(|why| Refused::Line { at, why });
         let lines = match lines.into_iter().enumerate().map(judged).collect() {
             Ok(lines) => lines,
             Err(refused) => return drop(reply.send(Err(refused))),
         };
         match usual.1.print_till_lines(lines) {
-            Err(why) => drop(reply.send(Err(Refused::Printer { why: why.to_string() }))),
-            Ok(becomes) => drop(tokio::spawn(answer_when_printed(usual, becomes, reply))),
+            Err(why) => drop(reply.send(Err(Refused::Printer { why: why.to_string().into() }))),
+            Ok(becomes) => drop(tokio::spawn(answer_when_printed(words, usual, becomes, reply))),
         }
     }
 
     /// Returns the printer that prints this copy automatically, or else the first.
     fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
         let usual = self.each().find(|(config, _)| prints(config, copy)).or_else(|| self.each().next());
-        usual.ok_or_else(|| {
-            let why = "the terminal has no printer; see [[printer]] in the configuration".to_owned();
-            Refused::Printer { why }
-        })
+        usual.ok_or_else(|| Refused::Printer { why: Message::NoPrinter.into() })
     }
 
     /// Returns a receipt to be read on the cashier's page or printed by a till's own printer.
@@ -242,6 +242,7 @@ fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
 
 /// Answers when the lines are printed. If the till has hung up by then, its lines are dropped from the queue.
 async fn answer_when_printed(
+    words: Words,
     (config, printer): (config::Printer, pos_printer::Handle),
     becomes: oneshot::Receiver<Result<(), NotPrinted>>,
     mut reply: oneshot::Sender<Result<PrintView, Refused>>,
@@ -252,15 +253,15 @@ async fn answer_when_printed(
     };
     // The agent is stopping: it does not know whether they were printed, so it sends no answer.
     let Ok(becomes) = becomes else { return };
-    let printed = becomes.map(|()| print_view(&config, &printer));
-    let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string() }));
+    let printed = becomes.map(|()| print_view(&words, &config, &printer));
+    let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string().into() }));
 }
 
-fn print_view(config: &config::Printer, printer: &pos_printer::Handle) -> PrintView {
+fn print_view(words: &Words, config: &config::Printer, printer: &pos_printer::Handle) -> PrintView {
     PrintView {
         printer: config.name.clone(),
         state: state_of_printer(&printer.standing()),
-        text: printer.state(),
+        text: words.tell(&printer.state()),
         waiting: printer.waiting(),
     }
 }

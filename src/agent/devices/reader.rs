@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::agent::clock::{self, Clock};
 use crate::agent::engine::open_transactions::OpenTransaction;
+use crate::agent::views::states::{of_reader, sentence_of};
 use crate::config::{Config, Tips};
 use crate::till::{KeysView, ReaderState};
 use pos_core::transaction::{self, CardAnswer, Event};
@@ -18,10 +19,11 @@ use pos_reader::{
 };
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
+use pos_words::{Message, Sentence};
 
 use between_sales::{AmountAwaited, Slot};
 
-pub(in crate::agent) use between_sales::{NO_SALE, TAKE_IT_OUT};
+pub(in crate::agent) use between_sales::NO_SALE;
 pub(in crate::agent) use changes::RecordedReader;
 pub(in crate::agent) use reasons::{no_card, no_tip, unready};
 
@@ -192,11 +194,10 @@ impl ReaderControl {
 
     /// Returns a warning when few keys are left. Each card uses keys up, and a reader without keys takes no card, so a
     /// technician needs time to inject new ones.
-    pub(in crate::agent) fn keys_run_out(&self) -> Option<String> {
+    pub(in crate::agent) fn keys_run_out(&self) -> Option<Sentence> {
         let KeysView { card, pin } = self.keys_left?;
         let fewest = card.into_iter().chain(pin).min()?;
-        (fewest < self.warn_keys_left)
-            .then(|| format!("the reader has keys for {fewest} more payments: have new ones injected"))
+        (fewest < self.warn_keys_left).then(|| Message::AttentionReaderKeysLow.with("count", fewest.to_string()))
     }
 }
 
@@ -219,11 +220,11 @@ impl HeardReader {
     }
 
     /// Returns why the reader cannot be used, with the remedy.
-    pub(in crate::agent) fn trouble(&self) -> Option<String> {
+    pub(in crate::agent) fn trouble(&self) -> Option<Sentence> {
         match self {
             Self::Ready(_) => None,
-            Self::Opening => Some("the reader is being opened".to_owned()),
-            Self::Unready(why) => Some(why.to_string()),
+            Self::Opening => Some(Message::AttentionReaderOpening.into()),
+            Self::Unready(why) => Some(sentence_of(of_reader(self.state()), why.to_string().into())),
         }
     }
 

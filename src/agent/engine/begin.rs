@@ -4,7 +4,6 @@
 use crate::agent::journal_writer::refused_by_journal;
 use crate::agent::surroundings::Random;
 use crate::agent::views::figures;
-use crate::agent::views::sale::what_it_is;
 use crate::config::Right;
 use crate::till::{Refused, SaleView, Wanted};
 use pos_core::book;
@@ -14,6 +13,7 @@ use pos_gateway::till_parameters;
 use pos_terms::emv::pan;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, SaleNumber};
+use pos_words::Message;
 
 use super::{Engine, OpenTransaction};
 
@@ -27,26 +27,27 @@ impl Engine {
                 return if self.known().is_the_same(&wanted, &sale)? {
                     Ok(view)
                 } else {
-                    Err(Refused::AmountDiffers { reference: wanted.reference, known: what_it_is(&sale) })
+                    let (kind, amount) = (sale.order().kind(), sale.order().amount);
+                    Err(Refused::AmountDiffers { reference: wanted.reference, kind, amount })
                 };
             }
             Err(Refused::NoSuchSale { .. }) => {}
             Err(refused) => return Err(refused),
         }
         let parameters = till_parameters::parameters(&wanted.parameters, wanted.wish.kind, &self.config.gateway)
-            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why })?;
+            .map_err(|problem| Refused::Parameter { name: problem.name, why: problem.why.into() })?;
         if till_parameters::say_how_authenticated(&parameters) {
-            wanted.caller.needs(Right::ThreeDSecure, "to say how a stored card is authenticated")?;
+            wanted.caller.needs(Right::ThreeDSecure, Message::ForAuthentication)?;
         }
         if pan::is_in(wanted.reference.as_str()) {
-            let why = "it looks like a card number, which belongs into the reader alone; use another reference";
-            return Err(Refused::Parameter { name: "reference".to_owned(), why: why.to_owned() });
+            let why = Message::LooksLikeCardNumber.into();
+            return Err(Refused::Parameter { name: "reference".to_owned(), why });
         }
         if let Some(why) = wanted.till_side.fault() {
-            return Err(Refused::Parameter { name: "tillData".to_owned(), why });
+            return Err(Refused::Parameter { name: "tillData".to_owned(), why: why.into() });
         }
         if let Some(name) = wanted.till_side.data.iter().find(|(_, value)| pan::is_in(value)).map(|(name, _)| name) {
-            let why = format!("{name}: it looks like a card number, which belongs into the reader alone");
+            let why = Message::RefusedParameter.with("name", name.as_str()).with("why", Message::LooksLikeCardNumber);
             return Err(Refused::Parameter { name: "tillData".to_owned(), why });
         }
         let (transaction, amount) = self.known().transaction_and_amount(&wanted)?;
@@ -130,13 +131,13 @@ fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refu
         return Err(Refused::Busy { till: order.till.clone(), reference: order.reference.clone() });
     }
     if devices.reader.awaits_amount() && kind.needs_card() {
-        return Err(Refused::NotReady { why: "an amount is being typed at the reader".to_owned() });
+        return Err(Refused::NotReady { why: Message::AmountBeingTyped.into() });
     }
     if let Some(fault) = &journal.fault {
         return Err(Refused::Journal { why: fault.why.clone() });
     }
     if engine.stopping {
-        return Err(Refused::NotReady { why: "the terminal is being stopped".to_owned() });
+        return Err(Refused::NotReady { why: Message::TerminalStopping.into() });
     }
     if let Some(why) = devices.reader_trouble().filter(|_| kind.needs_card()) {
         return Err(Refused::NotReady { why });
@@ -162,6 +163,6 @@ pub(super) fn merchant_transaction_id(
     number: SaleNumber,
 ) -> Result<String, Refused> {
     let random =
-        random().map_err(|error| Refused::NotReady { why: format!("the system gives no random numbers ({error})") })?;
+        random().map_err(|error| Refused::NotReady { why: Message::NoRandomNumbers.with("why", error.to_string()) })?;
     Ok(format!("{terminal_id}-{number}-{}", hex::encode(random)))
 }

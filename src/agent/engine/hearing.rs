@@ -44,7 +44,7 @@ impl Engine {
                     self.teller.terminal("reader-unready", &why);
                 }
                 reader.state = now;
-                reader.typing_ends(&why);
+                reader.typing_ends(why.into());
                 self.reader_is_lost(lost);
             }
             ReaderEvent::KeysLeft { card, pin } => reader.note_keys(card, pin),
@@ -201,7 +201,7 @@ impl Engine {
     /// for a person.
     pub(in crate::agent) fn journal_is_old_copy(&mut self, references: &[String]) {
         let shown = self.old_copy.turns_out_old(references, &mut self.journal, &self.sales);
-        self.teller.terminal("alarm", &shown.told);
+        self.teller.terminal_alarm(shown.told);
         for (number, event) in shown.heard {
             self.hear(number, event);
         }

@@ -11,6 +11,7 @@ use crate::till::{Refused, SaleState, SaleView};
 use pos_core::transaction::{self, Action, Deadlines, Order, Standing, Transaction};
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
+use pos_words::Sentence;
 
 /// Unconfirmed transactions that a new transaction retries. Many at the same time would fill the line that the new one
 /// needs.
@@ -30,7 +31,7 @@ pub(in crate::agent) struct OpenTransactions {
 }
 
 /// An open transaction that this agent leaves alone: till, reference, and why.
-pub(in crate::agent) type LeftAlone = (String, Reference, String);
+pub(in crate::agent) type LeftAlone = (String, Reference, Sentence);
 
 /// Work that can wait until the devices have acted.
 #[derive(Clone, Copy)]

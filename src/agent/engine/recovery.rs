@@ -55,8 +55,8 @@ impl Engine {
 
     /// Takes no transaction until the journal can be written again.
     pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
-        if let Some(told) = self.journal.failed(error, self.clock.monotonic()) {
-            self.teller.terminal("alarm", &told);
+        if let Some(why) = self.journal.failed(error, self.clock.monotonic()) {
+            self.teller.terminal_alarm(why);
         }
     }
 }

@@ -78,7 +78,9 @@ impl Engine {
 
 fn no_part(misfit: PartMisfit) -> Refused {
     match misfit {
-        PartMisfit::NoPart { .. } => Refused::Amount { why: misfit.to_string() },
-        PartMisfit::NotAwaited | PartMisfit::NotOfReservation => Refused::NotPossible { why: misfit.to_string() },
+        PartMisfit::NoPart { .. } => Refused::Amount { why: misfit.to_string().into() },
+        PartMisfit::NotAwaited | PartMisfit::NotOfReservation => {
+            Refused::NotPossible { why: misfit.to_string().into() }
+        }
     }
 }

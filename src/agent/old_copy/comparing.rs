@@ -129,6 +129,7 @@ impl OldCopy {
                 let wait = (FIRST_WAIT * 2_u32.saturating_pow(self.tries.min(16))).min(LONGEST_WAIT);
                 self.tries += 1;
                 self.comparison = Comparison::Due(now + wait);
+                let why = why.into();
                 if self.trouble.as_ref() != Some(&why) {
                     tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an old copy");
                 }

@@ -6,6 +6,7 @@ use crate::till::Refused;
 use pos_core::transaction::{Inquiry, ListedState, ListedTransaction};
 use pos_journal::Journal;
 use pos_terms::transaction::{PaymentId, SaleNumber};
+use pos_words::{Message, Sentence};
 
 use super::{Comparison, OldCopy};
 
@@ -37,20 +38,18 @@ impl OldCopy {
 impl Linked {
     /// Takes the look-up of a transaction, if it shows the payment.
     pub(in crate::agent) fn of(number: SaleNumber, inquiry: Inquiry, journal: &Journal) -> Result<Self, Refused> {
-        let not_ready = |why: &str| Refused::NotReady {
-            why: format!(
-                "nobody knows whether this journal is an old copy, and transaction {number} cannot be looked up ({why}); try again later"
-            ),
+        let not_ready = |why: Sentence| Refused::NotReady {
+            why: Message::CannotBeLookedUp.with("number", number.to_string()).with("why", why),
         };
         let list = match inquiry {
             Inquiry::Payments(list) => list,
-            Inquiry::CannotAsk { why } => return Err(not_ready(&why.to_string())),
+            Inquiry::CannotAsk { why } => return Err(not_ready(why.to_string().into())),
         };
         let sale = journal.number(number).map_err(refused_by_journal)?;
         let payment = sale.as_ref().and_then(|sale| sale.host().id.clone());
         match payment.filter(|payment| list.iter().any(|one| one.id == *payment)) {
             Some(payment) => Ok(Self { number, payment, list }),
-            None => Err(not_ready("the gateway does not list it")),
+            None => Err(not_ready(Message::NotListedByGateway.into())),
         }
     }
 
@@ -69,11 +68,7 @@ impl Linked {
         if unknown == 0 {
             return Ok(());
         }
-        let number = self.number;
-        let why = format!(
-            "the gateway holds {unknown} transactions linked to transaction {number} that this journal does not know; see to it in the \
-             gateway's back office"
-        );
-        Err(Refused::NotPossible { why })
+        let why = Message::LinkedUnknown.with("count", unknown.to_string());
+        Err(Refused::NotPossible { why: why.with("number", self.number.to_string()) })
     }
 }

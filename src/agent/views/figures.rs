@@ -92,5 +92,5 @@ pub(in crate::agent) fn count_open(stands: &mut TerminalStanding, active: &OpenT
 }
 
 fn stands_printer(printer: &pos_printer::Handle) -> PrinterStanding {
-    PrinterStanding { ready: printer.attention().is_none(), waiting: printer.waiting() }
+    PrinterStanding { ready: !printer.needs_attention(), waiting: printer.waiting() }
 }

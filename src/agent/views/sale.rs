@@ -179,22 +179,13 @@ fn standing(words: &Words, sale: &Transaction) -> (SaleState, Option<OutcomeWord
 /// # Errors
 /// A refusal that names the transaction's state.
 pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
-    let stands = match view.state {
-        SaleState::WaitingForCard => "is waiting for a card",
-        SaleState::InProgress => "is being authorised",
-        SaleState::AwaitingTill => "waits for its till to confirm it",
-        SaleState::AwaitingSignature | SaleState::Unconfirmed | SaleState::UnconfirmedFinishing | SaleState::Ended => {
-            return Ok(());
+    match view.state {
+        SaleState::WaitingForCard | SaleState::InProgress | SaleState::AwaitingTill => {
+            Err(Refused::NoReceiptYet { state: view.text.clone() })
         }
-    };
-    Err(Refused::NoReceiptYet { stands })
-}
-
-/// Describes a transaction for a till that used its reference again for another one.
-pub(in crate::agent) fn what_it_is(sale: &Transaction) -> String {
-    match sale.order().kind() {
-        Kind::Sale => sale.order().amount.to_string(),
-        kind => format!("{} ({})", sale.order().amount, kind.as_str()),
+        SaleState::AwaitingSignature | SaleState::Unconfirmed | SaleState::UnconfirmedFinishing | SaleState::Ended => {
+            Ok(())
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use pos_gateway::certificate::Expiring;
 use pos_gateway::{Contact, Fault, Soon};
 use pos_printer::port::{PrinterNeed, PrinterStands};
 use pos_printer::status::Trouble;
+use pos_words::{Message, Sentence};
 
 /// Returns the attention that a reader's state needs.
 pub(in crate::agent) fn of_reader(state: ReaderState) -> Option<Attention> {
@@ -148,11 +149,77 @@ pub(in crate::agent) fn state_of_journal(error: &pos_journal::Error) -> JournalS
     if error.is_full() { JournalState::Full } else { JournalState::CannotBeWritten }
 }
 
+/// Returns the sentence of a device's attention, with the device's own words.
+pub(in crate::agent) fn sentence_of(code: Option<Attention>, why: Sentence) -> Sentence {
+    match code {
+        Some(code) => message_of(code).with("why", why),
+        None => why,
+    }
+}
+
+/// Returns the sentence of an attention. Some codes have a second one for other facts.
+pub(in crate::agent) fn message_of(code: Attention) -> Message {
+    use Attention as A;
+    use Message as M;
+    match code {
+        A::ReaderOpening => M::AttentionReaderOpening,
+        A::ReaderAbsent => M::AttentionReaderAbsent,
+        A::ReaderOtherDevice => M::AttentionReaderOtherDevice,
+        A::ReaderNotListed => M::AttentionReaderNotListed,
+        A::ReaderNoKeys => M::AttentionReaderNoKeys,
+        A::ReaderClearData => M::AttentionReaderClearData,
+        A::ReaderNotEncrypting => M::AttentionReaderNotEncrypting,
+        A::ReaderFlooding => M::AttentionReaderFlooding,
+        A::ReaderRestarting => M::AttentionReaderRestarting,
+        A::ReaderCardLeft => M::AttentionReaderCardLeft,
+        A::ReaderKeysLow => M::AttentionReaderKeysLow,
+        A::GatewayUnreachable => M::AttentionGatewayUnreachable,
+        A::GatewayNoAnswer => M::AttentionGatewayNoAnswer,
+        A::GatewayOutOfOrder => M::AttentionGatewayOutOfOrder,
+        A::GatewayThrottles => M::AttentionGatewayThrottles,
+        A::GatewayRefusesRequest => M::AttentionGatewayRefusesRequest,
+        A::GatewayRefusesToken => M::AttentionGatewayRefusesToken,
+        A::GatewayUntrustedCertificate => M::AttentionGatewayUntrustedCertificate,
+        A::GatewayCertificateExpired => M::AttentionGatewayCertificateExpired,
+        A::GatewayOwnCertificateRefused => M::AttentionGatewayOwnCertificateRefused,
+        A::GatewayOwnCertificateExpired => M::AttentionGatewayOwnCertificateExpired,
+        A::GatewayCannotBeAsked => M::AttentionGatewayCannotBeAsked,
+        A::GatewayCertificateEnds => M::AttentionGatewayCertificateEnds,
+        A::CaCertificateEnds => M::AttentionCaCertificateEnds,
+        A::OwnCertificateEnds => M::AttentionOwnCertificateEnds,
+        A::TokenEnds => M::AttentionTokenEnds,
+        A::GatewayFilesUnused => M::AttentionGatewayFilesUnused,
+        A::PrinterNoPaper => M::AttentionPrinterNoPaper,
+        A::PrinterPaperLow => M::AttentionPrinterPaperLow,
+        A::PrinterCoverOpen => M::AttentionPrinterCoverOpen,
+        A::PrinterPaperJam => M::AttentionPrinterPaperJam,
+        A::PrinterError => M::AttentionPrinterError,
+        A::PrinterPausing => M::AttentionPrinterPausing,
+        A::PrinterOffline => M::AttentionPrinterOffline,
+        A::PrinterAbsent => M::AttentionPrinterAbsent,
+        A::PrinterInterrupted => M::AttentionPrinterInterrupted,
+        A::PrinterSilent => M::AttentionPrinterSilent,
+        A::ClockUntrusted => M::AttentionClockUntrusted,
+        A::ClocksDiffer => M::AttentionClocksDiffer,
+        A::JournalFull => M::AttentionJournalFull,
+        A::JournalNearlyFull => M::AttentionJournalNearlyFull,
+        A::JournalCannotBeWritten => M::AttentionJournalCannotBeWritten,
+        A::JournalOldCopy => M::AttentionJournalOldCopy,
+        A::JournalNotCompared => M::AttentionJournalNotCompared,
+        A::JournalBeganAnew => M::AttentionJournalBeganAnew,
+        A::SaleUnconfirmed | A::SaleNeedsPerson => M::AttentionSaleUnconfirmed,
+        A::SignatureAwaited => M::AttentionSignatureAwaited,
+        A::ConfirmationAwaited => M::AttentionConfirmationAwaited,
+        A::TillPortClosed => M::AttentionTillPortClosed,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::agent::devices::HeardReader;
     use pos_reader::{NotEncrypting, Unready};
+    use pos_words::{Language, Words};
 
     fn text(word: &str) -> String {
         word.to_owned()
@@ -242,6 +309,41 @@ mod tests {
         }
         assert_eq!(state_of_printer(&PrinterStands::NotUsedYet), PrinterState::NotUsedYet);
         assert_eq!(state_of_printer(&PrinterStands::Ready), PrinterState::Ready);
+    }
+
+    /// Checks that a device's own words are always shown, in German after a sentence about its state. A message without
+    /// one of its arguments fails here.
+    #[test]
+    fn each_attention_has_a_sentence_in_each_language() {
+        let why = "no route to host";
+        let devices = ReaderState::ALL.iter().map(|state| of_reader(*state));
+        let devices = devices.chain(GatewayState::ALL.iter().map(|state| of_gateway(*state)));
+        let devices = devices.chain([JournalState::Full, JournalState::CannotBeWritten].map(of_journal));
+        let soon = [Expiring::Gateway, Expiring::Intermediate, Expiring::Ca, Expiring::Client, Expiring::Token];
+        let soon = soon.map(Soon::Ends).into_iter().chain([Soon::FilesUnused]).map(|soon| Some(of_soon(soon)));
+        let devices: Vec<_> = devices.chain(soon).flatten().collect();
+        let printers: Vec<_> = PrinterState::ALL.iter().filter_map(|state| of_printer(*state)).collect();
+        // These have other facts, or none.
+        let others = |code: &&Attention| !devices.contains(code) && !printers.contains(code);
+        let others: Vec<_> = Attention::ALL.iter().filter(others).copied().collect();
+        for language in Language::ALL {
+            let words = Words::new(*language);
+            let has_its_own = |text: &str| *language == Language::English || text.len() > why.len() + 5;
+            for code in &devices {
+                let text = words.tell(&sentence_of(Some(*code), why.into()));
+                let is_waiting = matches!(code, Attention::ReaderOpening | Attention::GatewayThrottles);
+                assert!((is_waiting || text.contains(why)) && has_its_own(&text), "{code:?}: {text}");
+            }
+            for code in &printers {
+                let text = words.tell(&message_of(*code).with("name", " bar").with("why", why));
+                assert!(text.contains(why) && text.contains(" bar ") && has_its_own(&text), "{code:?}: {text}");
+            }
+            let facts = ["why", "detail", "count", "free", "seconds", "reference", "till", "state"];
+            for code in &others {
+                let said = facts.iter().fold(message_of(*code).into(), |said: Sentence, name| said.with(name, "7"));
+                assert!(words.tell(&said).len() > 10 || *code == Attention::TillPortClosed, "{code:?}");
+            }
+        }
     }
 
     #[test]

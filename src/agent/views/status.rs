@@ -1,7 +1,7 @@
 //! The terminal's status for tills: what is ready, what needs attention, and the open transactions.
 
 use crate::agent::clock::Clock;
-use crate::agent::devices::{PrinterControl, ReaderControl, TAKE_IT_OUT};
+use crate::agent::devices::{PrinterControl, ReaderControl};
 use crate::agent::engine::open_transactions::LeftAlone;
 use crate::config::{Config, Tips};
 use crate::till::{
@@ -11,8 +11,11 @@ use crate::till::{
 use pos_core::transaction::Order;
 use pos_gateway::{Contact, Soon};
 use pos_terms::money::Currency;
+use pos_words::{Message, Sentence, Words};
 
-use super::states::{of_gateway, of_journal, of_printer, of_reader, of_soon, state_of, state_of_printer};
+use super::states::{
+    message_of, of_gateway, of_journal, of_printer, of_reader, of_soon, sentence_of, state_of, state_of_printer,
+};
 
 /// The free space, in bytes, below which a day of transactions does not fit; something else is filling the disk.
 const LITTLE_ROOM: u64 = 16 << 20;
@@ -27,21 +30,22 @@ pub(in crate::agent) fn is_nearly_full(before: bool, free_bytes: u64) -> bool {
 }
 
 /// Returns the free space on the journal's disk, and the remedy.
-pub(in crate::agent) fn little_room(free_bytes: u64) -> String {
-    format!(
-        "the journal's disk has {} MiB left; free space on it (df -h, journalctl --vacuum-size=50M), and never delete the journal",
-        free_bytes >> 20
-    )
+pub(in crate::agent) fn little_room(free_bytes: u64) -> Sentence {
+    Message::AttentionJournalNearlyFull.with("free", (free_bytes >> 20).to_string())
 }
 
 /// Returns the journal's view after its last failed write, or by the free space on its disk.
-pub(in crate::agent) fn journal_view(trouble: Option<(JournalState, String)>, free_bytes: Option<u64>) -> JournalView {
+pub(in crate::agent) fn journal_view(
+    words: &Words,
+    trouble: Option<(JournalState, Sentence)>,
+    free_bytes: Option<u64>,
+) -> JournalView {
     let (state, text) = match (trouble, free_bytes) {
-        (Some(trouble), _) => trouble,
+        (Some((state, why)), _) => (state, sentence_of(of_journal(state), why)),
         (None, Some(free)) if is_nearly_full(false, free) => (JournalState::NearlyFull, little_room(free)),
-        (None, _) => (JournalState::Ready, "written".to_owned()),
+        (None, _) => (JournalState::Ready, Message::JournalWritten.into()),
     };
-    JournalView { state, text, free_bytes }
+    JournalView { state, text: words.tell(&text), free_bytes }
 }
 
 fn tips_view(tips: &Tips) -> TipsView {
@@ -51,6 +55,8 @@ fn tips_view(tips: &Tips) -> TipsView {
 
 /// The facts for the status.
 pub(in crate::agent) struct StatusFacts<'a> {
+    /// The terminal's language.
+    pub(in crate::agent) words: &'a Words,
     pub(in crate::agent) config: &'a Config,
     pub(in crate::agent) currency: Currency,
     pub(in crate::agent) reader: ReaderView,
@@ -59,11 +65,11 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) clock: ClockView,
     pub(in crate::agent) journal: JournalView,
     /// Sentences of the devices, each with its remedy.
-    pub(in crate::agent) refused_request: Option<String>,
+    pub(in crate::agent) refused_request: Option<Sentence>,
     pub(in crate::agent) ends_soon: Vec<(Soon, String)>,
-    pub(in crate::agent) clocks_differ: Option<String>,
-    pub(in crate::agent) keys_run_out: Option<String>,
-    pub(in crate::agent) old_copy: Option<AttentionView>,
+    pub(in crate::agent) clocks_differ: Option<Sentence>,
+    pub(in crate::agent) keys_run_out: Option<Sentence>,
+    pub(in crate::agent) old_copy: Option<(Attention, Sentence)>,
     pub(in crate::agent) busy: bool,
     pub(in crate::agent) logging: Option<LogView>,
     pub(in crate::agent) health: HealthView,
@@ -81,54 +87,55 @@ pub(in crate::agent) enum Awaited {
 }
 
 /// Returns the gateway's view.
-pub(in crate::agent) fn gateway_view(contact: &Contact, url: &str) -> GatewayView {
+pub(in crate::agent) fn gateway_view(words: &Words, contact: &Contact, url: &str) -> GatewayView {
     let text = match contact {
-        Contact::NotAskedYet => "not asked yet".to_owned(),
-        Contact::Connected => "connected".to_owned(),
-        Contact::Answers => "answers".to_owned(),
-        Contact::Throttles => "the gateway has too many requests; wait a moment".to_owned(),
-        Contact::Fault(fault) => fault.to_string(),
+        Contact::NotAskedYet => Message::GatewayNotAskedYet.into(),
+        Contact::Connected => Message::GatewayConnected.into(),
+        Contact::Answers => Message::GatewayAnswers.into(),
+        Contact::Throttles => Message::AttentionGatewayThrottles.into(),
+        Contact::Fault(fault) => sentence_of(of_gateway(state_of(contact)), fault.to_string().into()),
     };
     GatewayView {
         state: state_of(contact),
-        text,
+        text: words.tell(&text),
         url: url.to_owned(),
         cause: contact.fault().map(|fault| fault.as_str().to_owned()),
     }
 }
 
-pub(in crate::agent) fn printer_views(printers: &PrinterControl) -> Vec<PrinterView> {
+pub(in crate::agent) fn printer_views(words: &Words, printers: &PrinterControl) -> Vec<PrinterView> {
     let view = |(config, printer): (&crate::config::Printer, &pos_printer::Handle)| PrinterView {
         name: config.name.clone(),
         port: config.port.clone(),
         state: state_of_printer(&printer.standing()),
-        text: printer.state(),
+        text: words.tell(&printer.state()),
         waiting: printer.waiting(),
     };
     printers.each().map(view).collect()
 }
 
 /// Returns the clock's view; `differs` tells of a difference to the gateway's clock.
-pub(in crate::agent) fn clock_view(clock: &Clock, differs: Option<String>) -> ClockView {
+pub(in crate::agent) fn clock_view(words: &Words, clock: &Clock, differs: Option<Sentence>) -> ClockView {
     let time = clock.local();
     let (state, text) = match (&time, clock.trusted_board(), differs) {
         (None, ..) => (ClockState::Untrusted, clock.untrusted()),
         (Some(_), _, Some(differ)) => (ClockState::Differs, differ),
-        (Some(_), Some(_), None) => (ClockState::Ready, "the board's".to_owned()),
-        (Some(_), None, None) => {
-            (ClockState::ReaderServes, "the reader's serves: the board's cannot be right".to_owned())
-        }
+        (Some(_), Some(_), None) => (ClockState::Ready, Message::ClockOfBoard.into()),
+        (Some(_), None, None) => (ClockState::ReaderServes, Message::ClockOfReader.into()),
     };
+    let text = words.tell(&text);
     ClockView { state, text, time: time.map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Secs, false)) }
 }
 
 /// Returns the reader with its latest change.
-pub(in crate::agent) fn reader_view(reader: &ReaderControl) -> ReaderView {
+pub(in crate::agent) fn reader_view(words: &Words, reader: &ReaderControl) -> ReaderView {
     let state = reader.state.state();
     let Some(identity) = reader.state.identity() else {
-        return ReaderView::new(state, reader.state.trouble().unwrap_or_default());
+        let trouble = reader.state.trouble().map(|trouble| words.tell(&trouble));
+        return ReaderView::new(state, trouble.unwrap_or_default());
     };
-    let text = format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial);
+    let text = Message::ReaderIs.with("model", identity.model.as_str()).with("firmware", identity.firmware.as_str());
+    let text = words.tell(&text.with("serial", identity.serial.as_str()));
     let view = ReaderView {
         serial: Some(identity.serial.clone()),
         model: Some(identity.model.clone()),
@@ -183,48 +190,48 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
 
 /// Returns the entries that need a person's attention, in the order in which they are shown.
 fn attention(facts: &StatusFacts<'_>) -> Vec<AttentionView> {
-    let StatusFacts { reader, gateway, printers, clock, journal, .. } = facts;
-    let mut attention: Vec<AttentionView> = Vec::new();
-    let mut device = |code: Option<Attention>, text: &str| {
-        attention.extend(code.map(|code| AttentionView::new(code, text)));
+    let StatusFacts { words, reader, gateway, printers, clock, journal, .. } = facts;
+    let entry = |code: Attention, said: Sentence| AttentionView::new(code, words.tell(&said));
+    let device = |code: Option<Attention>, text: &str| code.map(|code| AttentionView::new(code, text));
+    let of_sale = |code, said: Sentence, reference: &str, till: &str| AttentionView {
+        sale: Some(reference.to_owned()),
+        till: Some(till.to_owned()),
+        ..entry(code, said.with("reference", reference).with("till", till))
     };
-    device(of_reader(reader.state), &reader.text);
-    device(reader.card_left.then_some(Attention::ReaderCardLeft), TAKE_IT_OUT);
-    device(of_journal(journal.state), &journal.text);
-    device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text);
-    device(of_gateway(gateway.state), &gateway.text);
-    let refused = facts.refused_request.as_deref();
-    device(refused.map(|_| Attention::GatewayRefusesRequest), refused.unwrap_or_default());
-    for printer in printers {
-        let name = if printers.len() == 1 { "the printer".to_owned() } else { format!("the printer {}", printer.name) };
-        device(of_printer(printer.state), &format!("{name} is {}", printer.text));
+    let mut attention: Vec<AttentionView> = Vec::new();
+    attention.extend(device(of_reader(reader.state), &reader.text));
+    let card_left = reader.card_left.then(|| entry(Attention::ReaderCardLeft, Message::AttentionReaderCardLeft.into()));
+    attention.extend(card_left);
+    attention.extend(device(of_journal(journal.state), &journal.text));
+    attention.extend(device((clock.state == ClockState::Untrusted).then_some(Attention::ClockUntrusted), &clock.text));
+    attention.extend(device(of_gateway(gateway.state), &gateway.text));
+    attention.extend(facts.refused_request.clone().map(|said| entry(Attention::GatewayRefusesRequest, said)));
+    for (code, printer) in printers.iter().filter_map(|printer| Some((of_printer(printer.state)?, printer))) {
+        let name = if printers.len() == 1 { String::new() } else { format!(" {}", printer.name) };
+        attention.push(entry(code, message_of(code).with("name", name).with("why", printer.text.as_str())));
     }
     for view in &facts.unconfirmed {
         let code = if view.needs_person.is_some() { Attention::SaleNeedsPerson } else { Attention::SaleUnconfirmed };
-        let text = format!("sale {} of till {}: {}", view.reference, view.till, view.text);
-        attention.push(of_sale(code, text, view.reference.as_str(), &view.till));
+        let said = message_of(code).with("state", view.text.as_str());
+        attention.push(of_sale(code, said, view.reference.as_str(), &view.till));
     }
     for (till, reference, why) in &facts.left_alone {
-        let text = format!("sale {reference} of till {till} is open: {why}");
-        attention.push(of_sale(Attention::SaleNeedsPerson, text, reference.as_str(), till));
+        let said = Message::AttentionSaleLeftAlone.with("why", why.clone());
+        attention.push(of_sale(Attention::SaleNeedsPerson, said, reference.as_str(), till));
     }
-    attention.extend(facts.old_copy.clone());
-    attention.extend(facts.ends_soon.iter().map(|(soon, text)| AttentionView::new(of_soon(*soon), text)));
-    attention.extend(facts.clocks_differ.as_ref().map(|text| AttentionView::new(Attention::ClocksDiffer, text)));
+    attention.extend(facts.old_copy.clone().map(|(code, said)| entry(code, said)));
+    let ends_soon = facts.ends_soon.iter().map(|(soon, why)| (of_soon(*soon), why.as_str()));
+    attention.extend(ends_soon.map(|(code, why)| entry(code, message_of(code).with("why", why))));
+    attention.extend(facts.clocks_differ.clone().map(|said| entry(Attention::ClocksDiffer, said)));
     for (order, awaited) in &facts.awaiting {
-        let (code, for_what) = match awaited {
-            Awaited::Signature => (Attention::SignatureAwaited, "its signature to be compared"),
-            Awaited::Till => (Attention::ConfirmationAwaited, "its till to confirm that it takes it"),
+        let code = match awaited {
+            Awaited::Signature => Attention::SignatureAwaited,
+            Awaited::Till => Attention::ConfirmationAwaited,
         };
-        let text = format!("sale {} of till {} waits for {for_what}", order.reference, order.till);
-        attention.push(of_sale(code, text, order.reference.as_str(), &order.till));
+        attention.push(of_sale(code, message_of(code).into(), order.reference.as_str(), &order.till));
     }
-    attention.extend(facts.keys_run_out.as_ref().map(|text| AttentionView::new(Attention::ReaderKeysLow, text)));
+    attention.extend(facts.keys_run_out.clone().map(|said| entry(Attention::ReaderKeysLow, said)));
     attention
-}
-
-fn of_sale(code: Attention, text: String, reference: &str, till: &str) -> AttentionView {
-    AttentionView { sale: Some(reference.to_owned()), till: Some(till.to_owned()), ..AttentionView::new(code, text) }
 }
 
 #[cfg(test)]
@@ -237,7 +244,8 @@ mod tests {
         let failed = |cause: &str| pos_journal::Error::Failed { cause: cause.to_owned() };
         assert_eq!(state_of_journal(&failed("database or disk is full")), JournalState::Full);
         assert_eq!(state_of_journal(&failed("disk I/O error")), JournalState::CannotBeWritten);
-        let view = |free| journal_view(None, free).state;
+        let words = Words::default();
+        let view = |free| journal_view(&words, None, free).state;
         assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
         assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
         // At the limit the log does not get the same message repeatedly.
@@ -249,7 +257,7 @@ mod tests {
                 was != is_full
             });
         assert_eq!(changes, [false, true, false, false, true, false]);
-        let full = journal_view(Some((JournalState::Full, "full".to_owned())), Some(0));
+        let full = journal_view(&words, Some((JournalState::Full, "full".into())), Some(0));
         assert_eq!((full.state, full.text.as_str()), (JournalState::Full, "full"), "what failed counts more");
     }
 }

@@ -28,12 +28,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use super::asked::MAX_BODY;
-use super::failure::Failure;
+use super::failure::{Failure, tell};
 use super::guard::{Entrance, guard, in_json};
 use super::places::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
+use pos_words::Words;
 
 /// The state that every verb needs.
 pub(super) struct App {
@@ -47,6 +48,8 @@ pub(super) struct App {
     pub(super) metrics_at_port: bool,
     /// True if an operator must be signed in for anything that moves money, unless the connection is exempt.
     pub(super) operators_required: bool,
+    /// The terminal's language.
+    pub(super) words: Words,
 }
 
 /// One method of one path.
@@ -123,6 +126,7 @@ pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(count))
         .layer(middleware::from_fn_with_state(Arc::new(door), guard))
+        .layer(middleware::map_response_with_state(Arc::clone(&app), tell))
         .with_state(app)
 }
 
@@ -295,6 +299,7 @@ mod tests {
             port: watch::channel(None).1,
             metrics_at_port: false,
             operators_required: false,
+            words: Words::default(),
         };
         let router = TowerToHyperService::new(router(Arc::new(app), Entrance::Local(config::Till::default())));
         let (described, mut asked) = (described(), 0);

@@ -1,16 +1,22 @@
 //! The answer to a request that is not carried out: a problem details object (RFC 9457) of the closed list in
-//! `till/problem.rs`, with its facts.
+//! `till/problem.rs`, with its facts. [`tell`] puts its sentence into the terminal's language.
+
+use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use super::api::App;
 use crate::till::{ConfirmedView, Denied, ProblemType, ProblemView, Refused};
+use pos_words::Sentence;
 
-/// A refusal.
-#[derive(Debug)]
+/// A refusal. The detail of its view is empty until [`tell`] sets it.
+#[derive(Clone, Debug)]
 pub(super) struct Failure {
     problem: ProblemType,
+    detail: Sentence,
     view: Box<ProblemView>,
 }
 
@@ -22,15 +28,14 @@ const LONGEST_TEXT: usize = 1000;
 const RETRY_AFTER_S: u32 = 1;
 
 impl Failure {
-    pub(super) fn new(problem: ProblemType, detail: impl Into<String>) -> Self {
-        let detail: String = detail.into();
+    pub(super) fn new(problem: ProblemType, detail: impl Into<Sentence>) -> Self {
         let retry_after_s = (problem.status() == 429).then_some(RETRY_AFTER_S);
-        let view = ProblemView { retry_after_s, ..ProblemView::new(problem, shown(&detail)) };
-        Self { problem, view: Box::new(view) }
+        let view = ProblemView { retry_after_s, ..ProblemView::new(problem, "") };
+        Self { problem, detail: detail.into(), view: Box::new(view) }
     }
 
     /// Makes the refusal of an invalid request.
-    pub(super) fn malformed(detail: impl Into<String>) -> Self {
+    pub(super) fn malformed(detail: impl Into<Sentence>) -> Self {
         Self::new(ProblemType::Malformed, detail)
     }
 
@@ -68,8 +73,8 @@ impl Failure {
         self.problem.code()
     }
 
-    pub(super) fn detail(&self) -> &str {
-        &self.view.detail
+    pub(super) fn detail(&self) -> &Sentence {
+        &self.detail
     }
 }
 
@@ -81,7 +86,7 @@ fn shown(text: &str) -> String {
 
 impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
-        let detail = refused.to_string();
+        let detail = refused.sentence();
         let of = |problem| Self::new(problem, detail);
         match refused {
             Refused::AmountDiffers { reference, .. } => {
@@ -117,7 +122,7 @@ impl From<Refused> for Failure {
 
 impl From<Denied> for Failure {
     fn from(denied: Denied) -> Self {
-        let detail = denied.to_string();
+        let detail = denied.sentence();
         match denied {
             Denied::WhichTill { .. } => Self::malformed(detail).field("till"),
             Denied::NotItsTill { till, .. } => {
@@ -136,9 +141,9 @@ impl IntoResponse for Failure {
         // The list only contains valid statuses.
         let status = StatusCode::from_u16(self.problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.view.retry_after_s;
-        let mut response = (status, Json(*self.view)).into_response();
+        let mut response = status.into_response();
+        response.extensions_mut().insert(self);
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -147,4 +152,13 @@ impl IntoResponse for Failure {
         }
         response
     }
+}
+
+/// Writes the body of a refusal, in the terminal's language.
+pub(super) async fn tell(State(app): State<Arc<App>>, mut response: Response) -> Response {
+    let Some(Failure { detail, mut view, .. }) = response.extensions_mut().remove() else { return response };
+    view.detail = shown(&app.words.tell(&detail));
+    *response.body_mut() = Json(*view).into_response().into_body();
+    response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
+    response
 }

@@ -267,7 +267,7 @@ async fn feed(
             Ok(page) => *is_first = write(&mut text, &page, *is_first),
             Err(failure) => {
                 // A missing end shows that the list is incomplete; a list with a valid end would hide it.
-                tracing::warn!(code = failure.code(), why = failure.detail(), "a list of sales broke off");
+                tracing::warn!(code = failure.code(), why = %failure.detail(), "a list of sales broke off");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
             }

@@ -345,8 +345,8 @@ mod tests {
             }
         }
         let given: Credentials = serde_json::from_str("{\"operator\":\"862486862486\",\"pin\":\"x862486\"}").unwrap();
-        assert!(!given.operator.name().unwrap_err().detail().contains("862486"));
-        assert!(!given.pin.pin().unwrap_err().detail().contains("862486"));
+        assert!(!given.operator.name().unwrap_err().detail().to_string().contains("862486"));
+        assert!(!given.pin.pin().unwrap_err().detail().to_string().contains("862486"));
     }
 
     #[test]

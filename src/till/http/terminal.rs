@@ -21,6 +21,7 @@ use crate::till::{
 };
 use pos_terms::money::Currency;
 use pos_terms::transaction::Kind;
+use pos_words::Message;
 
 const TYPING_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/reader/amount");
 const PRINT_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/printer/lines");
@@ -204,7 +205,8 @@ async fn status(
     status.may_begin = Kind::ALL.into_iter().filter(|kind| caller.may(Verb::Begin(*kind)).is_ok()).collect();
     status.tills = caller.tills().to_vec();
     status.http.clone_from(&app.port.borrow());
-    let trouble = status.http.as_ref().and_then(|port| port.trouble.clone());
+    let trouble = status.http.as_ref().and_then(|port| port.trouble.as_deref());
+    let trouble = trouble.map(|why| app.words.tell(&Message::AttentionTillPortClosed.with("why", why)));
     status.attention.extend(trouble.map(|text| AttentionView::new(Attention::TillPortClosed, text)));
     Ok(Json(status))
 }

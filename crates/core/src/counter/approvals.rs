@@ -13,7 +13,6 @@
 //! its number, and the amount in figures. When the approval is used, the command is resolved again and must be equal.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use super::TokenDigest;
@@ -42,24 +41,6 @@ pub struct Approved {
     pub asks_tip: bool,
     /// True if the card number is typed.
     pub manual: bool,
-}
-
-impl fmt::Display for Approved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { transaction, amount, reference, asks_tip, manual, .. } = self;
-        write!(f, "a {} of {amount}", transaction.kind().as_str())?;
-        match transaction.of().map(|of| (of.number, &of.payment)) {
-            Some((Some(number), _)) => write!(f, " of transaction {number}")?,
-            Some((None, payment)) => write!(f, " of payment {payment}")?,
-            None => {}
-        }
-        if let Some(registration) = transaction.registration() {
-            write!(f, " with the stored card {registration}")?;
-        }
-        f.write_str(if *asks_tip { " and a tip" } else { "" })?;
-        f.write_str(if *manual { " with a typed card number" } else { "" })?;
-        write!(f, " under the reference {reference}")
-    }
 }
 
 /// The reason why a token approves nothing.
@@ -202,19 +183,5 @@ mod tests {
         approvals.give(token, approval, at(20));
         approvals.end_all_of(&ben);
         assert_eq!(approvals.find(&token, &command, &door, at(21)), Err(NoApproval::Unknown));
-    }
-
-    #[test]
-    fn people_read_what_it_is_for() {
-        let told = |transaction, asks_tip, manual| Approved { transaction, asks_tip, manual, ..command() }.to_string();
-        let payment = Earlier { number: None, ..earlier(17) };
-        for (transaction, asks_tip, manual, said) in [
-            (Operation::Refund { of: earlier(17) }, false, false, "a refund of 12.34 EUR of transaction 17"),
-            (Operation::Refund { of: payment }, false, false, "a refund of 12.34 EUR of payment p17"),
-            (Operation::Credit, false, true, "a credit of 12.34 EUR with a typed card number"),
-            (Operation::Sale, true, false, "a sale of 12.34 EUR and a tip"),
-        ] {
-            assert_eq!(told(transaction, asks_tip, manual), format!("{said} under the reference r-1"));
-        }
     }
 }

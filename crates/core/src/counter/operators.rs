@@ -88,12 +88,6 @@ impl Deed {
             Self::Service | Self::ManageOperators => &[Technician],
         }
     }
-
-    /// Returns the roles that have this right, as words that follow "is for a".
-    #[must_use]
-    pub fn roles_in_words(self) -> String {
-        self.roles().iter().map(|role| role.as_str()).collect::<Vec<_>>().join(" or a ")
-    }
 }
 
 /// The amount from which a cashier needs a supervisor.
@@ -166,7 +160,6 @@ mod tests {
                 assert_eq!(role.may(deed), may == 'y', "{role:?} {deed:?}");
             }
         }
-        assert_eq!(Deed::Unlock.roles_in_words(), "supervisor or a technician");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::GatewayControl;
 use crate::agent::task_results::TaskResult;
 use pos_gateway::{Fault, Probed};
+use pos_words::{Message, Sentence};
 
 /// The interval between probes, and between repeated expiry warnings.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -75,12 +76,14 @@ impl GatewayControl {
     }
 
     /// Returns a sentence with the remedy when the gateway's clock and the terminal's are far apart.
-    pub(in crate::agent) fn clocks_differ(&self) -> Option<String> {
+    pub(in crate::agent) fn clocks_differ(&self) -> Option<Sentence> {
         let theirs = self.clock.gateway()? / 1000;
-        match self.clock.trusted_board() {
-            Some(board) => far_apart(theirs, board.timestamp(), "the board's"),
-            None => far_apart(theirs, self.clock.local()?.timestamp(), "the reader's, which serves here,"),
-        }
+        let (ours, message) = match self.clock.trusted_board() {
+            Some(board) => (board, Message::AttentionClocksDiffer),
+            None => (self.clock.local()?, Message::AttentionReaderClockDiffers),
+        };
+        let apart = far_apart(theirs, ours.timestamp())?;
+        Some(message.with("seconds", apart.to_string()))
     }
 }
 
@@ -89,7 +92,7 @@ pub(in crate::agent) enum ProbeBrought {
     /// The gateway answers. Includes its time (seconds since 1970) if told, and whether that is the first time.
     Answers { unix_s: Option<i64>, is_first_time: bool },
     /// The gateway has not answered since the start, so its time is unknown.
-    NeverAnswered { why: String },
+    NeverAnswered { why: Sentence },
     /// The gateway does not answer at this moment.
     Silence,
 }
@@ -119,8 +122,7 @@ impl GatewayControl {
                 if self.probing.was_answered {
                     ProbeBrought::Silence
                 } else {
-                    let why = format!("its time is not known: {fault}; see [gateway.assumptions] probe-path");
-                    ProbeBrought::NeverAnswered { why }
+                    ProbeBrought::NeverAnswered { why: Message::GatewayTimeUnknown.with("why", fault.to_string()) }
                 }
             }
         };
@@ -132,14 +134,9 @@ impl GatewayControl {
     }
 }
 
-fn far_apart(theirs: i64, ours: i64, whose: &str) -> Option<String> {
-    let apart = theirs.abs_diff(ours);
-    (apart > CLOCKS_DIFFER_S).then(|| {
-        format!(
-            "the gateway's clock and {whose} are {apart} s apart; set the board's clock (timedatectl); if it is right, tell \
-             the gateway's operator"
-        )
-    })
+/// Returns the difference of two clocks, in seconds, when it causes a warning.
+fn far_apart(theirs: i64, ours: i64) -> Option<u64> {
+    Some(theirs.abs_diff(ours)).filter(|apart| *apart > CLOCKS_DIFFER_S)
 }
 
 /// The time of the last check, and of each logged warning.
@@ -194,11 +191,10 @@ mod tests {
 
     #[test]
     fn clocks_may_be_five_minutes_apart() {
-        assert_eq!(far_apart(1_000, 1_300, "the board's"), None);
-        assert_eq!(far_apart(1_300, 1_000, "the board's"), None);
-        for (theirs, ours) in [(1_301, 1_000), (1_000, 1_301), (i64::MAX, i64::MIN)] {
-            let said = far_apart(theirs, ours, "the board's").unwrap();
-            assert!(said.contains(" s apart; set the board's clock"), "{said}");
+        assert_eq!(far_apart(1_000, 1_300), None);
+        assert_eq!(far_apart(1_300, 1_000), None);
+        for (theirs, ours, apart) in [(1_301, 1_000, 301), (1_000, 1_301, 301), (i64::MAX, i64::MIN, u64::MAX)] {
+            assert_eq!(far_apart(theirs, ours), Some(apart));
         }
     }
 

@@ -16,16 +16,13 @@ use pos_core::transaction::{Action, Cause, Event, Reason};
 use pos_reader::{AmountToType, NoAmount, ReaderEvent, ReaderOrder, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
-use pos_words::clean;
+use pos_words::{Message, Sentence, clean};
 
 use super::ReaderControl;
 
 /// How long a transaction waits for the previous card to be removed. A customer who left without the card is not back
 /// sooner, and a till must hear in time that nothing was charged.
 const CARD_OUT: Duration = Duration::from_secs(30);
-
-/// The message about the obstacle to the next transaction.
-pub(in crate::agent) const TAKE_IT_OUT: &str = "the card of the last payment is still in the reader: take it out";
 
 /// The number for typing an amount that belongs to no transaction.
 pub(in crate::agent) const NO_SALE: SaleNumber = SaleNumber::BEFORE_ALL;
@@ -181,17 +178,17 @@ impl ReaderControl {
     /// Gives an order that belongs to no transaction, when the reader is free.
     fn order_between_sales(&mut self, order: ReaderOrder, stopping: bool) -> Result<(), Refused> {
         let refused = if self.slot.card_is_in() {
-            TAKE_IT_OUT.to_owned()
+            Message::AttentionReaderCardLeft.into()
         } else if self.in_use_by.is_some() || self.amount_awaited.is_some() {
-            "the reader is in use".to_owned()
+            Message::ReaderInUse.into()
         } else if stopping {
-            "the terminal is being stopped".to_owned()
+            Message::TerminalStopping.into()
         } else if let Some(why) = self.state.trouble() {
             why
         } else {
             match self.handle.order_now(order) {
                 Ok(()) => return Ok(()),
-                Err(gone) => gone.to_string(),
+                Err(gone) => gone.to_string().into(),
             }
         };
         Err(Refused::NotReady { why: refused })
@@ -201,8 +198,8 @@ impl ReaderControl {
     pub(in crate::agent) fn amount_typed(&mut self, typed: Result<Option<Amount>, NoAmount>) {
         let answer = match typed {
             Ok(Some(amount)) => Ok(amount),
-            Ok(None) => Err(Refused::NothingTyped { why: "no amount was typed".to_owned() }),
-            Err(why) => Err(Refused::NothingTyped { why: why.to_string() }),
+            Ok(None) => Err(Refused::NothingTyped { why: Message::NothingTyped.into() }),
+            Err(why) => Err(Refused::NothingTyped { why: why.to_string().into() }),
         };
         if let Some(reply) = self.amount_awaited.take() {
             let _ = reply.send(answer);
@@ -210,9 +207,9 @@ impl ReaderControl {
     }
 
     /// Answers the till that the reader went away and no amount will be typed.
-    pub(in crate::agent) fn typing_ends(&mut self, why: &str) {
+    pub(in crate::agent) fn typing_ends(&mut self, why: Sentence) {
         if let Some(reply) = self.amount_awaited.take() {
-            let _ = reply.send(Err(Refused::NotReady { why: why.to_owned() }));
+            let _ = reply.send(Err(Refused::NotReady { why }));
         }
     }
 }

@@ -217,7 +217,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
         .confirmed_author(terminal.agent.engine.journal.book(), &other, &another, amount)
         .unwrap_err()
         .to_string();
-    assert!(refused.contains("for a reversal of 10.00 EUR of transaction 1 under"), "{refused}");
+    assert!(refused.contains("for VOID 10.00 EUR, transaction 1, reference"), "{refused}");
     tokio::time::advance(Duration::from_secs(119)).await;
     assert!(author(&terminal, &wanted).is_ok(), "it stays good for its own");
     tokio::time::advance(Duration::from_secs(1)).await;
