@@ -368,7 +368,7 @@ impl Agent {
         self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
         // Receipts that normally wait for the next transaction's first record are written here.
         if let Err(error) = engine.journal.write_receipts() {
-            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed anew");
+            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed again");
         }
     }
 }

@@ -90,15 +90,13 @@ pub struct Board {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that is not on the list.
-    #[error(
-        "no board is called {name}; pos-agent boards lists them, and a file of your own is given with its path, as ./board.toml"
-    )]
+    #[error("there is no board {name}; pos-agent boards lists them; give your own file with its path, as ./board.toml")]
     Unknown {
         /// The given name.
         name: String,
     },
     /// A file that cannot be read.
-    #[error("{}: cannot be read: {cause}; give the path of a board's file, or a name from pos-agent boards", file.display())]
+    #[error("{}: cannot be read: {cause}; give the path of a board file, or a name from pos-agent boards", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,

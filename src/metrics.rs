@@ -132,30 +132,30 @@ impl Metrics {
     }
 
     fn name_them(&mut self) {
-        let help = "When this process began, by the terminal's clock of now";
+        let help = "The start time of this process, by the terminal's current clock";
         self.registry.register_with_unit("process_start_time", help, Unit::Seconds, self.started.clone());
         let ours = self.registry.sub_registry_with_prefix("pos_agent");
         let build = Info::new([("version", env!("CARGO_PKG_VERSION")), ("built", env!("POS_AGENT_BUILD_UNIX_S"))]);
-        ours.register("build", "The program, and when it was built (seconds since 1970)", build);
+        ours.register("build", "The program's version and build time (seconds since 1970)", build);
         let help = "Transactions that ended, by kind, outcome and reason";
         ours.register("sales", help, self.sales.clone());
-        let help = "Where the time of each sale with a card went";
+        let help = "Time of each part of a sale with a card";
         ours.register_with_unit("sale_part", help, Unit::Seconds, self.parts.clone());
-        let help = "How long the disk took for each step that was written";
+        let help = "Time that the disk took for each written step";
         ours.register_with_unit("journal_sync", help, Unit::Seconds, self.syncs.clone());
-        ours.register("unconfirmed_sales", "Sales whose outcome is not known", self.unconfirmed.clone());
-        let help = "Unconfirmed sales that are being reversed by themselves";
+        ours.register("unconfirmed_sales", "Sales with an unknown outcome", self.unconfirmed.clone());
+        let help = "Unconfirmed sales that the agent is reversing";
         ours.register("open_reversals", help, self.reversals.clone());
         ours.register("sales_for_person", "Unconfirmed sales that wait for a person", self.for_person.clone());
         ours.register("reader_ready", "1 while the card reader can be used", self.reader.clone());
-        ours.register("reader_keys_left", "Keys that the reader has left, once it has told", self.keys.clone());
-        let help = "1 when the gateway was reached the last time it was spoken to";
+        ours.register("reader_keys_left", "Keys left in the reader, once it has reported them", self.keys.clone());
+        let help = "1 when the last request reached the gateway";
         ours.register("gateway_reachable", help, self.gateway.clone());
-        let help = "1 when the journal could be written the last time that was tried";
+        let help = "1 when the last write to the journal succeeded";
         ours.register("journal_writable", help, self.journal.clone());
-        let help = "Size of the journal, and of the file with its latest entries";
+        let help = "Size of the journal and of the file with its latest entries";
         ours.register_with_unit("journal_size", help, Unit::Bytes, self.journal_bytes.clone());
-        let help = "1 while the printer needs no attention, by its place in the configuration";
+        let help = "1 while the printer needs no attention, by its position in the configuration";
         ours.register("printer_ready", help, self.printers.clone());
         ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
     }

@@ -217,7 +217,8 @@ impl JournalWriter {
                 Some(said)
             }
             Err(error) => {
-                tracing::error!(%error, "ALARM: what is open in the journal could not be saved; it is tried again");
+                tracing::error!(%error, "ALARM: the open transactions of the journal could not be saved; the agent \
+                    retries");
                 None
             }
         }
@@ -256,7 +257,7 @@ impl JournalWriter {
                 None => {}
             }
             if is_new {
-                tracing::error!(%error, "ALARM: the journal was taken away");
+                tracing::error!(%error, "ALARM: the journal was removed");
                 told = Some(error.to_string().into());
             }
         }
@@ -276,14 +277,15 @@ impl JournalWriter {
     pub(super) fn begins(&mut self, gateway_unix_s: Option<i64>, unix_ms: i64) {
         let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
         if let Err(error) = self.book.begin(gateway.saturating_mul(1000), unix_ms) {
-            tracing::warn!(%error, "the journal could not note when it began");
+            tracing::warn!(%error, "the journal could not record its start");
         }
     }
 
     /// Records that the gateway was asked by date: the next start need not ask from there again.
     pub(super) fn look_is_answered(&self) {
         if let Err(error) = self.book.look_from(None) {
-            tracing::warn!(%error, "the journal could not note that the gateway was asked; the next start asks from earlier");
+            tracing::warn!(%error, "the journal could not record that the gateway was asked; the next start asks for a \
+                longer period");
         }
     }
 }

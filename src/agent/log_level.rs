@@ -39,7 +39,7 @@ impl LogControl {
             .map_err(|error| Refused::NotPossible { why: error.to_string().into() })?;
         self.changed = level.map(|level| LogChange { level, until: self.clock.monotonic() + lasts });
         let (level, for_s) = (level.map_or("usual", LogLevel::as_str), lasts.as_secs());
-        tracing::warn!(level, for_s, %by, "the log was changed");
+        tracing::warn!(level, for_s, %by, "the log level was changed");
         Ok(self.view())
     }
 
@@ -50,8 +50,8 @@ impl LogControl {
         }
         self.changed = None;
         match logging::set(None) {
-            Ok(()) => tracing::info!("the log is as the program was started again"),
-            Err(error) => tracing::error!(%error, "the log stays as it was changed"),
+            Ok(()) => tracing::info!("the log level is again that of the start"),
+            Err(error) => tracing::error!(%error, "the log level stays changed"),
         }
     }
 

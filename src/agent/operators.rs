@@ -74,7 +74,7 @@ impl OperatorService {
         let above = above.map_err(|(key, cause)| Error::SupervisorAbove { key, cause })?;
         let operators = journal.operators()?;
         let key = journal.pin_key_file().read().unwrap_or_else(|error| {
-            tracing::error!(%error, "nobody can sign in until that is put right, or each PIN is set anew");
+            tracing::error!(%error, "no operator can sign in; fix this, or set each PIN again");
             None
         });
         Ok(Self {
@@ -344,7 +344,7 @@ impl OperatorService {
         // The PIN was right; an operator gets in even if the attempts stay counted on the disk.
         match journal.count_pin_tries(&forgiven) {
             Ok(()) => self.attempts.kept(forgiven, self.clock.monotonic()),
-            Err(error) => tracing::warn!(%name, %error, "the tries of a PIN that was right stay counted"),
+            Err(error) => tracing::warn!(%name, %error, "the attempt counter was not reset after a correct PIN"),
         }
         Ok((operator, tries.saturating_sub(1)))
     }
@@ -435,7 +435,7 @@ impl OperatorService {
                 name
             }
             OperatorChange::PinSet(name, pin) => {
-                tracing::warn!(%name, %by, "an operator has another PIN");
+                tracing::warn!(%name, %by, "an operator's PIN was changed");
                 desk.end_all_of(&name);
                 desk.operators.iter_mut().filter(|it| it.name == name).for_each(|it| it.pin = pin.clone());
                 name

@@ -18,7 +18,7 @@ impl ShopTime {
     /// board's zone is used.
     pub(super) fn new(config: &CloseOfDay) -> Self {
         let zone = config.zone().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the time zone of the closes cannot be read: the board's own is used");
+            tracing::warn!(%error, "the time zone of the closes cannot be read; the board's time zone is used");
             None
         });
         Self { zone, day_end: config.day_end().unwrap_or(DayEnd::MIDNIGHT) }

@@ -11,7 +11,7 @@ use super::earlier::KnownTransactions;
 use super::engine::open_transactions::OpenTransaction;
 use super::views::sale::CHOOSING_TIP;
 
-const FAULT: &str = "the sale ended because of a fault of the terminal's side";
+const FAULT: &str = "the sale ended because of a fault of the terminal";
 
 /// The sender of announcements to tills. The caller supplies their content; an open transaction keeps the last
 /// announcement.

@@ -93,7 +93,7 @@ fn open(shop: &Engine) -> Result<Way, Error> {
     let (commands, receiver) = mpsc::channel(COMMANDS_WAITING);
     let (agent, ends) = start_training(shop, receiver)?;
     let (open, closed) = oneshot::channel::<()>();
-    tracing::info!("the training ground is open; its journal is {JOURNAL}");
+    tracing::info!("training mode is ready; its journal is {JOURNAL}");
     tokio::spawn(async move {
         let forever = std::future::pending();
         tokio::select! {
@@ -114,7 +114,7 @@ fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(A
     config.gateway.client_key_credential = None;
     let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
     journal.keep_days(Some(KEEP_DAYS));
-    let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training reaches no gateway");
+    let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training mode has no gateway");
     let way: Connector = Arc::new(move || Box::pin(async move { Err(nowhere()) }));
     let client = pos_gateway::Client::over(
         Some(way),

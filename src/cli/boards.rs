@@ -41,12 +41,9 @@ impl Boards {
         let known = board::known(name)?;
         let text = match (self.rules, self.unit, self.file) {
             (true, ..) => known.rules,
-            (_, true, _) => known.unit.ok_or_else(|| {
-                Stop::new(
-                    Exit::Data,
-                    format!("{name} needs nothing in addition to the usual unit; leave out the drop-in"),
-                )
-            })?,
+            (_, true, _) => known
+                .unit
+                .ok_or_else(|| Stop::new(Exit::Data, format!("{name} needs only the usual unit; omit the drop-in")))?,
             (.., true) => known.text,
             _ => known.readme,
         };

@@ -35,7 +35,7 @@ fn after_help() -> String {
 fn tills(till: &config::Till) {
     out::say(&format!("  tills     {}", till.socket.path.display()));
     out::say("            root, and the agent's own user if it has no entry: everything");
-    out::say(&format!("            others who may open it: {}", till.socket.rights));
+    out::say(&format!("            other users who may open it: {}", till.socket.rights));
     for peer in &till.peer {
         out::say(&format!("            user {}, for {}: {}", peer.uid, peer.tills.join(", "), peer.rights));
     }
@@ -49,8 +49,8 @@ fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.terminal.max_amount.is_none() {
         warnings.push(
-            "terminal.max-amount is not set: a typing error is charged up to 9999999999.99; write the maximum \
-             amount of one payment, as \"5000.00\""
+            "terminal.max-amount is not set: a typing error can charge up to 9999999999.99; write the maximum amount \
+             of one payment, as \"5000.00\""
                 .to_owned(),
         );
     }
@@ -58,7 +58,7 @@ fn warnings(config: &config::Config) -> Vec<String> {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
             format!(
-                "operator = false of the [[till.peer]] with uid = {} exempts all tills that it speaks for, and the guests of a page; \
+                "operator = false of the [[till.peer]] with uid = {} exempts all its tills and the guests of a page; \
                  name its tills without operators instead: without-operator = [\"till-1\"]",
                 peer.uid
             )

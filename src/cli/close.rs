@@ -111,14 +111,14 @@ enum ExportForm {
 }
 
 fn which(text: &str) -> Result<WhichClose, String> {
-    text.parse().map_err(|_| "give a number, last, or open for what the next one would count by now".to_owned())
+    text.parse().map_err(|_| "give a number, last, or open for a preview of the next close".to_owned())
 }
 
 /// Reads the number of a recorded close, or `last`. Refuses `open`, because an open close has no slip.
 fn made(text: &str) -> Result<WhichClose, String> {
     match which(text) {
         Ok(WhichClose::Open) | Err(_) => {
-            Err("give a number, or last; pos-agent close show open shows what the next one would count".to_owned())
+            Err("give a number or last; pos-agent close show open previews the next close".to_owned())
         }
         made => made,
     }
@@ -158,10 +158,10 @@ impl CloseDay {
         } else {
             out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(made.close.number)), TEXT).await?);
             if made.replayed {
-                out::aside("this reference had made the close before; nothing was made now");
+                out::aside("this reference made this close earlier; no new close was made");
             }
             if let Some(why) = &made.not_printed {
-                out::aside(&format!("recorded, and not printed: {why}"));
+                out::aside(&format!("recorded but not printed: {why}"));
             }
         }
         Ok(exit(&made.close))

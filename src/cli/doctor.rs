@@ -69,7 +69,7 @@ impl Doctor {
             };
             report += &format!("{lines}\n");
             match told {
-                DoctorNews::Looking(probe) if json => out::aside(&format!("looking at: {}", probe.word())),
+                DoctorNews::Looking(probe) if json => out::aside(&format!("checking: {}", probe.word())),
                 DoctorNews::Found(_) if json => {}
                 _ => out::say_lines(&lines),
             }
@@ -148,7 +148,7 @@ fn sum(findings: &[Finding]) -> String {
     let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
     let (faults, warnings) = (count(Severity::Fault), count(Severity::Warning));
     match (faults, warnings) {
-        (0, 0) => format!("all is well ({})", plural(findings.len(), "finding")),
+        (0, 0) => format!("all checks passed ({})", plural(findings.len(), "finding")),
         _ => format!("{}, {}", plural(faults, "fault"), plural(warnings, "warning")),
     }
 }

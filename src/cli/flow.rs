@@ -234,7 +234,7 @@ impl Till<'_> {
         // the sale.
         let events = self.daemon.events().await?;
         if self.cancel.get() {
-            return Err(Stop::new(Exit::Cancelled, "cancelled before it began; nothing was charged"));
+            return Err(Stop::new(Exit::Cancelled, "cancelled before the sale began; nothing was charged"));
         }
         match self.daemon.post("/v1/sales", &self.wanted).await {
             Ok(sale) => {
@@ -250,11 +250,11 @@ impl Till<'_> {
     /// later look-up finds is this sale itself.
     fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
         if sale.replayed && self.flow.reference.is_none() {
-            let message = "the random reference belongs to an older sale; nothing was charged now: try again";
+            let message = "the random reference belongs to an earlier sale; nothing was charged: try again";
             return Err(Stop::new(Exit::Software, message));
         }
         if sale.replayed {
-            self.tell(&format!("this reference is known since {}: no second sale is begun", sale.started_at));
+            self.tell(&format!("this reference has been in use since {}: no second sale begins", sale.started_at));
         }
         Ok(())
     }
@@ -365,7 +365,7 @@ impl Till<'_> {
                 Err(error) if error.is_no_such_sale() => {
                     absent += 1;
                     if self.recorded.get() {
-                        return Err(self.in_doubt("the daemon has lost its record of the sale"));
+                        return Err(self.in_doubt("the agent has lost its record of the sale"));
                     }
                     if absent == ABSENT_FOR_SURE {
                         return Err(Stop::new(
@@ -377,7 +377,7 @@ impl Till<'_> {
                 Err(_) => absent = 0,
             }
             if Instant::now() >= until {
-                return Err(self.in_doubt("the daemon does not come back"));
+                return Err(self.in_doubt("the agent does not answer again"));
             }
             sleep(ASK_AGAIN).await;
         }
@@ -394,7 +394,7 @@ impl Till<'_> {
                 self.tell(&format!("answer with: pos-agent signature '{}' --accept (or --refuse)", self.reference))
             }
             SignatureAnswer::Ask => {
-                self.tell("Is the signature the card's? y or n, then Enter");
+                self.tell("Does the signature match the card? y or n, then Enter");
                 // A read of the keyboard cannot be stopped: its thread ends with the process.
                 std::thread::spawn(move || {
                     for line in std::io::stdin().lines().map_while(Result::ok) {
@@ -426,7 +426,7 @@ impl Till<'_> {
     }
 
     async fn cancel(&self) {
-        self.tell("cancelling; waiting for the end");
+        self.tell("cancelling; waiting for the outcome");
         let asked: Result<CancelView, _> = self.daemon.post(&self.path("/cancel"), &serde_json::json!({})).await;
         match asked {
             // `finish` shows at the end that the sale was cancelled, or how else it ended.
@@ -457,15 +457,15 @@ impl Till<'_> {
         let reference = &self.reference;
         let later = format!("to see the outcome: pos-agent show '{reference}'");
         if sale.needs_person.is_some() {
-            return format!("must be resolved by a person: wait, and call the technician; {later}");
+            return format!("a person must resolve it: wait and call the technician; {later}");
         }
         match sale.state {
             SaleState::UnconfirmedFinishing => {
                 format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
             }
             _ => format!(
-                "unconfirmed, reversing: it will not be kept. You may take a new payment immediately, under a new reference; the customer \
-                 may see two bookings until one is reversed; {later}"
+                "unconfirmed, reversing: the payment will not be kept. You may take a new payment immediately, under a \
+                 new reference; the customer may see two bookings until one is reversed; {later}"
             ),
         }
     }

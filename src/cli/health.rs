@@ -19,7 +19,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An updater (RAUC, SWUpdate, Mender) runs it after an update, and goes back to the previous system when the answer is no; packages/UPDATE.md
+An updater (RAUC, SWUpdate, Mender) runs it after an update, and restores the previous system when the check fails; packages/UPDATE.md
 shows how. `pos-agent status` says whether the terminal can take a sale. `pos-agent doctor` finds faults and gives remedies.
 
 agent     has told systemd that it is ready, answers, and is the same program as this one
@@ -141,10 +141,7 @@ impl Found {
 
 fn judge(status: &StatusView) -> Found {
     let other = |name: &str| {
-        format!(
-            "the agent that answers is {name}, and not this program ({}): systemctl restart pos-agent",
-            this_program()
-        )
+        format!("the running agent is {name}, not this program ({}): systemctl restart pos-agent", this_program())
     };
     let bad = |text| vec![Check { what: "agent", state: State::Bad, text }];
     let Some(health) = &status.health else {
@@ -169,7 +166,7 @@ fn judge(status: &StatusView) -> Found {
 fn device(what: &'static str, part: Part, shown: &str) -> Check {
     let (state, text) = match part {
         Part::Answered => (State::Good, format!("has answered this program; now: {shown}")),
-        Part::Awaited => (State::Bad, format!("answered the program before this one, and not yet this one: {shown}")),
+        Part::Awaited => (State::Bad, format!("answered the previous program, but not yet this one: {shown}")),
         Part::NotCounted => {
             (State::NotCounted, format!("is not known to have answered before the update; now: {shown}"))
         }
@@ -253,7 +250,7 @@ mod tests {
     fn the_program_of_before_that_still_runs_is_told() {
         let old = judge(&status(None));
         assert_eq!((old.exit, old.checks.len()), (Exit::NotSent, 1));
-        assert!(old.bad().contains("is pos-agent 0.0.9, and not this program"), "{}", old.bad());
+        assert!(old.bad().contains("is pos-agent 0.0.9, not this program"), "{}", old.bad());
         let other = HealthView { program: "0.0.8".to_owned(), ..health(None, Part::Answered, Part::Answered) };
         let other = judge(&status(Some(other)));
         assert_eq!(other.exit, Exit::NotSent);
@@ -263,7 +260,7 @@ mod tests {
     #[test]
     fn what_is_bad_names_the_device_and_what_is_wrong_with_it() {
         let found = judge(&status(Some(health(None, Part::Awaited, Part::Answered))));
-        let said = "reader: answered the program before this one, and not yet this one: no reader at /dev/x";
+        let said = "reader: answered the previous program, but not yet this one: no reader at /dev/x";
         assert_eq!(found.bad(), said);
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!((&json["healthy"], &json["checks"][2]["state"]), (&false.into(), &"bad".into()), "{json}");

@@ -52,7 +52,7 @@ impl LogLevel {
         if self.json {
             out::say_json(&now);
         } else {
-            out::say(&now.as_ref().map_or_else(|| "the log is as the program was started".to_owned(), line));
+            out::say(&now.as_ref().map_or_else(|| "the log level is that of the start".to_owned(), line));
         }
         Ok(Exit::Success)
     }
@@ -65,12 +65,12 @@ pub(super) fn line(LogView { level, left_s }: &LogView) -> String {
         120..7200 => format!("{} min", left_s.div_ceil(60)),
         _ => format!("{} h", left_s.div_ceil(3600)),
     };
-    format!("{} for {left}, then as the program was started", level.as_str())
+    format!("{} for {left}, then the level of the start", level.as_str())
 }
 
 /// Reads a duration such as `90s`, `10m` or `2h`.
 fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || "must be a whole number with s, m or h behind it, as 10m, and from 1s to 24h".to_owned();
+    let wrong = || "must be a whole number followed by s, m or h, as 10m, from 1s to 24h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let seconds = match unit {
         "s" => 1,
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn what_is_left_is_told_in_a_unit_that_fits() {
         let said = |left_s| line(&LogView { level: till::LogLevel::Debug, left_s });
-        assert_eq!(said(1), "debug for 1 s, then as the program was started");
-        assert_eq!(said(119), "debug for 119 s, then as the program was started");
-        assert_eq!(said(3599), "debug for 60 min, then as the program was started");
-        assert_eq!(said(86_400), "debug for 24 h, then as the program was started");
+        assert_eq!(said(1), "debug for 1 s, then the level of the start");
+        assert_eq!(said(119), "debug for 119 s, then the level of the start");
+        assert_eq!(said(3599), "debug for 60 min, then the level of the start");
+        assert_eq!(said(86_400), "debug for 24 h, then the level of the start");
     }
 }

@@ -167,7 +167,7 @@ impl Arguments {
     fn run(self) -> Result<Exit, Stop> {
         // The process is protected before it reads a secret.
         if let Err(error) = memory::keep_to_ourselves() {
-            out::complain(&format!("others may look into this program's memory: {error}"));
+            out::complain(&format!("other programs may read this program's memory: {error}"));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
         let runtime =

@@ -152,14 +152,14 @@ impl PinFrom {
             return NewPin::judged(person::line_from_input()?);
         }
         if !person::is_there() {
-            return Err(Stop::new(Exit::Usage, "no person can type the PIN here; give it with --pin-stdin"));
+            return Err(Stop::new(Exit::Usage, "no one can type the PIN here; give it with --pin-stdin"));
         }
         let first = NewPin::judged(person::ask_secret(&format!("New PIN of {name} (it is not shown)"))?)?;
-        let again = NewPin::judged(person::ask_secret("The same again")?)?;
+        let again = NewPin::judged(person::ask_secret("Repeat the PIN")?)?;
         if first.typed == again.typed {
             return Ok(first);
         }
-        Err(Stop::new(Exit::Usage, "the two PINs are not the same; nothing was changed"))
+        Err(Stop::new(Exit::Usage, "the two PINs differ; nothing was changed"))
     }
 }
 
@@ -275,9 +275,9 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
         out::say(&format!("{:<32}  {}{locked}{key}", name.as_str(), role.as_str()));
     }
     if view.operators.is_empty() {
-        out::say("no operators; everything is done in the name of the till");
+        out::say("no operators; the tills act without one");
     } else if !view.required {
-        out::say("no operator has to sign in: see [operators] required");
+        out::say("operators need not sign in; see [operators] required");
     }
     Ok(Exit::Success)
 }
@@ -329,7 +329,8 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
     }
     let path = path.display();
     let why = format!(
-        "the agent does not run, and its journal {path} is user {owner}'s; run this as that user (runuser -u), or start the agent"
+        "the agent is not running, and its journal {path} belongs to user {owner}; run this as that user (runuser -u), \
+         or start the agent"
     );
     Err(Stop::new(Exit::NoPermission, why))
 }

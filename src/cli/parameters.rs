@@ -63,7 +63,7 @@ struct List {
 #[derive(Debug, Args)]
 struct Show {
     // In a doc comment the indices would become links.
-    #[arg(help = "A name as in a request or as in the list: cart.items[0].name, cart.items[n].name")]
+    #[arg(help = "A name as in a request or in the list: cart.items[0].name, cart.items[n].name")]
     name: String,
     /// Print one JSON object per line for each parameter of this name, as in the list
     #[arg(long)]
@@ -139,7 +139,7 @@ impl List {
             let mut groups: Vec<&str> = parameter::SECTIONS.iter().map(|section| section.group).collect();
             groups.dedup();
             let groups = groups.join(", ");
-            return Err(Stop::new(Exit::Data, format!("no group is called {}; there are {groups}", shown(group))));
+            return Err(Stop::new(Exit::Data, format!("there is no group {}; the groups are {groups}", shown(group))));
         }
         if self.json {
             let last = views.len().saturating_sub(1);
@@ -247,7 +247,7 @@ impl Check {
         if answers {
             for name in form::unknown(&pairs, names) {
                 out::aside(&format!(
-                    "{name}: not in the interface's documents; tolerated, as an answer may hold new fields"
+                    "{name}: not in the interface's documents; tolerated, because an answer may contain new fields"
                 ));
             }
         }
@@ -261,7 +261,7 @@ impl Check {
             violations.iter().for_each(|violation| out::say(&violation.to_string()));
         }
         if violations.len() >= MOST_VIOLATIONS {
-            out::aside(&format!("{MOST_VIOLATIONS} violations are enough: what follows was not judged"));
+            out::aside(&format!("stopped after {MOST_VIOLATIONS} violations: the rest was not checked"));
         }
         if violations.is_empty() {
             if !self.json {
@@ -315,6 +315,6 @@ fn from_arguments(arguments: &[OsString]) -> Pairs {
 fn call(text: &str) -> Result<Call, String> {
     Call::ALL.iter().copied().find(|call| call.as_str() == text).ok_or_else(|| {
         let known: Vec<&str> = Call::ALL.iter().map(|call| call.as_str()).collect();
-        format!("a call is one of {}", known.join(", "))
+        format!("call: must be one of {}", known.join(", "))
     })
 }

@@ -133,7 +133,7 @@ impl Reconcile {
         let mut files: Vec<_> = listed.iter().map(std::fs::DirEntry::path).filter(is_csv).collect();
         files.sort_unstable();
         if files.is_empty() {
-            let advice = "the folder has no file whose name ends in .csv; give the one with the reconciliation files";
+            let advice = "the folder has no .csv file; give the folder with the reconciliation files";
             return Err(Stop::new(Exit::Data, format!("{}: {advice}", self.file.display())));
         }
         Ok(files)

@@ -81,7 +81,7 @@ pub(super) async fn meant(
 /// named later.
 pub(super) fn new(reference: &str) -> Result<String, &'static str> {
     if reference == LAST {
-        return Err("this word means the latest transaction; choose another name");
+        return Err("this word means the latest transaction; choose another reference");
     }
     Ok(reference.to_owned())
 }

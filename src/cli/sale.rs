@@ -154,7 +154,7 @@ impl Sale {
         let amount = match self.amount {
             Some(amount) => amount,
             None if self.flow.trains() => {
-                return Err(Stop::new(Exit::Usage, "give an amount: nothing is typed at the reader in training"));
+                return Err(Stop::new(Exit::Usage, "give an amount: in training the reader takes no input"));
             }
             None => self.flow.typed_amount(self.currency.as_deref()).await?,
         };

@@ -126,7 +126,10 @@ impl Setup {
         let earlier_front = self.earlier_front()?;
         self.may_write()?;
         if !self.yes && !person::is_there() {
-            return Err(Stop::new(Exit::Usage, "nobody can be asked here; give --yes and every answer as an option"));
+            return Err(Stop::new(
+                Exit::Usage,
+                "setup cannot ask questions here; give --yes and every answer as an option",
+            ));
         }
         let agent = doctor::agent(&self.config).await;
         let mut missing = Vec::new();
@@ -147,7 +150,7 @@ impl Setup {
             let missing = missing.join(", ");
             return Err(Stop::new(
                 Exit::Usage,
-                format!("with --yes setup asks no questions; give {missing} too; nothing was written"),
+                format!("with --yes setup asks no questions; also give {missing}; nothing was written"),
             ));
         }
         self.write(answers, token, (earlier.map(|(text, _)| text), earlier_front), &agent).await
@@ -215,7 +218,7 @@ impl Setup {
             let left = left_behind(earlier, new);
             if !left.is_empty() {
                 out::say(&format!(
-                    "Not taken over from the old one; write what you need of it into the new: {}",
+                    "Not copied from the old file; add what you need to the new one: {}",
                     left.join(", ")
                 ));
             }
@@ -280,7 +283,7 @@ impl Setup {
         out::say("Next:");
         if let Ok(known) = board::known(&answers.board) {
             let name = known.name;
-            out::say(&format!("  pos-agent boards {name}: what is known of the board, its udev rules (--rules)"));
+            out::say(&format!("  pos-agent boards {name}: facts about the board, its udev rules (--rules)"));
             if known.unit.is_some() {
                 out::say(&format!(
                     "  pos-agent boards {name} --unit >/etc/systemd/system/pos-agent.service.d/board.conf: for its serial ports"
@@ -289,11 +292,11 @@ impl Setup {
         }
         if !answers.has_credential() {
             let token = answers.token_file();
-            out::say(&format!("  the user that the agent runs as must own {}", token.display()));
+            out::say(&format!("  the agent's user must own {}", token.display()));
         }
         out::say(match agent {
             Agent::Absent => "  systemctl enable --now pos-agent, then pos-agent status",
-            _ => "  systemctl restart pos-agent: the agent that runs has the old configuration",
+            _ => "  systemctl restart pos-agent: the running agent has the old configuration",
         });
         if let Some(front) = &answers.front {
             front.next_steps(!matches!(agent, Agent::Absent));
@@ -304,7 +307,8 @@ impl Setup {
 /// Runs the doctor with the token where systemd would put it. The doctor is a separate process, because the environment
 /// belongs to a process.
 async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
-    let program = std::env::current_exe().map_err(|error| Stop::new(Exit::Software, format!("no doctor: {error}")))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Stop::new(Exit::Software, format!("the doctor cannot start: {error}")))?;
     let mut command = Command::new(program);
     command.arg("doctor").arg("--config").arg(&answers.file);
     if is_before_start {
@@ -315,7 +319,7 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
     }
     let ended = tokio::task::spawn_blocking(move || command.status()).await;
     let status = ended.map_err(io::Error::other).and_then(|status| status);
-    let status = status.map_err(|error| Stop::new(Exit::Software, format!("no doctor: {error}")))?;
+    let status = status.map_err(|error| Stop::new(Exit::Software, format!("the doctor cannot start: {error}")))?;
     Ok(match status.code() {
         Some(0) => Exit::Success,
         Some(75) => Exit::Attention,
@@ -347,7 +351,7 @@ fn written(place: &Path, kept: Option<&Path>) {
 
 fn already_there(file: &Path) -> String {
     let file = file.display();
-    format!("{file} is there already and was not touched; --replace writes a new one and keeps the old one next to it")
+    format!("{file} exists and was not changed; --replace writes a new one and keeps the old one next to it")
 }
 
 fn failed(file: &Path, error: &io::Error) -> Stop {
@@ -362,6 +366,6 @@ fn failed(file: &Path, error: &io::Error) -> Stop {
                 "{file} was created in the meantime and was not changed; check it, then use --replace to replace it"
             ),
         ),
-        _ => Stop::new(Exit::Io, format!("{file}: {error}; check the path and the disk, then begin again")),
+        _ => Stop::new(Exit::Io, format!("{file}: {error}; check the path and the disk, then start again")),
     }
 }

@@ -61,7 +61,7 @@ fn report(totals: &TotalsView) {
             out::say(&format!("!!!   {}", sale.text));
         }
     }
-    let till = till.as_ref().map_or(String::new(), |till| format!(", till {till} alone"));
+    let till = till.as_ref().map_or(String::new(), |till| format!(", only till {till}"));
     out::say(&format!("terminal {terminal_id}{till}, numbers {} to {next}", since.saturating_add(1)));
     let line = |sum: &Sum| {
         let what = sum.scheme.as_ref().map_or(sum.kind.as_str().to_owned(), |scheme| format!("  {scheme}"));

@@ -72,7 +72,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
         (1..=6).contains(&lines),
         "terminal.merchant",
         "must be 1 to 6 lines",
-        "write name, street and town",
+        "write the name, street and town",
     ));
     let few = terminal.footer.len() <= 6;
     found.add(check(few, "terminal.footer", "has more than 6 lines", "write at most 6 lines, or none"));
@@ -82,7 +82,7 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
             found.add(check(
                 short && !line.chars().any(char::is_control),
                 key,
-                "a line is empty, longer than 100 characters or holds a control character",
+                "a line is empty, exceeds 100 characters or contains a control character",
                 "write plain text",
             ));
         }
@@ -91,17 +91,18 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
     found.add(check(
         Language::from_code(&terminal.language).is_some(),
         "terminal.language",
-        "is no language of the terminal's texts",
+        "is not a language of the terminal's texts",
         &format!("write {}", codes.join(" or ")),
     ));
-    let money =
-        |key, error: pos_terms::money::MoneyError| fault(key, &error.to_string(), "write a value the gateway takes");
+    let money = |key, error: pos_terms::money::MoneyError| {
+        fault(key, &error.to_string(), "write a value that the gateway accepts")
+    };
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
     // An amount can only be checked in a valid currency.
     if let Some(currency) = found.add(currency) {
         found.add(ensure(currency.exponent() <= GATEWAY_DECIMALS, "terminal.currency", || {
             (
-                format!("{currency} has {} decimals, and the gateway takes two", currency.exponent()),
+                format!("{currency} has {} decimals, but the gateway accepts two", currency.exponent()),
                 "use a currency with two decimals or none".to_owned(),
             )
         }));
@@ -131,7 +132,7 @@ fn location(found: &mut FaultList, location: &Location) {
             .is_some_and(|(integer, fraction)| is_digits(integer, integers) && is_digits(fraction, 8));
         found.add(ensure(fits, key, || {
             (
-                format!("must be a decimal number with up to {integers} digits before the dot and 1 to 8 after it"),
+                format!("must be a decimal number with at most {integers} digits before the point and 1 to 8 after it"),
                 "write it as \"48.137154\"".to_owned(),
             )
         }));
@@ -147,13 +148,13 @@ fn till(found: &mut FaultList, till: &Till) {
     found.add(check(
         length <= MAX_SOCKET_PATH,
         "till.socket",
-        "is longer than a socket's name may be (103)",
+        "is longer than a socket path may be (103)",
         "choose a shorter path",
     ));
     found.add(check(
         till.http.ip().is_loopback(),
         "till.http",
-        "is not a loopback address: tokens would cross the network in clear",
+        "is not a loopback address: tokens would cross the network unencrypted",
         "write it as \"127.0.0.1:8650\"; tills elsewhere need a tunnel",
     ));
     let mut names = BTreeSet::new();
@@ -167,8 +168,8 @@ fn till(found: &mut FaultList, till: &Till) {
     found.add(check(
         !till.metrics || till.token.iter().any(|entry| entry.rights.has(Right::Totals)),
         "till.metrics",
-        "would serve nobody: no [[till.token]] has the right totals",
-        "add a [[till.token]] with rights = [\"totals\"] for the program that asks, or leave it out",
+        "has no effect: no [[till.token]] has the right totals",
+        "add a [[till.token]] with rights = [\"totals\"] for the monitoring program, or omit it",
     ));
     let mut users = BTreeSet::new();
     for (n, entry) in till.peer.iter().enumerate() {
@@ -178,7 +179,7 @@ fn till(found: &mut FaultList, till: &Till) {
             users.insert(entry.uid),
             &key,
             "two entries have the same user",
-            "write one entry with all its tills",
+            "write one entry with all tills of this user",
         ));
     }
 }
@@ -187,25 +188,25 @@ fn till(found: &mut FaultList, till: &Till) {
 /// references.
 fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");
-    let remedy = "write the number of the user that the program runs as (id -u NAME)";
-    found.add(check(peer.uid != 0, &uid, "root may do everything, and is not confined here", remedy));
-    found.add(check(!is_nameless(peer.uid), &uid, "stands for every user that has no name here, and for none", remedy));
+    let remedy = "write the uid of the program's user (id -u NAME)";
+    found.add(check(peer.uid != 0, &uid, "root has every right, which this entry cannot restrict", remedy));
+    found.add(check(!is_nameless(peer.uid), &uid, "does not identify one user", remedy));
     let key = format!("till.peer[{n}].tills");
     found.add(check(
         !peer.tills.is_empty(),
         &key,
         "is empty",
-        "write its tills as [\"till-1\", \"till-2\"], or leave it out",
+        "write its tills as [\"till-1\", \"till-2\"], or omit it",
     ));
     let mut names = BTreeSet::new();
     for till in &peer.tills {
         found.add(till_name(&key, till));
-        found.add(check(names.insert(till), &key, "a till stands there twice", "name each once"));
+        found.add(check(names.insert(till), &key, "names a till twice", "name each till once"));
     }
     let key = format!("till.peer[{n}].without-operator");
     for till in &peer.without_operator {
         found.add(ensure(names.contains(till), &key, || {
-            (format!("{till} is none of its tills"), "name tills that stand in its tills".to_owned())
+            (format!("{till} is not in its tills"), "name only tills from its tills".to_owned())
         }));
     }
 }

@@ -33,8 +33,8 @@ fn ports(found: &mut FaultList, config: &Config) {
         found.add(check(
             real(&printer.port) != reader,
             &format!("printer[{n}].port"),
-            "is the port of the reader too ([reader] port)",
-            "write the printer's own port: ls -l /dev/serial/by-id/ shows which device has which",
+            "is also the port of the reader ([reader] port)",
+            "write the printer's port: ls -l /dev/serial/by-id/ shows the port of each device",
         ));
     }
 }

@@ -106,8 +106,7 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
     let version = env!("CARGO_PKG_VERSION");
     let what = if error.message().starts_with("missing field") { "add it below" } else { "correct" };
-    let remedy =
-        format!("{what} that line, the keys of this version ({version}) are explained in the manual (Configure)");
+    let remedy = format!("{what} that line; the manual (Configure) explains the keys of this version ({version})");
     ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 

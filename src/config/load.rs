@@ -14,7 +14,7 @@ use super::{Config, ConfigFault, form};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {cause}; give the right path with --config, or let this user read it", file.display())]
+    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read it", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,

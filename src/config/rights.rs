@@ -177,7 +177,7 @@ pub struct RightSet {
 pub fn sets() -> [RightSet; 4] {
     let set = |name, whose, rights| RightSet { name, whose, rights };
     [
-        set("till", "a [[till.token]] whose rights are not written", Rights::till()),
+        set("till", "a [[till.token]] whose rights are omitted", Rights::till()),
         set("group", "users who may open the socket", Rights::group()),
         set("several-tills", "a [[till.peer]], a program at the socket", Rights::several_tills()),
         set("root", "root, and the agent's own user", Rights::root()),

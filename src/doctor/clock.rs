@@ -17,9 +17,9 @@ const SET_IT: &str = "connect the board to a network with time (timedatectl set-
                       set-time); fit a battery if the fault comes back";
 
 /// The second remedy when the board's clock is before the latest record of the journal.
-const OR_SET_BACK: &str = "; if the board's clock is right, a clock that was ahead wrote that record: the agent continues automatically when \
-                           the reader's clock and the gateway's clock confirm it, otherwise a technician confirms it (pos-agent \
-                           journal set-clock-back)";
+const OR_SET_BACK: &str = "; if the board's clock is right, that record was written while the clock was ahead: the \
+    agent continues when the reader's clock and the gateway's clock confirm this; otherwise a technician confirms it \
+    (pos-agent journal set-clock-back)";
 
 pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     match judge(Utc::now().timestamp_millis(), built_unix_ms(), past.latest) {
@@ -29,7 +29,7 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
     if let Some(set_back) = &past.set_back {
         report.note(format!(
-            "it was set back on {} by {}: earlier records, up to {}, were written by a clock that was ahead",
+            "it was set back on {} by {}: earlier records, up to {}, were written while it was ahead",
             said(set_back.now_unix_ms),
             set_back.by,
             said(set_back.latest_unix_ms)
@@ -39,10 +39,9 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     if synchronized.exists() {
         report.ok("the network sets the clock (systemd-timesyncd)");
     } else if synchronized.parent().is_some_and(Path::exists) {
-        report
-            .warning("the clock was not set from the network since the start", "timedatectl timesync-status shows why");
+        report.warning("the network has not set the clock since the start", "timedatectl timesync-status shows why");
     } else {
-        report.note("it is unknown whether the network sets the clock: systemd-timesyncd does not run");
+        report.note("systemd-timesyncd is not running, so it is unknown whether the network sets the clock");
     }
 }
 
@@ -57,19 +56,19 @@ fn judge(now: i64, built: i64, latest: Latest) -> Result<String, Wrong> {
     if now < built {
         let (now, built) = (said(now), said(built));
         return Err(Wrong::BeforeBuild(format!(
-            "the board's clock says {now}, and this program was built later, {built}"
+            "the board's clock says {now}, but this program was built later, {built}"
         )));
     }
     // A record with a time that no clock of a terminal in service could have written has no effect (agent::clock).
     if floor_unix_ms(latest.unix_ms) > now + SAME {
         let whose = latest.number.map(|number| format!(" (transaction {number})")).unwrap_or_default();
         return Err(Wrong::BeforeRecord(format!(
-            "the board's clock says {}, and the journal's latest record is later, {}{whose}",
+            "the board's clock says {}, but the journal's latest record is later, {}{whose}",
             said(now),
             said(latest.unix_ms)
         )));
     }
-    Ok(format!("the board's clock says {}, which can be right", said(now)))
+    Ok(format!("the board's clock says {}, which is plausible", said(now)))
 }
 
 #[cfg(test)]
@@ -81,9 +80,9 @@ mod tests {
         let built = built_unix_ms();
         let day = 24 * 3600 * 1000;
         let judge = |now, unix_ms| judge(now, built, Latest { unix_ms, number: Some(17) });
-        assert!(judge(built + day, 0).unwrap().ends_with("which can be right"));
+        assert!(judge(built + day, 0).unwrap().ends_with("which is plausible"));
         let Err(Wrong::BeforeBuild(seen)) = judge(0, 0) else { panic!("it can be right") };
-        assert!(seen.contains("1970-01-01T00:00:00Z, and this program was built later"), "{seen}");
+        assert!(seen.contains("1970-01-01T00:00:00Z, but this program was built later"), "{seen}");
         let Err(Wrong::BeforeRecord(seen)) = judge(built + day, built + 2 * day) else { panic!("it can be right") };
         assert!(seen.contains("latest record is later") && seen.ends_with("(transaction 17)"), "{seen}");
         assert!(judge(built + day, built + day + 1).is_ok());

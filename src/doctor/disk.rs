@@ -42,7 +42,7 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
     match on_a_thread(move || sync_times(&place)).await {
         Some(Ok(times)) => {
             let worst = times.iter().max().copied().unwrap_or_default();
-            let seen = format!("{} syncs took {} ms at worst", times.len(), millis(worst));
+            let seen = format!("the slowest of {} syncs took {} ms", times.len(), millis(worst));
             if worst > SLOW {
                 report.warning(seen, "each sale waits for a sync: use a better card or eMMC for the journal");
             } else {
@@ -50,12 +50,12 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
             }
         }
         Some(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied && !is_root() => {
-            report.note(format!("this user may not write into {shown}: only root can measure the sync time"));
+            report.note(format!("this user may not write to {shown}: only root can measure the sync time"));
         }
         Some(Err(error)) => {
-            report.fault(format!("nothing can be written into {shown}: {error}"), "check the disk's space and health");
+            report.fault(format!("{shown} cannot be written: {error}"), "check the disk's free space and health");
         }
-        None => report.fault("the measuring thread ended", "run the doctor again"),
+        None => report.fault("the measuring thread failed", "run the doctor again"),
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
             way_in(socket)
         )),
         Front::Silent(why) => report.warning(
-            format!("pos-front does not tell of its tills: {why}"),
+            format!("pos-front does not report its tills: {why}"),
             "see journalctl -u pos-front, then systemctl restart pos-front",
         ),
         Front::Answers { socket, tills } => {
@@ -83,7 +83,7 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
                 false => report.ok(format!("till {till}")),
                 true => report.fault(
                     format!("till {till}"),
-                    "add it to tills of the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
+                    "add it to tills in the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
                 ),
             });
         }
@@ -95,7 +95,7 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
 fn control_socket(report: &mut Report<'_>, socket: &Path) {
     let Ok(SocketAccess { mode, owner, group }) = SocketAccess::of(socket) else { return };
     let seen = format!("pos-front answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
-    let remedy = "systemctl restart pos-front, which makes it with mode 0600, and find out who changed it";
+    let remedy = "systemctl restart pos-front, which creates it with mode 0600, and find out who changed it";
     match mode {
         _ if mode & 0o077 != 0 => report.fault(format!("{seen}: other users may pair tills"), remedy),
         _ if mode & 0o200 == 0 => report.warning(format!("{seen}: only root may use it"), remedy),

@@ -32,7 +32,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     match &token {
         Err(_) if settings.token_credential.is_some() && credentials().is_none() => {
             report.note(
-                "systemd gives the token to the agent, and it cannot be read here: the doctor asks the gateway without it",
+                "the doctor cannot read the token, which systemd gives only to the agent, and asks the gateway without \
+                 it",
             );
         }
         Err(error) => report.say_fault(&error.to_string()),
@@ -58,17 +59,17 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
 /// Reports what the gateway's answers to the latest transactions show.
 fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     if let Some(sale) = &past.invalid_request {
-        let remedy = "check entity-id of [gateway] and what the till sends; another card does not help";
+        let remedy = "check [gateway] entity-id and what the till sends; another card does not help";
         report
-            .fault(format!("it refused sale {sale} as an invalid request, and has processed no request since"), remedy);
+            .fault(format!("it refused sale {sale} as an invalid request and has processed no request since"), remedy);
     }
     if past.doubted_declines > 0 && !config.gateway.assumptions.believe_declines_at_200 {
         let seen = format!(
             "declines without HTTP 400 that a look-up confirmed: {} of the latest sales",
             past.doubted_declines
         );
-        let remedy = "ask its operator whether this is usual; if it is, set [gateway.assumptions] believe-declines-at-200 = true, and \
-                      the till hears such a decline without a look-up";
+        let remedy = "ask its operator whether this is usual; if it is, set [gateway.assumptions] \
+            believe-declines-at-200 = true, and the agent reports such a decline without a look-up";
         report.warning(seen, remedy);
     }
 }
@@ -148,7 +149,7 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     report.ok(format!("answers in {} ms (median of {TRIPS} requests on an open connection)", millis(times[TRIPS / 2])));
     if let Some(theirs) = probe.gateway_unix_s() {
         let differ = theirs.abs_diff(Utc::now().timestamp());
-        let seen = format!("its clock and the board's are {differ} s apart");
+        let seen = format!("its clock and the board's clock differ by {differ} s");
         if differ > CLOCKS_DIFFER_S {
             report.warning(seen, "set the board's clock (timedatectl); if it is right, tell the gateway's operator");
         } else {
@@ -163,7 +164,7 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
 async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &Config) -> bool {
     let mut random = [0; 16];
     if let Err(error) = getrandom::fill(&mut random) {
-        report.fault(format!("the system gives no random numbers: {error}"), "restart the board");
+        report.fault(format!("the system provides no random numbers: {error}"), "restart the board");
         return false;
     }
     let QueryProbe { status, inquiry, description } = match probe.ask(&format!("doctor-{}", hex::encode(random))).await
@@ -179,7 +180,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     match (status, inquiry) {
         // This case comes first: a setting decides which answer means "nothing found" (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
-            report.ok(format!("accepts our token, and {path} finds nothing for an unused reference"));
+            report.ok(format!("it accepts our token, and {path} finds nothing for an unused reference"));
             true
         }
         (401 | 403, _) => {
@@ -188,13 +189,13 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
                 |file| format!("{}; it is used immediately", file.display()),
             );
             let seen = format!("it refuses our access token (HTTP {status}{words})");
-            report.fault(seen, format!("ask its operator for a new token and write it into {file}"));
+            report.fault(seen, format!("ask its operator for a new token and write it to {file}"));
             false
         }
         (404, _) => {
             let seen = format!("there is no query at {path} (HTTP 404{words})");
-            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path, or query-not-found if this \
-                          answer means that nothing was found";
+            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path; if this answer means \
+                that nothing was found, set query-not-found";
             report.fault(seen, remedy);
             false
         }
@@ -209,7 +210,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
             false
         }
         (_, Inquiry::CannotAsk { why }) => {
-            let remedy = "ask its operator whether it works; an unconfirmed sale cannot be resolved without the query";
+            let remedy = "ask its operator whether the query works; without it an unconfirmed sale cannot be resolved";
             report.fault(format!("{}{words}", said(&why)), remedy);
             false
         }
@@ -220,11 +221,11 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
 /// an empty result for an unused reference proves little.
 async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
     let Some(order) = approved.map(Transaction::order) else {
-        return report.note("the journal has no approved sale yet to test the query with");
+        return report.note("the journal has no approved sale yet for a test of the query");
     };
     let sale = format!("sale {} of till {} ({})", order.reference, order.till, order.amount);
     let remedy =
-        "set [gateway.assumptions] query-path as its operator says; until then a lost answer cannot be resolved";
+        "set [gateway.assumptions] query-path to its operator's value; until then a lost answer cannot be resolved";
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say_fault(&why),
         Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why }, .. }) => {

@@ -35,7 +35,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         }
         None => return Past::default(),
     };
-    let other = "move it away if another program made it, or correct [journal] path; the agent creates a new one";
+    let other = "move it if it belongs to another program, or correct [journal] path; the agent creates a new one";
     if found.application_id != 0 || (found.format == 0 && found.sales.is_err() && found.mode != "wal") {
         report.fault(format!("{} is a file of another program", path.display()), other);
         return Past::default();
@@ -87,26 +87,28 @@ fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
 /// Reports a missing file. If an agent writes to it, or its `-wal` file is still there, the file was removed.
 fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent) {
     let put_back =
-        "put it back, with its -wal file, if it was moved; else see the manual, \"When the journal is lost\"";
-    let left = if pos_journal::has_a_wal_alone(path) { ", and its -wal file is left there" } else { "" };
+        "if it was moved, put it back with its -wal file; otherwise see the manual, \"When the journal is lost\"";
+    let left = if pos_journal::has_a_wal_alone(path) { ", but its -wal file is still there" } else { "" };
     let gone = format!("there is no file at {}{left}", path.display());
     match agent {
         // The agent has already reported the state of its journal.
         Agent::Answers(status) if status.journal.state == JournalState::CannotBeWritten => report.note(gone),
-        Agent::Answers(_) => report.fault(format!("{gone}: it was taken away from an agent that runs"), put_back),
+        Agent::Answers(_) => report.fault(format!("{gone}: it was removed while the agent was running"), put_back),
         Agent::Silent(_) if pos_journal::is_held(path) => {
-            report.fault(format!("{gone}: it was taken away from an agent that runs"), put_back);
+            report.fault(format!("{gone}: it was removed while the agent was running"), put_back);
         }
         _ if !left.is_empty() => {
-            let remedy =
-                format!("{put_back}; keep the -wal file: sales may be open in it, and no agent starts next to it");
+            let remedy = format!(
+                "{put_back}; keep the -wal file, which may contain open sales; no agent starts while it is \
+                    there without the journal"
+            );
             report.fault(gone, remedy);
         }
         _ => match mark.says_of(&[]) {
             SoldOn::Another(how) | SoldOn::Unknown(how) => sold_on_another(report, &how),
             _ => {
                 let seen =
-                    format!("there is no journal at {} yet: the agent makes it at its first start", path.display());
+                    format!("there is no journal at {} yet: the agent creates it at its first start", path.display());
                 report.note(seen);
             }
         },
@@ -115,8 +117,8 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
 
 /// Reports that this is not the journal that the terminal has sold with.
 fn sold_on_another(report: &mut Report<'_>, how: &str) {
-    let remedy = "put the right journal back, or take it over (pos-agent journal adopt FILE); if it is lost, accept this one (pos-agent \
-                  journal accept)";
+    let remedy = "put the right journal back, or adopt it (pos-agent journal adopt FILE); if it is lost, accept this \
+        one (pos-agent journal accept)";
     report.fault(format!("this terminal has sold on another journal: {how}"), remedy);
 }
 
@@ -131,8 +133,8 @@ fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
     if found.damage.is_empty() {
         report.ok("SQLite's check found no damage");
     } else {
-        let remedy = "stop the agent, copy journal.db with its -wal file to a safe place, and ask for support; do not delete it: \
-                      sales may be open in it. Then replace the card";
+        let remedy = "stop the agent, copy journal.db with its -wal file to a safe place, and ask for support; do not \
+            delete it: it may contain open sales. Then replace the card";
         report.fault(format!("SQLite's check found damage: {}", found.damage.join(", ")), remedy);
     }
 }
@@ -147,14 +149,14 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
         };
         let remedy = "copy journal.db with its -wal file to a safe place, find out who had access to the board, and compare with the \
                       gateway (pos-agent reconcile); pos-agent journal verify shows where";
-        return report.fault(format!("the journal is not as it was written: {of}{}", altered.why), remedy);
+        return report.fault(format!("the journal was altered: {of}{}", altered.why), remedy);
     }
     if book.not_entered > 0 {
-        let seen = format!("{} steps were written by an earlier program, without a hash", book.not_entered);
-        return report.warning(seen, "start the agent of this version: it enters them in the chain");
+        let seen = format!("{} steps were written by an earlier version, without a hash", book.not_entered);
+        return report.warning(seen, "start this version of the agent, which adds them to the chain");
     }
     let head = book.head.map_or_else(String::new, |head| format!(", head {}", head.hex()));
-    report.ok(format!("{} steps are as they were written{head}", book.steps));
+    report.ok(format!("{} steps are unaltered{head}", book.steps));
 }
 
 fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
@@ -162,15 +164,15 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     let Sales { doubted_declines, invalid_request, .. } = sales;
     report.ok(format!("sales: {count}, unconfirmed: {}", open.len()));
     for aside in &set_aside {
-        let seen = format!("the open sale {} of till {} cannot be read by this program", aside.reference, aside.till);
+        let seen = format!("this version cannot read the open sale {} of till {}", aside.reference, aside.till);
         report.fault(
             seen,
-            "install the later version that wrote it, which completes it; do not charge this customer again",
+            "install the later version that wrote it, which completes the sale; do not charge this customer again",
         );
     }
     if !quarantined.is_empty() {
         let seen = format!("sales that a person must resolve: {}", named(&quarantined));
-        report.warning(seen, "call the gateway's operator with the payment id that pos-agent status shows");
+        report.warning(seen, "give the gateway's operator the payment id that pos-agent status shows");
     }
     if let Agent::Answers(status) = agent {
         let waits = |one: &&AttentionView| {
@@ -182,13 +184,13 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         for one in status.attention.iter().filter(waits) {
             report.warning(
                 one.text.clone(),
-                "put the settings back that it was begun with; it then continues automatically",
+                "restore the settings that it was begun with; it then continues automatically",
             );
         }
     }
     if !open.is_empty() && matches!(agent, Agent::Absent) {
-        let seen = format!("sales that wait for the agent, which does not run: {}", named(&open));
-        report.warning(seen, "start it: it completes them automatically; do not charge these customers again");
+        let seen = format!("sales that wait because the agent is not running: {}", named(&open));
+        report.warning(seen, "start it, and it completes them automatically; do not charge these customers again");
     }
     if let Some(closed) = closed {
         last_close(report, &closed);
@@ -202,7 +204,8 @@ fn last_close(report: &mut Report<'_>, closed: &LastClose) {
     let LastClose { number, at, days_since } = closed;
     let seen = format!("the latest close of day is number {number} of {at}; days with sales since then: {days_since}");
     if *days_since > MOST_UNCLOSED {
-        let remedy = "close the day (pos-agent close), preferably by a timer: until then no transaction after it leaves the journal";
+        let remedy = "close the day (pos-agent close), preferably with a timer; until then the journal keeps every \
+            later transaction";
         return report.warning(seen, remedy);
     }
     report.ok(seen);

@@ -252,7 +252,7 @@ impl Report<'_> {
         let looked = timeout(limit, look(self)).await.ok();
         if looked.is_none() {
             let seen = format!("this check did not end within {} s", limit.as_secs());
-            self.fault(seen, "check whether the board is very busy or the device hangs, and run the doctor again");
+            self.fault(seen, "check whether the board is overloaded or the device hangs, and run the doctor again");
         }
         looked
     }
@@ -262,7 +262,7 @@ impl Report<'_> {
 fn apart(sentence: &str) -> (&str, &str) {
     sentence.split_once("; ").unwrap_or((
         sentence,
-        "run the doctor again; if the fault stays, ask for support with pos-agent doctor --bundle",
+        "run the doctor again; if the fault remains, ask for support with pos-agent doctor --bundle",
     ))
 }
 
@@ -292,12 +292,15 @@ pub async fn look(
         if scope == Scope::Everything {
             report.look(Probe::Service, async |report| service::look(report, agent)).await;
         }
-        report.note("disk, journal, gateway, reader, printer and till were not checked: the configuration names them");
+        report.note(
+            "disk, journal, gateway, reader, printer and till were not checked: their settings are in the \
+            configuration",
+        );
         return std::mem::take(&mut report.findings);
     };
     let agent = &match agent {
         Agent::Absent if pos_journal::is_held(&config.journal.path) => Agent::Silent(
-            "no agent listens here, but one that is starting, or has another socket, holds the journal".to_owned(),
+            "no agent listens here, but an agent that is starting or uses another socket holds the journal".to_owned(),
         ),
         other => other.clone(),
     };

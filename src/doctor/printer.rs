@@ -24,7 +24,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         Agent::Closed | Agent::Silent(_) => {
-            report.note("not checked: the agent may be printing, and cannot be asked");
+            report.note("not checked: the agent may be printing and cannot be asked");
         }
     }
 }
@@ -51,11 +51,11 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
 }
 
 /// Splits the text about a printer into its state and the remedy: `open: close its cover`, or
-/// `unreachable: …: no route; see to its power`.
+/// `unreachable: …: no route; check its power`.
 fn what_to_do(trouble: &str) -> (&str, &str) {
-    let at = trouble.find("; see to ").or_else(|| trouble.find(": "));
+    let at = trouble.find("; check ").or_else(|| trouble.find(": "));
     let parts = at.and_then(|at| Some((trouble.get(..at)?, trouble.get(at + 2..)?)));
-    parts.unwrap_or((trouble, "check the printer, and run the doctor again"))
+    parts.unwrap_or((trouble, "check the printer and run the doctor again"))
 }
 
 async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
@@ -121,14 +121,14 @@ mod tests {
             said(PrinterState::CoverOpen, &state),
             warning("p at /dev/p is open; 2 receipts wait", "close its cover")
         );
-        let all = "switch it off and on; if that does not help it needs repair";
+        let all = "switch it off and on; if that does not help, have it repaired";
         assert_eq!(
             said(PrinterState::Error, &Trouble::Broken.to_string()),
             warning("p at /dev/p is out of order", all)
         );
         let unreachable =
-            "unreachable: tcp://127.0.0.1:1: refused; see to its power, cable and address; 1 receipt waits";
+            "unreachable: tcp://127.0.0.1:1: refused; check its power, cable and address; 1 receipt waits";
         let seen = "p at /dev/p is unreachable: tcp://127.0.0.1:1: refused; 1 receipt waits";
-        assert_eq!(said(PrinterState::Absent, unreachable), warning(seen, "see to its power, cable and address"));
+        assert_eq!(said(PrinterState::Absent, unreachable), warning(seen, "check its power, cable and address"));
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         Agent::Closed | Agent::Silent(_) => {
-            report.note("not checked: the agent may hold it, and cannot be asked");
+            report.note("not checked: the agent may be using it and cannot be asked");
         }
     }
 }
@@ -53,7 +53,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
 fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     let Some(change) = change.filter(|change| change.before.is_some()) else { return };
     let at = said(change.unix_ms);
-    let seen = format!("the reader was not as before at {at}: {}", change.words());
+    let seen = format!("the reader changed at {at}: {}", change.words());
     if now.saturating_sub(change.unix_ms) < CHANGE_IS_NEW_MS {
         report.warning(
             seen,
@@ -83,7 +83,7 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
             None => {}
             Some(left) if left < limit => report.warning(
                 format!("{left} {what} keys are left in the reader"),
-                "have new keys injected before they are used up: without keys the reader reads no card",
+                "have new keys injected before they are used up; without keys the reader cannot read cards",
             ),
             Some(left) => report.ok(format!("{left} {what} keys are left in the reader")),
         }
@@ -101,7 +101,8 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
             // The reader restarts and the driver tries again; the probe's deadline limits the wait.
             ReaderEvent::Unready(Unready::Restarting { .. }) => {}
             ReaderEvent::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
-                let remedy = "run this as root to see which, and stop it (ModemManager and getty take serial lines)";
+                let remedy =
+                    "run this as root to see which program, and stop it (ModemManager and getty take serial lines)";
                 return report.fault(format!("another program holds {port}: {cause}"), remedy);
             }
             ReaderEvent::Unready(why) => return report.say_fault(&why.to_string()),
@@ -117,7 +118,7 @@ fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
     if *pin_key {
         report.ok("holds a PIN key");
     } else {
-        report.note("holds no PIN key: cards that need a PIN are sent without one or refused");
+        report.note("holds no PIN key: a card that needs a PIN is sent without one or refused");
     }
     if let Some(time) = clock {
         let (year, month, day) = (time.year, time.month, time.day);
@@ -164,7 +165,7 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     let Some(holder) = held_by(port) else { return true };
     let seen = format!("another program holds {port}: {holder}");
-    report.fault(seen, "stop that program, and keep it from starting again (ModemManager and getty take serial lines)");
+    report.fault(seen, "stop that program and keep it from starting again (ModemManager and getty take serial lines)");
     false
 }
 

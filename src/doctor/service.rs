@@ -9,7 +9,8 @@ pub(super) fn look(report: &mut Report<'_>, agent: &Agent) {
         (_, None) => report.warning("no agent answers, and this board does not use systemd", "start pos-agent run"),
         (Agent::Absent, Some(true)) => report.fault(
             "the unit runs, but no agent answers at the socket",
-            "check that [till] socket of the unit's configuration is the socket checked here; systemctl status pos-agent shows more",
+            "check that [till] socket in the unit's configuration is the socket checked here; systemctl status \
+             pos-agent shows more",
         ),
         (Agent::Closed | Agent::Silent(_), Some(true)) => report.note("the unit pos-agent runs"),
         (_, Some(false)) => report.fault(

@@ -42,7 +42,8 @@ fn foreign_secrets(report: &mut Report<'_>, config: &Config) {
     for file in gateway.chain(config.till.token.iter().map(|entry| &entry.token_file)) {
         let Ok(facts) = std::fs::metadata(file) else { continue };
         if facts.uid() != agent && facts.permissions().mode() & 0o077 == 0 {
-            let seen = format!("{} belongs to user {}, and the agent is user {agent}", file.display(), facts.uid());
+            let seen =
+                format!("{} belongs to user {}, but the agent runs as user {agent}", file.display(), facts.uid());
             report.fault(seen, format!("run: chown {agent} {}", file.display()));
         }
     }

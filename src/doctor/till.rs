@@ -16,10 +16,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     let facts = fs::symlink_metadata(socket);
     match (agent, &facts) {
         (_, Ok(facts)) if !facts.file_type().is_socket() => {
-            report.fault(
-                format!("{shown} is not a socket"),
-                "move it away, or change [till] socket; then restart the agent",
-            );
+            report
+                .fault(format!("{shown} is not a socket"), "move it, or change [till] socket; then restart the agent");
         }
         (Agent::Answers(status), Ok(_)) => {
             who_may_use(report, config);
@@ -39,13 +37,14 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             );
         }
         (Agent::Absent, Ok(_)) => {
-            report.note(format!("{shown} is left from an agent that ended; the next agent replaces it"))
+            report.note(format!("{shown} is left from an earlier run; the agent replaces it at its next start"))
         }
         (Agent::Absent, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             match socket.parent().map(fs::metadata) {
-                Some(Err(error)) => report
-                    .note(format!("the folder of {shown} does not exist ({error}): systemd creates it at the start")),
-                _ => report.note(format!("there is no {shown}: the agent creates it at its start")),
+                Some(Err(error)) => report.note(format!(
+                    "the folder of {shown} does not exist ({error}): systemd creates it when the agent starts"
+                )),
+                _ => report.note(format!("there is no {shown}: the agent creates it when it starts")),
             }
         }
         (Agent::Absent, Err(error)) => {
@@ -65,7 +64,7 @@ fn who_may_use(report: &mut Report<'_>, config: &Config) {
     let Ok(access) = SocketAccess::of(socket) else { return };
     let SocketAccess { mode, owner, group } = access;
     let seen = format!("the agent answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
-    let remade = "restart the agent, which makes it with mode 0660, and find out who changed it";
+    let remade = "restart the agent, which creates it with mode 0660, and find out who changed it";
     let name = access.group_name();
     if mode & 0o007 != 0 {
         report.fault(format!("{seen}: every user may take payments"), remade);
@@ -73,12 +72,10 @@ fn who_may_use(report: &mut Report<'_>, config: &Config) {
         report.fault(format!("{seen}: its group {name} may not use it"), remade);
     } else if config.till.token.is_empty() && config.till.peer.is_empty() && !access.has_a_user_in_its_group() {
         let remedy = format!(
-            "put the users who take payments into it (usermod -aG {name} USER; they log in again), or give a till a [[till.token]]"
+            "add the users who take payments to it (usermod -aG {name} USER; they log in again), or give a till a \
+             [[till.token]]"
         );
-        report.warning(
-            format!("{seen}: its group {name} has no user, so that only root and its owner may use it"),
-            remedy,
-        );
+        report.warning(format!("{seen}: its group {name} has no users, so only root and its owner may use it"), remedy);
     } else {
         report.ok(seen);
     }
@@ -116,6 +113,6 @@ async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
             let remedy = format!("find it with ss -ltnp 'sport = :{port}' and stop it, or choose another [till] http");
             report.fault(format!("another program has {http}"), remedy);
         }
-        Err(error) => report.fault(format!("{http} cannot be used: {error}"), "choose another [till] http"),
+        Err(error) => report.fault(format!("{http} cannot be opened: {error}"), "choose another [till] http"),
     }
 }

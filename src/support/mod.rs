@@ -38,13 +38,13 @@ const FOLDER: &str = "pos-agent-support";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of that name exists.
-    #[error("{}: is there already and is not overwritten; choose another name, or move it away", file.display())]
+    #[error("{}: exists and is not overwritten; choose another name, or move it", file.display())]
     Exists {
         /// The file.
         file: PathBuf,
     },
     /// The file cannot be written.
-    #[error("{}: cannot be written: {cause}; choose a folder that this user may write into, with some MiB free", file.display())]
+    #[error("{}: cannot be written: {cause}; choose a folder that this user may write to, with some MiB free", file.display())]
     Unwritable {
         /// The file.
         file: PathBuf,
@@ -151,10 +151,10 @@ fn about(now: DateTime<Utc>) -> String {
     format!(
         "Support archive of pos-agent {version} ({machine}), made {at} by the board's clock.\n\
          \n\
-         It holds what pos-agent doctor found, the configuration, the end of the service's log, what the journal says of\n\
-         itself, and facts of the system. References and payment ids of transactions are in it.\n\
-         It holds no card data, not even masked card numbers, no tokens and no keys: they were taken out of every part, and\n\
-         [secret] or [card number] stands where one was.\n"
+         It contains the findings of pos-agent doctor, the configuration, the end of the service's log, and facts about\n\
+         the journal and the system. It also contains references and payment ids of transactions.\n\
+         It contains no card data, not even masked card numbers, no tokens and no keys: they were removed from every part,\n\
+         and [secret] or [card number] replaces them.\n"
     )
 }
 

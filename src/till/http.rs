@@ -99,19 +99,20 @@ pub struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another program answers at the socket.
-    #[error("another pos-agent answers at {}; stop it, or give this one another [till] socket", socket.display())]
+    #[error("another pos-agent answers at {}; stop it, or set another [till] socket for this one", socket.display())]
     SocketInUse {
         /// The socket.
         socket: PathBuf,
     },
     /// The path exists and is not a socket.
-    #[error("{} is not a socket and is left alone; move it away, or change [till] socket", socket.display())]
+    #[error("{} is not a socket and is not replaced; move it, or change [till] socket", socket.display())]
     NotASocket {
         /// The path.
         socket: PathBuf,
     },
     /// The system refused the socket.
-    #[error("no socket at {}: {cause}; create its folder, owned by the agent's user, or change [till] socket", socket.display())]
+    #[error("cannot create the socket {}: {cause}; create its folder, owned by the agent's user, or change [till] \
+        socket", socket.display())]
     Socket {
         /// The socket.
         socket: PathBuf,
@@ -121,7 +122,8 @@ pub enum Error {
     },
     /// systemd passes another socket than the configuration names.
     #[error(
-        "systemd listens on {given}, and {key} says {configured}; write one of them into the other: {key}, or ListenStream= of {unit}"
+        "systemd listens on {given}, but {key} says {configured}; make them equal: change {key}, or ListenStream= of \
+         {unit}"
     )]
     Elsewhere {
         /// The address where it listens.
@@ -143,7 +145,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// systemd passes a socket that users outside its group may open.
-    #[error("{} may be opened by every user (mode {mode:o}); write SocketMode=0660 into pos-agent.socket", socket.display())]
+    #[error("every user may open {} (mode {mode:o}); set SocketMode=0660 in pos-agent.socket", socket.display())]
     OpenToAll {
         /// The socket.
         socket: PathBuf,

@@ -240,20 +240,21 @@ impl From<SaleView> for CancelView {
                 (Cancelled::InTime, "cancelled in time: nothing is charged".to_owned())
             }
             (SaleState::Ended, _) => {
-                (Cancelled::TooLate, format!("too late: the sale had ended; the outcome is: {}", sale.text))
+                (Cancelled::TooLate, format!("too late: the sale has ended; the outcome is: {}", sale.text))
             }
             (SaleState::AwaitingSignature, _) => {
-                let text =
-                    "too late: it is approved and waits for its signature; refuse that, and the payment is reversed";
+                let text = "too late: it is approved and waits for the signature check; refuse the signature to reverse \
+                            the payment";
                 (Cancelled::TooLate, text.to_owned())
             }
             (SaleState::AwaitingTill, _) => {
-                let text = "too late: it waits for its till; say that nothing is taken, and the payment is reversed";
+                let text = "too late: it waits for the till's confirmation; to reverse the payment, confirm that nothing \
+                            is taken";
                 (Cancelled::TooLate, text.to_owned())
             }
             _ => {
                 let reference = &sale.reference;
-                let text = format!("too late: the request had left; the outcome will be under reference {reference}");
+                let text = format!("too late: the request was sent; ask for the outcome under reference {reference}");
                 (Cancelled::TooLate, text)
             }
         };

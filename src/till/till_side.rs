@@ -22,17 +22,17 @@ impl TillSide {
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if self.data.len() > MOST_ENTRIES {
-            return Some(format!("tillData: {MOST_ENTRIES} entries at most"));
+            return Some(format!("tillData: at most {MOST_ENTRIES} entries"));
         }
         let plain = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         self.data.iter().find_map(|(name, value)| {
             let named = (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
             match () {
                 () if !named => {
-                    Some(format!("tillData: a name has 1 to {LONGEST_NAME} characters of ASCII, without spaces"))
+                    Some(format!("tillData: a name must be 1 to {LONGEST_NAME} ASCII characters without spaces"))
                 }
                 () if value.len() > LONGEST_VALUE || !plain(value) => {
-                    Some(format!("tillData: {name}: up to {LONGEST_VALUE} printable characters of ASCII"))
+                    Some(format!("tillData: {name}: at most {LONGEST_VALUE} printable ASCII characters"))
                 }
                 () => None,
             }

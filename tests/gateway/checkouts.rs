@@ -171,7 +171,7 @@ async fn a_checkout_is_paid_once_approved_declined_or_lost() {
         }
         let (status, answer) = pays(&shop, &id, &[]).await;
         assert_eq!((status, refusal(&answer)), (400, ("700.300.700".to_owned(), "id".to_owned())), "{answer}");
-        assert!(text(&answer, "/result/description").contains("make another"));
+        assert!(text(&answer, "/result/description").contains("create another"));
         let (status, result) = shop.result(&format!("v1/checkouts/{id}/payment")).await;
         let ledger = shop.gateway.ledger();
         let [entry] = ledger.entries() else { panic!("{ledger:?}") };

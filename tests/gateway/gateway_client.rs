@@ -463,7 +463,7 @@ async fn several_questions_about_one_sale_are_one_answer() {
     for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
         let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
         let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
-        let twice = format!("the gateway lists payment {} twice, and differently", "b".repeat(32));
+        let twice = format!("the gateway lists payment {} twice with different contents", "b".repeat(32));
         assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice));
         shop.server.finish();
     }

@@ -90,7 +90,7 @@ async fn the_ledger_survives_in_its_file() {
     .unwrap();
     let refused = pos_sim::gateway::start(Options { ledger: Some(other), ..Options::default() }).await;
     let said = refused.err().unwrap().to_string();
-    assert!(said.contains("letter.txt cannot be used") && said.contains("name a new file"), "{said}");
+    assert!(said.contains("letter.txt cannot be used") && said.contains("use a new file"), "{said}");
 }
 
 /// Description, path, content type, body, HTTP status and the named parameter.

@@ -112,7 +112,7 @@ async fn a_page_that_nobody_comes_to_expires_and_cannot_be_captured() {
     assert_eq!(code(&page, &id).await, "000.200.000");
     page.shop.gateway.set_clock(begin + TimeDelta::minutes(30) + TimeDelta::seconds(1));
     let shown = Browser::sent(&page, &answer).acts(&[("action", "pay")]).await;
-    assert!(shown.status == 409 && shown.html.contains("Its time is over"), "{}", shown.html);
+    assert!(shown.status == 409 && shown.html.contains("It has expired"), "{}", shown.html);
     assert_eq!(code(&page, &id).await, "100.396.103");
     let (status, answer) = page.post(&path, &[&capture]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "700.400.510"));

@@ -102,8 +102,8 @@ async fn a_customer_gives_no_password() {
     for (acts, end, words) in [
         (&[&wrong[..], &wrong, &wrong][..], "100.380.401", "You could not be identified"),
         (&[&[("action", "cancel")]], "100.396.101", "You have cancelled it"),
-        (&[&[("action", "expire")]], "100.396.103", "Its time is over"),
-        (&[], "100.396.103", "Its time is over"),
+        (&[&[("action", "expire")]], "100.396.103", "It has expired"),
+        (&[], "100.396.103", "It has expired"),
     ] {
         let (_, answer) = page.pay("10.00", &[CARD, &card(CHALLENGE), SHOPPER, BACK]).await;
         let (id, last) = (text(&answer, "/id"), acts.last());
@@ -340,7 +340,7 @@ async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() 
     }
     let seven = [named, vec!["A_SEVENTH".to_owned()]].concat();
     let error = pos_sim::gateway::start(Options { schemes: seven, ..Options::default() }).await.unwrap_err();
-    assert!(error.to_string().contains("6 card schemes at most"), "{error}");
+    assert!(error.to_string().contains("at most 6 card schemes"), "{error}");
 }
 
 #[tokio::test]

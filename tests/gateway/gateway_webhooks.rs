@@ -163,7 +163,7 @@ async fn a_receiver_that_fails_is_tried_again_by_the_gateways_clock() {
     let minutes = |minutes: i64| at(NOON) + chrono::TimeDelta::minutes(minutes);
     for (attempts, later, why) in [
         (1, 1, "500 Internal Server Error"),
-        (2, 6, "307 Temporary Redirect: redirects are not followed; register the address that it leads to"),
+        (2, 6, "307 Temporary Redirect: redirects are not followed; register the target address"),
         (3, 21, ""),
     ] {
         let hook = until(&counter, |hook| hook["attempts"] == attempts).await;
@@ -197,7 +197,7 @@ async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     counter.paid("DB", "10.00", &[]).await;
     counter.paid("DB", "11.00", &[]).await;
     let hangs = until(&counter, |hook| hook["attempts"] == 1).await;
-    assert_eq!(text(&hangs, "/error"), "no answer within its time; the receiver hangs or is too slow");
+    assert_eq!(text(&hangs, "/error"), "no answer in time; the receiver hangs or is too slow");
     let is_down = async {
         loop {
             let hook = hooks(&counter).await.remove(1);

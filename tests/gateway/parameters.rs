@@ -292,9 +292,9 @@ fn names_have_indexes_and_keys_in_brackets() {
         ("cart.items[-1].name", "from 0 to 1000"),
         ("cart.items[n].name", "from 0 to 1000"),
         ("cart.items[1001].recipient.email", "from 0 to 1000"),
-        ("airline.passengers[0].legs[01].taxAmount", "a whole number without zeros before it"),
-        ("airline.passengers[-1].name", "a whole number without zeros before it"),
-        ("cart.payments[n].name", "a whole number without zeros before it"),
+        ("airline.passengers[0].legs[01].taxAmount", "a whole number without leading zeros"),
+        ("airline.passengers[-1].name", "a whole number without leading zeros"),
+        ("cart.payments[n].name", "a whole number without leading zeros"),
         ("cart.items[].name", "wrong brackets"),
         ("cart.items[0.name", "wrong brackets"),
         ("cart.items0].name", "wrong brackets"),
@@ -1014,7 +1014,7 @@ fn list_is_a_table_for_people_and_for_programs() {
     assert_eq!(words.len(), 2);
     let (code, _, said) = run(&["list", "--group", "nothing"]);
     assert_eq!(code, 65);
-    assert!(said.contains("no group is called nothing; there are resource, payment, "), "{said}");
+    assert!(said.contains("there is no group nothing; the groups are resource, payment, "), "{said}");
 }
 
 #[test]
@@ -1049,7 +1049,7 @@ fn show_explains_one() {
     assert!(run(&["show", "cart.items[n].price"]).1 == text);
     let (_, text, _) = run(&["show", "date.from"]);
     assert!(text.contains("call       report") && text.contains("call       query"), "{text}");
-    assert!(text.contains("rule       date.from and date.to come together (time-frame-ends)"), "{text}");
+    assert!(text.contains("rule       date.from and date.to must be sent together (time-frame-ends)"), "{text}");
     let (code, _, said) = run(&["show", "customer.givenNam"]);
     assert_eq!(code, 65);
     assert!(said.contains("did you mean customer.givenName?"), "{said}");
@@ -1065,7 +1065,7 @@ fn check_judges_each_value_alone() {
     assert_eq!(
         text.lines().collect::<Vec<_>>(),
         [
-            "amount: has not this form; must be 1 to 10 digits, a dot and two decimals",
+            "amount: does not have this form; must be 1 to 10 digits, a dot and two decimals",
             "limit: is out of bounds; must be a whole number from 100 to 500",
             "ammount: unknown parameter; did you mean amount?",
         ]
@@ -1082,7 +1082,10 @@ fn check_judges_an_answer_with_and_without_a_call() {
     assert_eq!((code, text.as_str(), aside.as_str()), (0, "good: 3 checked\n", ""));
     let (code, text, aside) = run(&["check", "--response", "novelty=1", "result.code=000.100.110"]);
     assert_eq!((code, text.as_str()), (0, "good: 2 checked\n"));
-    assert_eq!(aside, "novelty: not in the interface's documents; tolerated, as an answer may hold new fields\n");
+    assert_eq!(
+        aside,
+        "novelty: not in the interface's documents; tolerated, because an answer may contain new fields\n"
+    );
     // An answer's format applies, not that of a request field with the same name; a structure of the request may be
     // returned.
     assert_eq!(run(&["check", "--response", "card.expiryMonth=99", "customer.sex=M"]).0, 0);
@@ -1168,7 +1171,7 @@ fn check_judges_a_form() {
         [
             "paymentType: required and not sent; must be 2 upper-case letters (Basic payment parameters)",
             "pos.terminalId: required and not sent; must be 1 to 32 digits (Point of sale)",
-            "billing.houseNumber1: required and not sent; houseNumber2 comes only with houseNumber1 (house-number)",
+            "billing.houseNumber1: required and not sent; houseNumber2 needs houseNumber1 (house-number)",
         ]
     );
     // Without a call, each value is checked separately.
@@ -1192,7 +1195,7 @@ fn wrong_forms_are_named() {
             "cart.items[1001].name: wrong name; the index must be a whole number from 0 to 1000",
         ),
         (b"descriptor=%FF", "descriptor: not UTF-8; values are percent-encoded UTF-8"),
-        (b"descriptor=\xFF", "descriptor: a byte that has to be percent-encoded; "),
+        (b"descriptor=\xFF", "descriptor: a byte that must be percent-encoded; "),
         (b"descriptor=%4", "descriptor: '%' without two hex digits; "),
         (b"%FF=1", "form: the name of pair 1: not UTF-8; "),
         (b"amount=1.00&currency", "form: pair 2 has no '='; "),
@@ -1205,7 +1208,7 @@ fn wrong_forms_are_named() {
     let many: String = (0..500).map(|n| format!("wrong{n}=1&")).collect();
     let (code, text, aside) = check_form(many.as_bytes(), &["--call", "payment"]);
     assert_eq!((code, text.lines().count()), (65, 100));
-    assert!(aside.contains("100 violations are enough"), "{aside}");
+    assert!(aside.contains("stopped after 100 violations"), "{aside}");
     // The same on the command line.
     assert!(run(&["check", "amount=1.00", "amount=1.00"]).1.contains("amount: sent twice"));
     let output = agent(&["check"]).arg(OsStr::from_bytes(b"descriptor=\xFF")).output().unwrap();

@@ -143,7 +143,7 @@ async fn what_the_issuer_must_refuse() {
     let ksn = upper(&reader.tap().ksn);
     shop.refuses(
         &with(form, &[("pos.encryptedPin.ksn", &ksn)]),
-        "pos.encryptedPin.ksn: the PIN and the card data come from one key set",
+        "pos.encryptedPin.ksn: the PIN and the card data must come from one key set",
     )
     .await;
     // The chip signed another amount, or another currency.
@@ -154,11 +154,10 @@ async fn what_the_issuer_must_refuse() {
     // A form that says there is a PIN, without one.
     let mut no_pin = reader.chip_sale("1.00", "issuer-007");
     no_pin.retain(|(name, _)| !name.starts_with("pos.encryptedPin"));
-    shop.refuses(&no_pin, "pos.encryptedPin.data: 9F34 says that a PIN was entered for the issuer, and none was sent")
-        .await;
+    shop.refuses(&no_pin, "pos.encryptedPin.data: 9F34 shows a PIN entry for the issuer, but no PIN was sent").await;
     // The card number in clear text in any field.
     let clear = with(reader.chip_sale("1.00", "issuer-008"), &[("merchantInvoiceId", &format!("card {PAN}"))]);
-    shop.refuses(&clear, "merchantInvoiceId: holds the card number in clear").await;
+    shop.refuses(&clear, "merchantInvoiceId: holds the unencrypted card number").await;
 
     // Declined by the issuer: a payment with its own id, HTTP 400, and 8A for the card.
     reader.typed_pin = "1235";

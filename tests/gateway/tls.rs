@@ -22,8 +22,8 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto, version};
 
-const NOT_OURS: &str = "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its CA \
-             and put it into that file, beside the one that is there";
+const NOT_OURS: &str = "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for its \
+    CA certificate and add it to that file";
 const NOT_YET: &str = "the gateway's certificate is not valid yet; check the board's clock";
 const EXPIRED: &str =
     "the gateway's certificate has expired; check the board's clock, then tell the gateway's operator";
@@ -94,7 +94,7 @@ async fn files_that_do_not_fit_stay_unused_and_are_told() {
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let attention = said(&client);
     assert!(
-        attention.contains("changed files stay unused") && attention.contains("it holds no certificate"),
+        attention.contains("changed files cannot be used") && attention.contains("it holds no certificate"),
         "{attention}"
     );
     assert!(!attention.contains("too-early"), "{attention}");
@@ -120,7 +120,7 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
         // TLS 1.2 has no alert for a missing certificate.
         let tls12 = versions[0] == &version::TLS12;
         for why in [probed, without] {
-            assert!(why.starts_with("the gateway asks for a certificate of ours") || tls12, "{why}");
+            assert!(why.starts_with("the gateway asks for a client certificate") || tls12, "{why}");
         }
 
         desk.our_certificate(&clients);
@@ -146,7 +146,7 @@ async fn certificate_and_key_are_replaced_together() {
     desk.write("our.pem", &certificate);
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()), "the earlier pair serves");
     let attention = said(&client);
-    assert!(attention.contains("the key is not that of the certificate"), "{attention}");
+    assert!(attention.contains("the key does not belong to the certificate"), "{attention}");
     desk.write("our-key.pem", &key);
     assert_eq!(warnings(&client), Vec::<String>::new());
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
@@ -354,20 +354,20 @@ ca-file = "/etc/ca.pem"
         assert_eq!(check(&more), Ok(()), "{more}");
     }
     for (more, key, remedy) in [
-        (certificate.to_owned(), "gateway.client-certificate-file", "or none of them"),
-        ("client-key-file = \"/etc/our-key.pem\"".to_owned(), "gateway.client-certificate-file", "or none of them"),
+        (certificate.to_owned(), "gateway.client-certificate-file", "or omit all of them"),
+        ("client-key-file = \"/etc/our-key.pem\"".to_owned(), "gateway.client-certificate-file", "or omit all of them"),
         (
             format!("{certificate}client-key-file = \"/k\"\nclient-key-credential = \"k\""),
             "gateway.client-key-file",
-            "leave one of them out",
+            "omit one of them",
         ),
         (format!("{certificate}client-key-file = \"key.pem\""), "gateway.client-key-file", "begin it with /"),
         (format!("{certificate}client-key-credential = \"../k\""), "gateway.client-key-credential", "gateway-key"),
         ("ca-pins = [\"sha1/AAAA\"]".to_owned(), "gateway.ca-pins", "pos-agent doctor"),
         (format!("ca-pins = [\"{}\"]", &pin[..40]), "gateway.ca-pins", "pos-agent doctor"),
         (format!("ca-pins = [{}]", format!("\"{pin}\",").repeat(17)), "gateway.ca-pins", "pos-agent doctor"),
-        ("expiry-warning-days = 0".to_owned(), "gateway.expiry-warning-days", "leave it out"),
-        ("expiry-warning-days = 366".to_owned(), "gateway.expiry-warning-days", "leave it out"),
+        ("expiry-warning-days = 0".to_owned(), "gateway.expiry-warning-days", "omit it"),
+        ("expiry-warning-days = 366".to_owned(), "gateway.expiry-warning-days", "omit it"),
     ] {
         let fault = check(&more).unwrap_err();
         assert!(fault.starts_with(&format!("{key}: ")) && fault.contains(remedy), "{more}: {fault}");

@@ -40,7 +40,7 @@ fn a_book_is_as_it_was_written_also_when_it_is_opened_again() {
     sell(&mut open(&file(&dir)), 7, "seven", NOON + DAY);
     let output = verb(&["verify", "--head", &format!("{}:{}", before.entry, before.hex())], &file(&dir));
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    for line in ["as it was written: 7 transactions, 22 steps", "entry 19 has the hash that was kept", "head 22:"] {
+    for line in ["unaltered: 7 transactions, 22 steps", "entry 19 has the given hash", "head 22:"] {
         assert!(said(&output).contains(line), "{line}: {}", said(&output));
     }
     let output = verb(&["verify", "--json"], &file(&dir));
@@ -51,38 +51,38 @@ fn a_book_is_as_it_was_written_also_when_it_is_opened_again() {
 /// The change that a person makes to the file | the number of the transaction that is named | the text about it.
 #[rustfmt::skip]
 const ALTERED: &[(&str, Option<i64>, &str)] = &[
-    ("UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 3", Some(3), "not as it was written"),
-    ("UPDATE step SET unix_ms = unix_ms + 1 WHERE id = 3 << 20 | 1", Some(3), "not as it was written"),
-    ("UPDATE step SET records = CAST(records AS BLOB) WHERE id = 3 << 20 | 1", Some(3), "wrong kind"),
-    ("UPDATE step SET chain = zeroblob(32) WHERE id = 3 << 20 | 1", Some(3), "not as it was written"),
-    ("UPDATE step SET chain = NULL WHERE id = 3 << 20 | 1", Some(3), "wrong kind"),
-    ("UPDATE step SET sale = 1 WHERE id = 3 << 20 | 1", Some(3), "not as it was written"),
-    ("DELETE FROM step WHERE id = 3 << 20 | 1", Some(3), "is missing"),
-    ("DELETE FROM step WHERE sale = 3; DELETE FROM sale WHERE number = 3", Some(4), "is missing"),
-    ("DELETE FROM step WHERE sale = 1; DELETE FROM sale WHERE number = 1", Some(2), "is missing"),
+    ("UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 3", Some(3), "it was changed"),
+    ("UPDATE step SET unix_ms = unix_ms + 1 WHERE id = 3 << 20 | 1", Some(3), "it was changed"),
+    ("UPDATE step SET records = CAST(records AS BLOB) WHERE id = 3 << 20 | 1", Some(3), "wrong type"),
+    ("UPDATE step SET chain = zeroblob(32) WHERE id = 3 << 20 | 1", Some(3), "it was changed"),
+    ("UPDATE step SET chain = NULL WHERE id = 3 << 20 | 1", Some(3), "wrong type"),
+    ("UPDATE step SET sale = 1 WHERE id = 3 << 20 | 1", Some(3), "it was changed"),
+    ("DELETE FROM step WHERE id = 3 << 20 | 1", Some(3), "are missing"),
+    ("DELETE FROM step WHERE sale = 3; DELETE FROM sale WHERE number = 3", Some(4), "are missing"),
+    ("DELETE FROM step WHERE sale = 1; DELETE FROM sale WHERE number = 1", Some(2), "are missing"),
     // One more row with the hash of another row; and one row in the place of another.
-    ("INSERT INTO step SELECT 5 << 20 | 3, 5, unix_ms, records, 20, chain FROM step WHERE id = 1 << 20 | 2", Some(5), "not as it was written"),
-    ("UPDATE step SET entry = 99 WHERE id = 3 << 20 | 1", Some(3), "is missing"),
+    ("INSERT INTO step SELECT 5 << 20 | 3, 5, unix_ms, records, 20, chain FROM step WHERE id = 1 << 20 | 2", Some(5), "it was changed"),
+    ("UPDATE step SET entry = 99 WHERE id = 3 << 20 | 1", Some(3), "are missing"),
     // Two rows change places, or their contents.
     ("UPDATE step SET entry = -1 WHERE id = 3 << 20 | 1; UPDATE step SET entry = 8 WHERE id = 3 << 20 | 2; \
-      UPDATE step SET entry = 9 WHERE id = 3 << 20 | 1", Some(3), "not as it was written"),
+      UPDATE step SET entry = 9 WHERE id = 3 << 20 | 1", Some(3), "it was changed"),
     ("UPDATE step SET records = CASE id WHEN 3 << 20 | 1 THEN (SELECT records FROM step WHERE id = 3 << 20 | 2) \
-      ELSE '[{\"kind\":\"asked\"}]' END WHERE id IN (3 << 20 | 1, 3 << 20 | 2)", Some(3), "not as it was written"),
-    ("UPDATE step SET id = 4 << 20 | 9 WHERE id = 3 << 20 | 2", Some(4), "not as it was written"),
+      ELSE '[{\"kind\":\"asked\"}]' END WHERE id IN (3 << 20 | 1, 3 << 20 | 2)", Some(3), "it was changed"),
+    ("UPDATE step SET id = 4 << 20 | 9 WHERE id = 3 << 20 | 2", Some(4), "it was changed"),
     // The keys.
-    ("UPDATE sale SET till = 'till-9' WHERE number = 3", Some(3), "is not the one that its first record names"),
-    ("UPDATE sale SET reference = 'other' WHERE number = 3", Some(3), "is not the one that its first record names"),
-    ("UPDATE sale SET earlier = 1 WHERE number = 6", Some(6), "is not the one that its first record names"),
-    ("UPDATE sale SET earlier = NULL WHERE number = 6", Some(6), "is not the one that its first record names"),
-    ("UPDATE sale SET number = 99 WHERE number = 3", Some(3), "has no key any more"),
-    ("DELETE FROM sale WHERE number = 6", Some(6), "has no key any more"),
-    ("INSERT INTO sale(number, till, reference) VALUES (9, 'till-1', 'nine')", Some(9), "none of its steps is there"),
+    ("UPDATE sale SET till = 'till-9' WHERE number = 3", Some(3), "differs from its first record"),
+    ("UPDATE sale SET reference = 'other' WHERE number = 3", Some(3), "differs from its first record"),
+    ("UPDATE sale SET earlier = 1 WHERE number = 6", Some(6), "differs from its first record"),
+    ("UPDATE sale SET earlier = NULL WHERE number = 6", Some(6), "differs from its first record"),
+    ("UPDATE sale SET number = 99 WHERE number = 3", Some(3), "no longer has a key"),
+    ("DELETE FROM sale WHERE number = 6", Some(6), "no longer has a key"),
+    ("INSERT INTO sale(number, till, reference) VALUES (9, 'till-1', 'nine')", Some(9), "it has a key but no steps"),
     // An open reversal would be forgotten.
     ("UPDATE sale SET settled = 1 WHERE number = 5", Some(5), "marked as settled"),
     // Removed rows must have a mark.
     ("INSERT INTO gap SELECT 1, 3, chain FROM step WHERE entry = 3; DELETE FROM step WHERE entry < 4; DELETE FROM sale WHERE number = 1",
-      None, "no mark says so"),
-    ("INSERT INTO gap VALUES (2, 3, zeroblob(32))", Some(1), "two rows have this place"),
+      None, "without a mark"),
+    ("INSERT INTO gap VALUES (2, 3, zeroblob(32))", Some(1), "two rows have this position"),
 ];
 
 #[test]
@@ -100,7 +100,7 @@ fn whatever_is_done_to_a_row_is_found_and_named() {
     sql(&file(&dir), ALTERED[0].0);
     let output = verb(&["verify"], &file(&dir));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
-    let line = "ALTERED: entry 7, step 3145728 of sale 3 (three of till till-1): it is not as it was written";
+    let line = "ALTERED: entry 7, step 3145728 of sale 3 (three of till till-1): it was changed";
     assert!(said(&output).contains(line), "{}", said(&output));
     let output = verb(&["verify", "--json"], &file(&dir));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -149,7 +149,7 @@ fn a_book_that_was_cut_at_its_end_is_known_by_a_head_that_was_kept() {
     well(&file(&dir));
     let output = verb(&["verify", "--head", &format!("19:{}", head.hex())], &file(&dir));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
-    assert!(said(&output).contains("entry 19 has not the hash that was kept"), "{}", said(&output));
+    assert!(said(&output).contains("entry 19 does not have the given hash"), "{}", said(&output));
     let output = verb(&["verify", "--head", "19:abc"], &file(&dir));
     assert_eq!(output.status.code(), Some(64), "{}", said(&output));
 }
@@ -238,7 +238,7 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
     let verdict = well(&file(&dir));
     assert_eq!((verdict.steps, verdict.marks, verdict.entered_later, verdict.not_entered), (12, 2, 9, 0));
     let output = verb(&["verify"], &file(&dir));
-    assert!(said(&output).contains("9 steps were written by an earlier program"), "{}", said(&output));
+    assert!(said(&output).contains("9 steps were written by an earlier version"), "{}", said(&output));
     assert_eq!(output.status.code(), Some(0));
     // Opening once more enters no steps.
     drop(open(&file(&dir)));
@@ -635,9 +635,9 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     let output = verb(&["adopt", file(&cut).to_str().unwrap()], &file(&new));
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     for line in [
-        "6 transactions were taken over",
+        "6 transactions were copied",
         "above 2, the highest",
-        "open: five of till till-1; the agent settles it",
+        "open: five of till till-1; the agent resolves it",
         &format!("its head was {}:{}", theirs.entry, theirs.hex()),
     ] {
         assert!(said(&output).contains(line), "{line}: {}", said(&output));
@@ -735,7 +735,7 @@ fn an_open_sale_of_another_terminal_is_not_adopted() {
     written(&file(&old));
     let error = adopt(&file(&dir), &file(&old), Some("87654321"), NOON).unwrap_err();
     assert!(
-        error.to_string().contains("five of till till-1 was made by terminal 12345678, and this is 87654321"),
+        error.to_string().contains("five of till till-1 belongs to terminal 12345678, and this terminal is 87654321"),
         "{error}"
     );
     until_free(&file(&dir));

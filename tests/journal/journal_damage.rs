@@ -68,9 +68,9 @@ const DAMAGES: &[Damage] = &[
     ("the page of the sales", whole, |dir| page(dir, "sale"), "malformed"),
     ("the page of the steps", whole, |dir| page(dir, "step"), "malformed"),
     ("an open sale's record", whole, |dir| flip(dir, b"\"no answer\"}", b'}'), "cannot be read"),
-    ("no file, and its WAL", cut, |dir| fs::remove_file(file(dir)).unwrap(), "it is not there, and its -wal file is"),
-    ("a WAL of garbage", cut, |dir| change(&wal(dir), |bytes| bytes.fill(0xA5)), "does not begin as one"),
-    ("a flipped byte in the WAL's head", cut, |dir| change(&wal(dir), |bytes| bytes[17] ^= 1), "does not begin as one"),
+    ("no file, and its WAL", cut, |dir| fs::remove_file(file(dir)).unwrap(), "it is missing, but its -wal file exists"),
+    ("a WAL of garbage", cut, |dir| change(&wal(dir), |bytes| bytes.fill(0xA5)), "has a wrong beginning"),
+    ("a flipped byte in the WAL's head", cut, |dir| change(&wal(dir), |bytes| bytes[17] ^= 1), "has a wrong beginning"),
     (
         "a flipped byte in the WAL",
         cut,
@@ -84,7 +84,7 @@ const DAMAGES: &[Damage] = &[
             fs::remove_file(file(dir)).unwrap();
             sql(&file(dir), "CREATE TABLE notes(text TEXT)");
         },
-        "it is no journal of pos-agent",
+        "it is not a journal of pos-agent",
     ),
 ];
 
@@ -214,7 +214,11 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let mut shell = tokio::process::Command::new("sh");
     let output = within("the end of run", shell.args(["-c", &limited]).kill_on_drop(true).output()).await.unwrap();
     assert_eq!(output.status.code(), Some(74), "{}", said(&output));
-    assert!(said(&output).contains("check that its folder exists, is writable and has space"), "{}", said(&output));
+    assert!(
+        said(&output).contains("check that its folder exists, is writable and has free space"),
+        "{}",
+        said(&output)
+    );
     assert!(bytes(counter.shop.folder())[0] == before[0], "the journal was changed");
 
     let unlimited = limited.replace("ulimit -f 100; ", "");

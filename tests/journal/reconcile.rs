@@ -616,11 +616,11 @@ fn what_cannot_be_read_is_named() {
     rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE a(b)").unwrap();
     for (file, journal, more, code, words) in [
         (&nothing, &path, &[][..], 74, "nothing: cannot be read"),
-        (&empty, &path, &[], 65, "no file whose name ends in .csv"),
+        (&empty, &path, &[], 65, "has no .csv file"),
         (&wrong, &path, &[], 65, "wrong.csv: line 1, the header, lacks ReconciliationType, PaymentType"),
         (&file, &nothing, &[], 74, "the journal"),
         (&file, &wrong, &[], 74, "the journal"),
-        (&file, &other, &[], 74, "it is no journal of pos-agent"),
+        (&file, &other, &[], 74, "it is not a journal of pos-agent"),
         (&file, &path, &["--from", "2026-11-21", "--to", "2026-11-20"], 64, "--from 2026-11-21 is after --to"),
         (&file, &path, &["--from", "yesterday"], 64, "write it as 2026-11-20"),
         (&file, &path, &["--config", "/nowhere.toml"], 78, "/nowhere.toml"),

@@ -217,7 +217,7 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
         (trouble(Sensors { cover_open: true, ..Sensors::default() }), "open: close its cover"),
         (
             trouble(Sensors { cutter_jammed: true, ..Sensors::default() }),
-            "jammed at its cutter: switch it off, take the paper out of the cutter, switch it on",
+            "jammed at its cutter: switch it off, remove the paper from the cutter, switch it on",
         ),
     ] {
         let mut printer = Printer::open(options).await.unwrap();
@@ -366,7 +366,7 @@ async fn a_tills_own_lines_are_printed_once_and_it_hears_whether_they_are() {
         Err(why @ NotPrinted::BrokeOff(_)) => why.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(why, "the printer is out of paper: put a roll in; a part of it may be on paper");
+    assert_eq!(why, "the printer is out of paper: put a roll in; a part may be on paper");
     printer.set_sensors(Sensors::default());
     // The next receipt is printed next, after the remains.
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
@@ -470,7 +470,7 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
         (
             StatusAnswers::Silent,
             Some(true),
-            "silent about its state: switch its status answers on, or set status = false",
+            "not reporting its state: switch on its status answers, or set status = false",
         ),
     ] {
         let mut printer = Printer::open(Options { status_answers, ..narrow() }).await.unwrap();

@@ -163,7 +163,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
     let usual = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
-    assert!(stdout(&output).contains(&format!("others who may open it: {usual}\n")), "{}", stdout(&output));
+    assert!(stdout(&output).contains(&format!("other users who may open it: {usual}\n")), "{}", stdout(&output));
     // The path of the socket comes from the file; its tokens are not needed to send a request.
     fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = run(&["status", "--config", path]);
@@ -232,7 +232,12 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         (
             "unconfirmed",
             3,
-            &["unconfirmed, reversing", "it will not be kept", "under a new reference", "pos-agent show 'unconfirmed'"],
+            &[
+                "unconfirmed, reversing",
+                "the payment will not be kept",
+                "under a new reference",
+                "pos-agent show 'unconfirmed'",
+            ],
         ),
         ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
@@ -254,7 +259,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
     // The same reference again, another amount, and an invalid reference.
     let output = shop.sale("approved").await;
     assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("known since 2026-11-20T12:34:56Z: no second sale"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("in use since 2026-11-20T12:34:56Z: no second sale"), "{}", stdout(&output));
     assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", "approved"]).await), 65);
     assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", " x"]).await), 64);
 }
@@ -266,7 +271,7 @@ async fn a_lost_connection_is_never_a_declined_sale() {
     let output = shop.sale("returns").await;
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     assert!(
-        stdout(&output).contains("connection to the daemon was lost") && stdout(&output).contains("connected again")
+        stdout(&output).contains("connection to the agent was lost") && stdout(&output).contains("connected again")
     );
     // It sent no answer and does not know the reference: the sale never began.
     let output = shop.sale("drop").await;
@@ -278,7 +283,7 @@ async fn a_lost_connection_is_never_a_declined_sale() {
     // It does not come back.
     let output = shop.sale("vanishes").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
-    assert!(stderr(&output).contains("does not come back") && stderr(&output).contains("pos-agent show 'vanishes'"));
+    assert!(stderr(&output).contains("does not answer again") && stderr(&output).contains("pos-agent show 'vanishes'"));
 }
 
 #[tokio::test]
@@ -406,7 +411,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["sale", "twelve"], 64, "amount", "not a number"),
         (&["sale", "1.00", "--currency", "XYZ"], 64, "currency", "unknown currency"),
         (&["sale", "1.00", "--param", "x"], 64, "usage", "write it as NAME=VALUE"),
-        (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another name"),
+        (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another reference"),
         (&["query", "x"], 64, "usage", "write it as NAME=VALUE"),
         // The agent refuses.
         (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with transaction other"),
@@ -440,7 +445,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         // Verbs that read files themselves.
         (&["journal", "verify", "--journal", none], 74, "journal", "none"),
         (&["reconcile", none, "--journal", none], 74, "file", "none"),
-        (&["parameters", "list", "--group", "nonsense"], 65, "data", "there are"),
+        (&["parameters", "list", "--group", "nonsense"], 65, "data", "the groups are"),
         (&["doctor", "--config", none, "--bundle", "/nowhere/x.tar"], 74, "file", "/nowhere/x.tar"),
     ];
     for (arguments, exit, code_word, words) in failures {
@@ -666,7 +671,7 @@ fn the_help_says_what_the_program_does() {
         ("confirm", "begun with --confirm till"),
         ("increment", "180.00 is reserved now"),
         ("reauthorise", "A bank keeps a reservation only for some days"),
-        ("health", "goes back to the previous system"),
+        ("health", "restores the previous system"),
         ("boards", "A board is known when"),
         ("registration", "gives an id for it"),
         ("sale", "the terminal\n          continues automatically"),

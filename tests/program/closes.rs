@@ -31,7 +31,7 @@ async fn the_day_is_closed_from_a_shell_and_no_number_has_to_be_remembered() {
     let close: Value = serde_json::from_str(said(&again)).unwrap();
     assert_eq!((&close["number"], &close["replayed"]), (&json!(1), &json!(true)));
     let again = terminal.closes(&["--reference", "Z1"]).await;
-    assert!(String::from_utf8_lossy(&again.stderr).contains("nothing was made now"), "{again:?}");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("no new close was made"), "{again:?}");
     terminal.closes(&[]).await;
     for which in [&["show"][..], &["show", "last"], &["show", "2"]] {
         let shown = terminal.closes(&[which, &["--json"]].concat()).await;

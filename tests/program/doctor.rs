@@ -59,31 +59,32 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a CA file without a certificate", options: FINE, plant: |shop| write(shop, "ca.pem", "nothing"),
         probe: "config", severity: FAULT, says: "gateway.ca-file: ", remedy: "put the gateway's CA certificate there in PEM form", exit: 78 },
     Planted { what: "a printer at the reader's port", options: FINE, plant: |shop| printer(shop, &shop.reader.place()),
-        probe: "config", severity: FAULT, says: "printer[0].port: is the port of the reader too", remedy: "write the printer's own port", exit: 78 },
+        probe: "config", severity: FAULT, says: "printer[0].port: is also the port of the reader", remedy: "write the printer's port", exit: 78 },
     // ---- disk, journal, clock
     Planted { what: "a folder that is not there", options: |options| options.journal = Some("/nowhere/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be read", remedy: "create the folder", exit: 74 },
     Planted { what: "a full disk", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "0 MiB free in /proc", remedy: "free space on this file system", exit: 74 },
     Planted { what: "a disk that takes nothing", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
-        probe: "disk", severity: FAULT, says: "nothing can be written into /proc", remedy: "check the disk's space and health", exit: 74 },
+        probe: "disk", severity: FAULT, says: "/proc cannot be written", remedy: "check the disk's free \
+            space and health", exit: 74 },
     Planted { what: "another program's database", options: FINE, plant: |shop| sql(shop, "PRAGMA application_id = 252006674"),
         probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct [journal] path", exit: 74 },
     Planted { what: "a journal that is none", options: FINE, plant: |shop| write(shop, "journal.db", &"text ".repeat(1000)),
-        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "leave it as it is", exit: 74 },
+        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "do not change it", exit: 74 },
     Planted { what: "a journal of no length", options: FINE, plant: |shop| write(shop, "journal.db", ""),
-        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "leave it as it is", exit: 74 },
+        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "do not change it", exit: 74 },
     Planted { what: "a row of the journal that somebody has altered", options: FINE,
         plant: |shop| { sold(shop, 7, 0); sql(shop, "UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 7") },
-        probe: "journal", severity: FAULT, says: "not as it was written: sale r of till local: ", remedy: "find out who had access", exit: 74 },
+        probe: "journal", severity: FAULT, says: "the journal was altered: sale r of till local: ", remedy: "find out who had access", exit: 74 },
     Planted { what: "a row of the journal that somebody has taken out", options: FINE,
         plant: |shop| { sold(shop, 7, 0); sold(shop, 8, 0); sql(shop, "DELETE FROM step WHERE sale = 7; DELETE FROM sale WHERE number = 7") },
-        probe: "journal", severity: FAULT, says: "or more than one, is missing", remedy: "find out who had access", exit: 74 },
+        probe: "journal", severity: FAULT, says: "one or more entries before this row are missing", remedy: "find out who had access", exit: 74 },
     Planted { what: "steps of an earlier program", options: FINE,
         plant: |shop| { sold(shop, 7, 0); sql(shop, "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"asked\"}]')") },
-        probe: "journal", severity: WARNING, says: "1 steps were written by an earlier program", remedy: "start the agent of this version", exit: 75 },
+        probe: "journal", severity: WARNING, says: "1 steps were written by an earlier version", remedy: "start this version of the agent", exit: 75 },
     Planted { what: "an open sale of a later program", options: FINE, plant: a_sale_of_a_later_program,
-        probe: "journal", severity: FAULT, says: "the open sale r of till local cannot be read", remedy: "install the later version", exit: 74 },
+        probe: "journal", severity: FAULT, says: "cannot read the open sale r of till local", remedy: "install the later version", exit: 74 },
     Planted { what: "a journal of a later program", options: FINE, plant: |shop| sql(shop, "PRAGMA user_version = 99"),
         probe: "journal", severity: FAULT, says: "has format 99", remedy: "install the later version again", exit: 74 },
     Planted { what: "a journal that another program has changed", options: FINE, plant: |shop| sql(shop, "PRAGMA journal_mode = DELETE"),
@@ -99,7 +100,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a journal of training", options: FINE, plant: of_training,
         probe: "journal", severity: FAULT, says: "is a journal of training", remedy: "put the right journal in its place", exit: 74 },
     Planted { what: "a -wal file whose journal is gone", options: FINE, plant: |shop| write(shop, "journal.db-wal", "what was written last"),
-        probe: "journal", severity: FAULT, says: "journal.db, and its -wal file is left there", remedy: "keep the -wal file: sales may be open in it", exit: 74 },
+        probe: "journal", severity: FAULT, says: "journal.db, but its -wal file is still there", remedy: "keep the -wal file, which may contain open sales", exit: 74 },
     Planted { what: "a mark that names another journal", options: FINE,
         plant: |shop| { sql(shop, "SELECT 1"); mark(shop) },
         probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal accept", exit: 74 },
@@ -123,7 +124,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a certificate for another host", options: |options| options.gateway.certificate = Certificate::WrongName, plant: NOTHING,
         probe: "gateway", severity: FAULT, says: "is for another host name", remedy: "check [gateway] url", exit: 69 },
     Planted { what: "a certificate of another CA", options: |options| options.gateway.certificate = Certificate::OtherCa, plant: NOTHING,
-        probe: "gateway", severity: FAULT, says: "is not signed by a CA of [gateway] ca-file", remedy: "put it into that file", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "is not signed by a CA of [gateway] ca-file", remedy: "add it to that file", exit: 69 },
     Planted { what: "a certificate that ends soon", options: |options| options.gateway.certificate = Certificate::EndsIn(10), plant: NOTHING,
         probe: "gateway", severity: WARNING, says: "the gateway's certificate expires in 10 days", remedy: "tell the gateway's operator", exit: 75 },
     Planted { what: "a token that ends soon", options: |options| options.gateway.token = jwt(3), plant: NOTHING,
@@ -132,7 +133,7 @@ const PLANTED: &[Planted] = &[
         plant: |shop| edit(shop, "[gateway]\n", "[gateway]\nca-pins = [\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]\n"),
         probe: "gateway", severity: FAULT, says: "no CA of [gateway] ca-pins signed the gateway's certificate", remedy: "add the pin of the new one", exit: 69 },
     Planted { what: "a gateway that wants a certificate of ours", options: wants_a_certificate, plant: NOTHING,
-        probe: "gateway", severity: FAULT, says: "the gateway asks for a certificate of ours", remedy: "set [gateway] client-certificate-file", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway asks for a client certificate", remedy: "set [gateway] client-certificate-file", exit: 69 },
     Planted { what: "a certificate of ours that the gateway does not know", options: wants_a_certificate, plant: a_certificate_of_ours,
         probe: "gateway", severity: FAULT, says: "the gateway refuses our certificate", remedy: "issued by the CA that the gateway names", exit: 69 },
     Planted { what: "a key of ours that others may read", options: FINE,
@@ -148,7 +149,7 @@ const PLANTED: &[Planted] = &[
         probe: "gateway", severity: FAULT, says: "it refuses the query (HTTP 400", remedy: "check [gateway] entity-id", exit: 69 },
     Planted { what: "a request that the gateway took for invalid", options: FINE,
         plant: |shop| ends(shop, None, Outcome::NotSent { why: Reason::RequestNotPossible.into() }),
-        probe: "gateway", severity: FAULT, says: "it refused sale r of till local as an invalid request", remedy: "check entity-id of [gateway]", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "it refused sale r of till local as an invalid request", remedy: "check [gateway] entity-id", exit: 69 },
     Planted { what: "declines that were doubted", options: FINE,
         plant: |shop| ends(shop, Some(Reason::DeclineInDoubt), Outcome::Declined { why: Reason::BankDeclined.into() }),
         probe: "gateway", severity: WARNING, says: "that a look-up confirmed: 1 of the latest sales", remedy: "believe-declines-at-200 = true", exit: 75 },
@@ -169,7 +170,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a port that another program has", options: FINE, plant: taken_port,
         probe: "till", severity: FAULT, says: "another program has 127.0.0.1:", remedy: "find it with ss -ltnp", exit: 69 },
     Planted { what: "a file in the socket's place", options: FINE, plant: |shop| write(shop, "till.sock", ""),
-        probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it away", exit: 69 },
+        probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it, or change [till] socket", exit: 69 },
     Planted { what: "a till that may do nothing", options: FINE,
         plant: |shop| edit(shop, "till = \"till-1\"", "till = \"till-1\"\nrights = []"),
         probe: "till", severity: WARNING, says: "till till-1 has no rights", remedy: "remove rights from its [[till.token]]", exit: 75 },
@@ -238,13 +239,13 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
         "TLSv1_3 with TLS13_",
         "its certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
         "answers in ",
-        "its clock and the board's are ",
-        "accepts our token, and /v1/query finds nothing for an unused reference",
+        "its clock and the board's clock differ by ",
+        "it accepts our token, and /v1/query finds nothing for an unused reference",
         "the query finds sale r-1 of till local (12.34 EUR) with its amount",
         "the agent says: M000-MPI",
         "(mode 0660, owner ",
         "service\n",
-        "all is well (",
+        "all checks passed (",
     ] {
         assert!(text.contains(line), "{line:?}: {text}");
     }
@@ -275,7 +276,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
     let (found, code) = findings(&shop.config()).await;
     has(&found, "warning", "the query does not find sale r-1");
     // The doctor also finds the change that this test made in the journal.
-    has(&found, "fault", "the journal is not as it was written: sale r-1 of till local");
+    has(&found, "fault", "the journal was altered: sale r-1 of till local");
     assert_eq!(code, 74);
     sql(
         shop,
@@ -294,7 +295,7 @@ async fn sales_that_wait_for_an_agent_are_told() {
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     counter.cut_power().await;
     let (found, code) = findings(&counter.shop.config()).await;
-    has(&found, "warning", "sales that wait for the agent, which does not run: r-1 of till local");
+    has(&found, "warning", "sales that wait because the agent is not running: r-1 of till local");
     has(&found, "ok", "sales: 1, unconfirmed: 1");
     assert_ne!(code, 0);
 }
@@ -314,11 +315,11 @@ async fn what_the_running_agent_says_of_its_journal_and_of_what_is_unconfirmed_i
     // A person removes the file and leaves the -wal file.
     fs::remove_file(counter.shop.folder().join("journal.db")).unwrap();
     let (found, code) = findings(&config).await;
-    let told = "is not the file any more that the agent writes to";
+    let told = "the journal is no longer the agent's file";
     has(&found, "fault", told);
-    has(&found, "note", "journal.db, and its -wal file is left there");
+    has(&found, "note", "journal.db, but its -wal file is still there");
     has(&found, "note", "the agent says: unconfirmed sales: 1 (r-1 of till local)");
-    assert!(!list(&found).contains("the agent makes it at its first start"), "{}", list(&found));
+    assert!(!list(&found).contains("the agent creates it at its first start"), "{}", list(&found));
     assert_eq!(code, 74);
     counter.cut_power().await;
 }
@@ -332,7 +333,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
         fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
         let (found, code) = findings(&config).await;
         let remedy = has(&found, "fault", says);
-        assert!(remedy.contains("which makes it with mode 0660") && code == 69, "{code}: {remedy}");
+        assert!(remedy.contains("which creates it with mode 0660") && code == 69, "{code}: {remedy}");
     }
     // A group without users is no fault when a till has a token.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o660)).unwrap();
@@ -360,7 +361,7 @@ async fn a_sale_that_is_left_alone_is_told_with_what_mends_it() {
     let (found, _) = findings(&counter.shop.config()).await;
     has(&found, WARNING, "terminal 99999999 made it");
     let remedy = found.iter().filter_map(|finding| finding["remedy"].as_str());
-    assert!(remedy.into_iter().any(|remedy| remedy.contains("put the settings back")), "{}", list(&found));
+    assert!(remedy.into_iter().any(|remedy| remedy.contains("restore the settings")), "{}", list(&found));
 }
 
 #[tokio::test]
@@ -394,7 +395,7 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     let (found, code) = read(&output.await.unwrap());
     let remedy = has(&found, "fault", "this user may not open");
     assert!(remedy.contains("70-pos-agent.rules"), "{remedy}");
-    has(&found, "note", "this user may not write into");
+    has(&found, "note", "this user may not write to");
     has(&found, "note", "pos-front/control.sock; run this as root");
     assert_eq!(code, 69);
 }
@@ -408,7 +409,7 @@ async fn a_secret_that_the_agents_user_cannot_read_is_named_to_root() {
     let shop = Shop::open(Options::default()).await.unwrap();
     std::os::unix::fs::chown(shop.folder(), Some(4711), None).unwrap();
     let (found, code) = findings(&shop.config()).await;
-    let remedy = has(&found, "fault", "gateway-token belongs to user 0, and the agent is user 4711");
+    let remedy = has(&found, "fault", "gateway-token belongs to user 0, but the agent runs as user 4711");
     assert!(remedy.starts_with("run: chown 4711 "), "{remedy}");
     assert_eq!(code, 78);
 }
@@ -471,7 +472,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     // Without a front there is no finding, unless the options ask for it.
     fs::remove_file(&socket).unwrap();
     let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
-    let remedy = has(&found, "warning", "pos-front does not tell of its tills");
+    let remedy = has(&found, "warning", "pos-front does not report its tills");
     assert!(remedy.contains("systemctl restart pos-front"), "{remedy}");
     if !Path::new("/run/pos-front").exists() {
         let (found, _) = findings(&shop.config()).await;
@@ -487,7 +488,7 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     has(&read(&output).0, "note", "its clock says 2025-01-31 12:34");
     let aside = String::from_utf8(output.stderr).unwrap();
     for probe in ["config", "disk", "journal", "clock", "gateway", "reader", "printer", "till", "service"] {
-        assert!(aside.contains(&format!("looking at: {probe}\n")), "{aside}");
+        assert!(aside.contains(&format!("checking: {probe}\n")), "{aside}");
     }
     let output = doctor(Path::new("/nowhere/config.toml"), &[]).await;
     let text = String::from_utf8(output.stdout).unwrap();

@@ -99,7 +99,7 @@ async fn without_an_agent_it_says_so_and_waits_only_as_long_as_it_was_told() {
     let output = board.health(&["--wait", "1", "--json"]).await;
     assert_eq!(code(&output), 69);
     let progress = String::from_utf8(output.stderr).unwrap();
-    assert!(progress.contains("waiting, ") && progress.contains("no daemon at"), "{progress}");
+    assert!(progress.contains("waiting, ") && progress.contains("no agent answers at"), "{progress}");
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["healthy"], check(&found, "agent").0), (&false.into(), "bad"));
     for wrong in [&["--wait", "soon"][..], &["--wait", "-1"], &["--wait", "3601"], &["--wait"], &["reader"]] {
@@ -147,7 +147,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
     let output = board.health(&["--wait", "1"]).await;
     let (said, progress) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(
-        said.contains("reader   BAD") && progress.contains("left: reader: answered the program before"),
+        said.contains("reader   BAD") && progress.contains("left: reader: answered the previous program"),
         "{said}{progress}"
     );
     // A restart does not change this, also after a kill.

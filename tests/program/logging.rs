@@ -45,7 +45,7 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(!desk.log().contains("DEBUG"), "{}", desk.log());
     let output = desk.verb(&["log-level", "debug", "--for", "2h"]).await;
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "debug for 2 h, then as the program was started\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "debug for 2 h, then the level of the start\n");
     let status = desk.counter.status().await;
     let logging = status.logging.unwrap();
     assert!(logging.level.as_str() == "debug" && (7000..=7200).contains(&logging.left_s), "{logging:?}");
@@ -56,20 +56,20 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     desk.counter.post("/v1/sales/one/cancel").await;
     desk.counter.until_ended("one").await;
     let log = desk.log();
-    assert!(log.contains("DEBUG") && log.contains("the log was changed") && log.contains("by=user "), "{log}");
+    assert!(log.contains("DEBUG") && log.contains("the log level was changed") && log.contains("by=user "), "{log}");
     // A second change of the level, which ends automatically.
     let output = desk.verb(&["log-level", "trace", "--for", "1s", "--json"]).await;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"level\":\"trace\",\"leftS\":1}\n");
     desk.counter.until_status("the log as it was", |status| status.logging.is_none()).await;
     let log = desk.log();
-    let (_, after) = log.split_once("as the program was started again").unwrap();
+    let (_, after) = log.split_once("the log level is again that of the start").unwrap();
     desk.counter.until_ready().await;
     desk.counter.begin("two", "12.34").await;
     desk.counter.post("/v1/sales/two/cancel").await;
     desk.counter.until_ended("two").await;
     let log = desk.log();
     assert!(!after.contains("DEBUG"), "{after}");
-    let (_, after) = log.split_once("as the program was started again").unwrap();
+    let (_, after) = log.split_once("the log level is again that of the start").unwrap();
     assert!(after.contains("sale=2") && !after.contains("DEBUG") && !after.contains("TRACE"), "{after}");
     // And a level that ends immediately, by a verb.
     assert!(desk.verb(&["log-level", "info"]).await.status.success());

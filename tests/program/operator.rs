@@ -80,7 +80,7 @@ fn without_the_agent_the_journal_is_changed_and_its_chain_says_who_did_it() {
     assert_eq!((code(&added), said(&added).trim()), (0, "Anna was added"));
     let again = operator(&["add", "anna", "--role", "technician", "--pin-stdin"], PIN);
     assert_eq!(code(&again), 65, "{again:?}");
-    for (pin, why) in [("1234", "among the first"), ("12a4", "4 to 12 digits"), ("", "stopped")] {
+    for (pin, why) in [("1234", "too easy to guess"), ("12a4", "4 to 12 digits"), ("", "stopped")] {
         let refused = operator(&["pin", "Anna", "--pin-stdin"], pin);
         assert!(code(&refused) != 0 && said(&refused).contains(why), "{refused:?}");
     }

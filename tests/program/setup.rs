@@ -174,7 +174,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let names: Vec<_> = site.files().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["config.toml", "config.toml.old", "gateway-ca.pem", "gateway-token"], "a token is not copied");
-    assert!(text(&output).contains("write what you need of it into the new: till\n"), "{}", text(&output));
+    assert!(text(&output).contains("add what you need to the new one: till\n"), "{}", text(&output));
     let config = config::load(&site.config()).unwrap();
     assert_eq!((config.terminal.currency.as_str(), config.terminal.id.as_str()), ("CHF", "12345678"));
     assert_eq!(fs::read_to_string(site.path("etc/config.toml.old")).unwrap(), edited);
@@ -194,7 +194,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
         ("--ca-file", "/etc/passwd", "--ca-file: /etc/passwd: "),
         ("--printer", "lp0", "--printer: must be the path of a serial line"),
         ("--mode", "testing", "possible values"),
-        ("--board", "toaster", "no board is called toaster"),
+        ("--board", "toaster", "there is no board toaster"),
         ("--columns", "40", "--columns: must be 32, 42 or 48"),
         ("--reader", "ttyACM0", "--reader: must be the path of a serial line"),
         ("--token-file", "/etc/passwd", "--token-file: /etc/passwd: must hold one line"),
@@ -213,7 +213,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     // There is no terminal, and --yes is missing.
     let output = run(good.iter().filter(|word| *word != "--yes").cloned().collect(), token).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
-    assert!(text(&output).contains("nobody can be asked here; give --yes"), "{}", text(&output));
+    assert!(text(&output).contains("setup cannot ask questions here; give --yes"), "{}", text(&output));
     assert_eq!(site.files(), []);
 }
 
@@ -287,7 +287,7 @@ async fn a_running_agent_is_not_disturbed() {
     ];
     let output = run(with(&[], &arguments), "").await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("no port is asked"), "{}", text(&output));
+    assert!(text(&output).contains("no port is checked"), "{}", text(&output));
     assert!(text(&output).contains("systemctl restart pos-agent"), "{}", text(&output));
     assert_eq!(counter.told_to_reader(), before, "the reader was spoken to");
     counter.sell("r-1", "12.34", "chip-pin", pos_sim::reader::CardEntry::Insert).await;
@@ -408,7 +408,7 @@ fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Line 2", "1 Market Street");
     terminal.answers("Line 3", "");
     terminal.answers("Currency [EUR]", "");
-    terminal.answers("Greatest amount of one payment, or none [5000.00]", "");
+    terminal.answers("Maximum amount of one payment, or none [5000.00]", "");
     terminal.answers("Address of the gateway", &site.shop.gateway.base_url());
     terminal.answers("Entity id", site.shop.gateway.entity_id());
     terminal.answers("File with the CA", "/nowhere.pem");
@@ -439,8 +439,8 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.until("M000-MPI");
         terminal.answers("The reader's port", "");
         terminal.answers("The printer's port", &site.shop.printer.place());
-        terminal.answers("Characters on a line of the printer", "");
-        terminal.answers("Connect a till: zvt, nexo, page (the cashier's page alone), or none [none]", "");
+        terminal.answers("Characters per line of the printer", "");
+        terminal.answers("Connect a till: zvt, nexo, page (only the cashier's page), or none [none]", "");
         terminal.until("port = ");
         assert!(terminal.shows_what_is_typed());
         assert_eq!(site.files(), [], "nothing is written before the last answer");
@@ -476,21 +476,21 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.types("0123456789abcdef\r");
         terminal.answers("live, or a test system", "external");
         terminal.until("there is no serial port here: none of /nowhere/reader, /dev/serial/by-id/*");
-        terminal.until("connect the reader, switch it on and begin again; or give its port (--reader)");
+        terminal.until("connect the reader, switch it on and start again; or give its port (--reader)");
         terminal.answers("The reader's port", "ttyS0");
         terminal.until("must be the path of a serial line");
         terminal.answers("The reader's port", "/nowhere/reader");
         terminal.until("check the reader's power and cable, or give another port");
-        terminal.answers("Write this port all the same?", "");
+        terminal.answers("Write this port anyway?", "");
         terminal.answers("The reader's port", &other_device);
         terminal.until("no Miura reader answers there; another device has this port");
-        terminal.answers("Write this port all the same?", "no");
+        terminal.answers("Write this port anyway?", "no");
         terminal.answers("The reader's port", "tcp://127.0.0.1:1");
         terminal.until("check the reader's power and cable");
-        terminal.answers("Write this port all the same?", "yes");
+        terminal.answers("Write this port anyway?", "yes");
         // One port has one device.
         terminal.answers("The printer's port", "tcp://127.0.0.1:1");
-        terminal.until("is the port of the reader too");
+        terminal.until("is also the port of the reader");
         terminal.answers("The printer's port", "none");
         terminal.answers("Connect a till", "none");
         terminal.answers("Write this to", "no");

@@ -671,7 +671,7 @@ mod chip {
                 ! 1 no-card NoKeyLeft
                 > P2PE STATUS
                 < 6D00
-                ! unready restarting it did not say which keys it holds
+                ! unready restarting it did not report its keys
                 > ABORT",
         );
     }
@@ -1345,10 +1345,7 @@ mod stripe {
                 "E115DFAE0403AABBCCDFAE050AFFFF0102628D120000019000",
                 "! 1 no-card Unreadable { cause: \"its PIN block is malformed\" }\n ! idle".to_owned(),
             ),
-            (
-                "9F22",
-                "! unready restarting the reader has lost what it was doing (terminal not ready)\n > ABORT".to_owned(),
-            ),
+            ("9F22", "! unready restarting the reader lost its state (terminal not ready)\n > ABORT".to_owned()),
             ("9F0F", "! 1 no-card Unreadable { cause: \"invalid parameter\" }\n ! idle".to_owned()),
         ] {
             let pin = online_pin("120");
@@ -1675,7 +1672,7 @@ mod line {
             "{ARMED} 12 < {{E4}}
                 ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
             312 tick
-                ! unready restarting no answer of the host for the card
+                ! unready restarting no answer from the gateway for the card
                 reopen 0.5"
         ));
     }

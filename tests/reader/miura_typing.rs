@@ -261,7 +261,7 @@ mod manual {
         for (answer, why) in [
             ("9F41", "CancelledAtReader"),
             ("9F42", "TimedOut"),
-            ("9F14", "Unreadable { cause: \"what was typed is no card number or date\" }"),
+            ("9F14", "Unreadable { cause: \"the typed value is not a card number or date\" }"),
             ("9FED", "Unreadable { cause: \"the reader does not allow it\" }"),
         ] {
             play_with(

@@ -113,7 +113,7 @@ fn a_file_of_ones_own_is_read_and_its_mistakes_are_named() {
     let error = load(name).unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("speed") && error.contains("pos-agent boards"), "{error}");
     assert!(load("/nowhere/board.toml").unwrap_err().to_string().contains("cannot be read"));
-    assert!(load("toaster").unwrap_err().to_string().contains("no board is called toaster"));
+    assert!(load("toaster").unwrap_err().to_string().contains("there is no board toaster"));
 }
 
 /// Checks that the README has a table of facts, each with a source, and that it contains the values of the board file.

@@ -99,7 +99,7 @@ async fn a_pin_and_what_is_kept_of_it_are_said_nowhere() {
     stop(&mut agent).await;
     let log = log.await.unwrap();
     let text = String::from_utf8_lossy(&log);
-    assert!(text.contains("a wrong name or PIN") && text.contains("an operator has another PIN"), "{text}");
+    assert!(text.contains("a wrong name or PIN") && text.contains("an operator's PIN was changed"), "{text}");
     outputs.push(("the log".to_owned(), log));
 
     let key = counter.shop.folder().join("journal.db.pin-key");

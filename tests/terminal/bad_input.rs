@@ -128,8 +128,8 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("negative", "-5.00", "EUR", 64, 422, "amount", "the amount is negative"),
     ("too large for the gateway", "10000000000.00", "EUR", 64, 422, "amount", "too large; at most 10 digits"),
     ("too large for a number", "184467440737095516.16", "EUR", 64, 422, "amount", "too large"),
-    ("three decimals", "12.345", "EUR", 64, 422, "amount", "2 decimals, this one has 3"),
-    ("decimals where there are none", "12.00", "JPY", 64, 422, "amount", "0 decimals, this one has 2"),
+    ("three decimals", "12.345", "EUR", 64, 422, "amount", "2 decimals, but this one has 3"),
+    ("decimals where there are none", "12.00", "JPY", 64, 422, "amount", "0 decimals, but this one has 2"),
     (
         "another currency than the terminal's",
         "12.34",
@@ -159,17 +159,17 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
 
 /// Amounts that people may type and programs must not write.
 const AMOUNTS_OF_PEOPLE: &[(&str, &str, &str, &str)] = &[
-    ("one decimal", "12.3", "EUR", "EUR amounts have 2 decimals, this one has 1"),
+    ("one decimal", "12.3", "EUR", "EUR amounts have 2 decimals, but this one has 1"),
     ("a comma", "12,34", "EUR", "not a number; write it as 12.34"),
     ("two decimals where there are three", "1.23", "KWD", "KWD amounts have 3 decimals"),
 ];
 
 /// Amounts that can be read in two ways.
 const AMOUNTS_OF_NOBODY: &[(&str, &str)] = &[
-    ("1,000", "EUR amounts have at most 2 decimals, this one has 3; write one thousand as 1000"),
+    ("1,000", "EUR amounts have at most 2 decimals, but this one has 3; write one thousand as 1000"),
     ("1.000", "EUR amounts have at most 2 decimals"),
     ("1,000.00", "more than one point or comma"),
-    ("1.000,00", "write it without separators between thousands, as 1000.00"),
+    ("1.000,00", "write it without thousands separators, as 1000.00"),
     ("1 000", "not a number"),
 ];
 
@@ -326,7 +326,7 @@ async fn a_request_that_is_not_as_documented_is_refused() {
     let huge = json!({"reference": huge, "amount": "12.34"}).to_string();
     let mut lines = REQUESTS.to_vec();
     lines.push(("a reference of 65 characters", &long, 422, "reference", "1 to 64 printable"));
-    lines.push(("a body of 65 KiB", &huge, 413, "too-large", "larger than 65536 bytes"));
+    lines.push(("a body of 65 KiB", &huge, 413, "too-large", "exceeds 65536 bytes"));
     for (what, body, status, code, message) in lines {
         let (answered, body) = counter.post_sale(body).await;
         assert_eq!((answered, &body["code"]), (status, &json!(code)), "{what}: {body}");
@@ -460,7 +460,7 @@ const ANSWERS: &[Line] = &[
     line("garbage",                        as_it_is, "10.66", TAP,  "answer-unclear",      Reversed, 5, NOTHING),
     line("half a JSON",                    as_it_is, "10.67", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("ten megabytes",                  as_it_is, "10.68", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
-    line("a code that no list knows",      as_it_is, "10.69", TAP,  "code-unknown",        Reversed, 5, NOTHING),
+    line("an unlisted code",      as_it_is, "10.69", TAP,  "code-unknown",        Reversed, 5, NOTHING),
     line("silence before it is processed", hurried,  "10.70", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
     line("silence after it is processed",  hurried,  "10.71", CHIP, "gateway-no-answer",           Reversed, 5, NOTHING),
     line("cut before it is processed",     as_it_is, "10.72", CHIP, "gateway-no-answer",           Open, 3, NOTHING),

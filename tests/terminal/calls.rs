@@ -225,8 +225,8 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
 async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     let counter = Counter::open().await;
     for (parameters, says) in [
-        (json!({"amount": "1.00"}), "amount: the terminal says this itself"),
-        (json!({"pos.entryMode": "ICC"}), "pos.entryMode: the terminal says this itself"),
+        (json!({"amount": "1.00"}), "amount: the terminal sets this itself"),
+        (json!({"pos.entryMode": "ICC"}), "pos.entryMode: the terminal sets this itself"),
         (json!({"merchantMemmo": "a longer text"}), "did you mean merchantMemo?"),
         (json!({"cart.items[1001].name": "Tea"}), "cart.items[1001].name"),
         (json!({"customParameters": {"ab": "x"}}), "customParameters[ab]"),
@@ -252,42 +252,42 @@ async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
 /// this call.
 const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("sale", "numberOfCaptures", "3", "reservations"),
-    ("sale", "sequence", "FINAL", "refers to a payment"),
+    ("sale", "sequence", "FINAL", "refund of a payment"),
     ("sale", "overrideHolder", "true", "stored card"),
-    ("sale", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
-    ("sale", "Authorization", "Bearer 4711abcdefghij", "the terminal says this itself"),
-    ("sale", "card.number", "4111111111111119", "the terminal says this itself"),
-    ("sale", "<wallet_a>.paymentToken", "4711abcdefghij", "a card pays"),
-    ("sale", "job.hour", "8-18", "no subscription"),
-    ("sale", "integrity", "true", "no page"),
+    ("sale", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("sale", "Authorization", "Bearer 4711abcdefghij", "the terminal sets this itself"),
+    ("sale", "card.number", "4111111111111119", "the terminal sets this itself"),
+    ("sale", "<wallet_a>.paymentToken", "4711abcdefghij", "only card payments"),
+    ("sale", "job.hour", "8-18", "cannot set up subscriptions"),
+    ("sale", "integrity", "true", "web page"),
     ("sale", "limit", "100", "of query"),
     ("sale", "date.from", "2026-01-01", "of report, query"),
     ("sale", "ReasonCode", "000.100.201", "unknown"),
-    ("pre-authorisation", "sequence", "FINAL", "refers to a payment"),
+    ("pre-authorisation", "sequence", "FINAL", "refund of a payment"),
     ("pre-authorisation", "overrideHolder", "true", "stored card"),
     ("credit", "numberOfCaptures", "3", "reservations"),
-    ("credit", "sequence", "FINAL", "refers to a payment"),
-    ("by-registration", "createRegistration", "true", "payment data of its own"),
+    ("credit", "sequence", "FINAL", "refund of a payment"),
+    ("by-registration", "createRegistration", "true", "their own payment data"),
     ("by-registration", "numberOfCaptures", "3", "reservations"),
-    ("by-registration", "sequence", "FINAL", "refers to a payment"),
-    ("by-registration", "card.number", "4111111111111119", "the terminal says this itself"),
-    ("by-registration", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
-    ("by-registration", "job.hour", "8-18", "no subscription"),
-    ("capture", "createRegistration", "true", "payment data of its own"),
+    ("by-registration", "sequence", "FINAL", "refund of a payment"),
+    ("by-registration", "card.number", "4111111111111119", "the terminal sets this itself"),
+    ("by-registration", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("by-registration", "job.hour", "8-18", "cannot set up subscriptions"),
+    ("capture", "createRegistration", "true", "their own payment data"),
     ("capture", "numberOfCaptures", "3", "reservations"),
     ("capture", "overrideHolder", "true", "stored"),
-    ("capture", "card.holder", "Jane Jones", "the terminal says this itself"),
+    ("capture", "card.holder", "Jane Jones", "the terminal sets this itself"),
     ("capture", "job.hour", "8-18", "of schedule"),
-    ("refund", "createRegistration", "true", "payment data of its own"),
-    ("refund", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
-    ("reversal", "createRegistration", "true", "payment data of its own"),
+    ("refund", "createRegistration", "true", "their own payment data"),
+    ("refund", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("reversal", "createRegistration", "true", "their own payment data"),
     ("reversal", "numberOfCaptures", "3", "reservations"),
-    ("increment", "createRegistration", "true", "payment data of its own"),
-    ("increment", "sequence", "FINAL", "refers to a payment"),
-    ("increment", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal says this itself"),
-    ("increment", "standingInstruction.industryPractice", "INCREMENTAL_AUTH", "the terminal says this itself"),
+    ("increment", "createRegistration", "true", "their own payment data"),
+    ("increment", "sequence", "FINAL", "refund of a payment"),
+    ("increment", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("increment", "standingInstruction.industryPractice", "INCREMENTAL_AUTH", "the terminal sets this itself"),
     ("reauthorisation", "overrideHolder", "true", "stored"),
-    ("reauthorisation", "standingInstruction.industryPractice", "REAUTHORIZATION", "the terminal says this itself"),
+    ("reauthorisation", "standingInstruction.industryPractice", "REAUTHORIZATION", "the terminal sets this itself"),
 ];
 
 /// Returns a transaction of a kind with one parameter, flat or nested.
@@ -356,7 +356,7 @@ async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_
     ] {
         let (status, code, message) = counter.refused(with_parameter(kind, parameter, value, false)).await;
         assert_eq!((status, code.as_str()), (422, "parameter"), "{kind} {parameter}: {message}");
-        assert!(message.contains(parameter) && message.contains("this gateway does not take it"), "{message}");
+        assert!(message.contains(parameter) && message.contains("this gateway does not accept it"), "{message}");
         assert!(!message.contains(value), "{message}");
     }
     assert!(counter.kept().is_empty(), "a transaction was recorded");

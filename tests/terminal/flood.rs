@@ -83,7 +83,7 @@ async fn is_said(counter: &Counter, what: &str) {
     let floods = |status: &StatusView| status.needs(Attention::ReaderFlooding);
     let status = counter.until_status(&format!("{what}: that it floods"), floods).await;
     assert!(!status.ready && status.reader.state == ReaderState::Flooding, "{what}: {status:?}");
-    assert!(status.reader.text.contains("sends without end and is not listened to"), "{what}: {status:?}");
+    assert!(status.reader.text.contains("sends data without end and is ignored"), "{what}: {status:?}");
 }
 
 #[tokio::test]

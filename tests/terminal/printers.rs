@@ -151,7 +151,7 @@ async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() 
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     let (code, body) = counter.post_json("/v1/printer/lines", voucher).await;
     assert_eq!((code, body["code"].as_str()), (503, Some("printer")), "{body}");
-    let why = "out of paper: put a roll in; nothing of it was printed";
+    let why = "out of paper: put a roll in; nothing was printed";
     assert!(body["detail"].as_str().unwrap().contains(why), "{body}");
     counter.shop.printer.set_sensors(Sensors::default());
 
@@ -209,7 +209,7 @@ async fn codes_of_a_till_are_drawn_by_the_printer_and_what_it_would_pass_over_is
         assert!(body["detail"].as_str().unwrap().contains(says), "{body}");
     }
     let (status, body) = print(json!([{ "code": "ean-8", "text": "96385074", "value": "x" }])).await;
-    assert!(status == 400 && body["detail"].as_str().unwrap().contains("leave value out"), "{body}");
+    assert!(status == 400 && body["detail"].as_str().unwrap().contains("omit value"), "{body}");
     let (status, body) = print(json!([code("aztec", "1")])).await;
     assert_eq!((status, body["field"].as_str()), (400, Some("lines[0].code")), "{body}");
     // Only the first one is on paper, and the printer understood all of it.

@@ -71,7 +71,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     assert_eq!(marks(&counter).len(), 1, "{:?}", marks(&counter));
     let report = doctor(&counter).await;
     assert!(
-        report.contains("its configuration: ARQCDOL.CFG 1, TCDOL.CFG 1") && !report.contains("not as before"),
+        report.contains("its configuration: ARQCDOL.CFG 1, TCDOL.CFG 1") && !report.contains("the reader changed"),
         "{report}"
     );
 
@@ -109,7 +109,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     let is_other = |status: &StatusView| status.reader.changed.as_deref() == Some(other);
     counter.until_status("another reader", is_other).await;
     let report = doctor(&counter).await;
-    assert!(report.contains("the reader was not as before at 20") && report.contains(other), "{report}");
+    assert!(report.contains("the reader changed at 20") && report.contains(other), "{report}");
     let shown = counter.verb(&["status"]).await.unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("configuration ARQCDOL.CFG 1, TCDOL.CFG 2") && shown.contains(other), "{shown}");

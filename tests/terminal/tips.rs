@@ -69,7 +69,7 @@ async fn a_tip_that_cannot_be_is_refused_before_the_card() {
     for (amount, tip, said) in [
         ("5.00", "5.01", "more than the amount of 5.00 EUR"),
         ("15.00", "5.01", "amount and tip together"),
-        ("5.00", "0.00", "leave it out for none"),
+        ("5.00", "0.00", "omit it for no tip"),
         ("5.00", "-1.00", "tip: "),
         ("5.00", "1.001", "tip: "),
         ("5.00", "5%", "tip: "),

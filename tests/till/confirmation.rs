@@ -180,7 +180,7 @@ async fn what_no_till_can_confirm_is_refused_by_name() {
         ),
         (
             json!({ "reference": "R1", "amount": "1.00", "onSilence": "keep" }),
-            "onSilence: goes with \"confirm\":\"till\"",
+            "onSilence: allowed only with \"confirm\":\"till\"",
         ),
     ] {
         let answer = counter.ask(body).await;

@@ -281,7 +281,7 @@ async fn over_http_they_are_served_where_that_is_set() {
         let answer = exchange(TcpStream::connect(shop.http).await.unwrap(), &get("/v1/metrics", &token)).await;
         assert_eq!(answer.0, expected, "{metrics} {rights:?}: {}", answer.2);
         if !metrics {
-            assert!(answer.2.contains("write metrics = true into [till]"), "{}", answer.2);
+            assert!(answer.2.contains("set metrics = true in [till]"), "{}", answer.2);
         }
         // Without a token it is refused as usual.
         let answer = exchange(TcpStream::connect(shop.http).await.unwrap(), &get("/v1/metrics", "")).await;
@@ -303,5 +303,5 @@ async fn metrics_without_a_token_that_may_read_them_is_a_fault_of_the_configurat
     assert_eq!(check(&on), Ok(()));
     let without = on.replace("[[till.token]]\n", "[[till.token]]\nrights = [\"read\"]\n");
     let said = check(&without).unwrap_err();
-    assert!(said.contains("till.metrics: would serve nobody") && said.contains("rights = [\"totals\"]"), "{said}");
+    assert!(said.contains("till.metrics: has no effect") && said.contains("rights = [\"totals\"]"), "{said}");
 }

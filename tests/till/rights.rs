@@ -474,7 +474,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(verb("verify").await.contains("as it was written"));
+    assert!(verb("verify").await.contains("unaltered"));
     let export = verb("export").await;
     let lines: Vec<Value> = export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let [program, till, _] = &lines[..] else { panic!("{export}") };

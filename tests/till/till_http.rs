@@ -251,9 +251,9 @@ async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
             "tip: invalid type: floating point `1.0`, expected a string",
         ),
         (r#"{"reference":"r","amount":"1.00","tip":"-1.00"}"#, 422, "amount", "tip: "),
-        (r#"{"reference":"r","amount":"1.00","tip":"0.00"}"#, 422, "amount", "leave it out for none"),
+        (r#"{"reference":"r","amount":"1.00","tip":"0.00"}"#, 422, "amount", "omit it for no tip"),
         (r#"{"reference":"r","amount":"1.00","tip":"0.505"}"#, 422, "amount", "tip: "),
-        (r#"{"reference":"r","amount":"1.00","tip":"10%"}"#, 422, "amount", "write \"ask\", or an amount"),
+        (r#"{"reference":"r","amount":"1.00","tip":"10%"}"#, 422, "amount", "write \"ask\" or an amount"),
         (
             r#"{"reference":"r","kind":"refund","of":"s","amount":"1.00","tip":"0.50"}"#,
             400,
@@ -466,11 +466,11 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     assert_eq!(wanted(&mut shop).wish.of, Some(EarlierName::Payment(PaymentId::new("p"))));
     // Only one of them, and a whole number.
     for (named, words) in [
-        (r#""of":"o","number":17"#, "of, number and payment: give one of them"),
-        (r#""number":17,"payment":"p""#, "of, number and payment: give one of them"),
-        (r#""of":"o","payment":"p""#, "of, number and payment: give one of them"),
+        (r#""of":"o","number":17"#, "of, number and payment: give only one of them"),
+        (r#""number":17,"payment":"p""#, "of, number and payment: give only one of them"),
+        (r#""of":"o","payment":"p""#, "of, number and payment: give only one of them"),
         (r#""till":"till-2""#, "of: a refund needs it"),
-        (r#""number":17,"till":"till-2""#, "till: goes with of"),
+        (r#""number":17,"till":"till-2""#, "till: allowed only with of"),
         (r#""number":"17""#, "number: "),
         (r#""number":-1"#, "number: "),
         (r#""number":1.5"#, "number: "),

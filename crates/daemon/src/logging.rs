@@ -38,10 +38,10 @@ pub enum Error {
         cause: String,
     },
     /// Another part of this process already has a log.
-    #[error("the log of this process was begun already")]
+    #[error("the log of this process was already started")]
     Begun(#[from] TryInitError),
     /// The log was begun elsewhere.
-    #[error("the log of this process is not the agent's to change")]
+    #[error("the agent cannot change the log of this process")]
     NotOurs,
 }
 

@@ -33,8 +33,8 @@ pub struct Sockets {
 pub enum SocketsError {
     /// A second socket of the same kind.
     #[error(
-        "systemd gives a second {kind} socket; one ListenStream= in pos-agent.socket and one in pos-agent-http.socket are what \
-         this program can use"
+        "systemd passes a second {kind} socket; this program uses one ListenStream= in pos-agent.socket and one in \
+         pos-agent-http.socket"
     )]
     Second {
         /// The kind: `Unix` or `TCP`.
@@ -42,7 +42,7 @@ pub enum SocketsError {
     },
     /// A socket that is neither a Unix nor an IPv4 stream socket.
     #[error(
-        "systemd gives something else than a Unix socket or a TCP socket of IPv4 (number {number}): {cause}; correct \
+        "systemd passes something other than a Unix socket or an IPv4 TCP socket (number {number}): {cause}; correct \
          ListenStream= of pos-agent.socket and pos-agent-http.socket"
     )]
     Strange {
@@ -97,7 +97,7 @@ impl Notify {
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
         Self::to(&name).unwrap_or_else(|error| {
-            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used, systemd will not hear that the agent is ready");
+            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used; systemd does not learn that the agent is ready");
             Self(None)
         })
     }

@@ -18,9 +18,8 @@ pub fn refused(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::PermissionDenied {
         return error;
     }
-    let why = format!(
-        "{error}; the device must belong to the agent's user, by 70-pos-agent.rules or a udev rule of the board"
-    );
+    let why =
+        format!("{error}; the device must belong to the agent's user; use 70-pos-agent.rules or another udev rule");
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 

@@ -21,9 +21,9 @@ const BY_HAND: &str = "packages/licences";
 
 /// The part of the list that Cargo does not know.
 const BESIDE_THE_PACKAGES: &str = "\
-Beside these packages the programs hold:
+In addition to these packages the programs hold:
   SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
-  Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html beside this one
+  Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html next to this one
 ";
 
 /// The reason why there is no list.
@@ -35,11 +35,11 @@ pub(crate) enum Error {
     File { file: PathBuf, error: io::Error },
     #[error("cargo {verb} failed: {said}")]
     Cargo { verb: &'static str, said: String },
-    #[error("what cargo metadata says cannot be read: {0}")]
+    #[error("the output of cargo metadata cannot be read: {0}")]
     Metadata(#[from] serde_json::Error),
-    #[error("cargo tree lists {0}, and cargo metadata does not")]
+    #[error("cargo tree lists {0}, but cargo metadata does not")]
     Unknown(String),
-    #[error("no licence text comes with {}: put each into {BY_HAND}/NAME", .0.join(", "))]
+    #[error("no licence text for {}: put each into {BY_HAND}/NAME", .0.join(", "))]
     Missing(Vec<String>),
 }
 

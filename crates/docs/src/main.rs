@@ -97,7 +97,7 @@ fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     if check {
         let file = file.display();
         let run = format!("cargo run --package pos-docs -- openapi {file}");
-        return Err(format!("{file}: not as the program is; run: {run}").into());
+        return Err(format!("{file}: does not match the program; run: {run}").into());
     }
     Ok(fs::write(file, text)?)
 }

@@ -52,9 +52,10 @@ pub(super) fn update(folder: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     }
     if check && !stale.is_empty() {
         let pages = stale.join(", ");
-        return Err(
-            format!("{pages}: not as the program is; run: cargo run --package pos-docs -- manual docs/src").into()
-        );
+        return Err(format!(
+            "{pages}: does not match the program; run: cargo run --package pos-docs -- manual docs/src"
+        )
+        .into());
     }
     Ok(())
 }

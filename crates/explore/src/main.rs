@@ -132,14 +132,14 @@ fn graph(found: &Explored) -> Vec<String> {
     let is_told = |((from, to), by): &(&(String, String), &Move)| {
         from != "dark" && to != "dark" && !matches!(by.what, What::Boots(_) | What::DiskIsBack(_))
     };
-    let head = ["| it stands | then | when |".to_owned(), "|---|---|---|".to_owned()];
+    let head = ["| state | then | when |".to_owned(), "|---|---|---|".to_owned()];
     head.into_iter().chain(found.ways.iter().filter(is_told).map(row)).collect()
 }
 
 impl Report {
     fn tell(&mut self, name: &str, found: &Explored, began: Instant, ways: bool) {
         let ends: Vec<String> = found.ends.iter().map(|(end, (states, _))| format!("{end} {states}")).collect();
-        let short = if found.is_cut_short { " NOT ALL OF IT WAS SEEN" } else { "" };
+        let short = if found.is_cut_short { " NOT COMPLETELY EXPLORED" } else { "" };
         let Explored { states, transitions, depth, .. } = found;
         let seconds = began.elapsed().as_secs();
         let ends = ends.join(", ");
@@ -207,6 +207,6 @@ mod tests {
             most: 100,
         };
         let report = lives(&shapes::ALL[0], &arguments);
-        assert!(!report.is_whole && report.rows[0].ends_with("NOT ALL OF IT WAS SEEN"), "{:?}", report.rows);
+        assert!(!report.is_whole && report.rows[0].ends_with("NOT COMPLETELY EXPLORED"), "{:?}", report.rows);
     }
 }

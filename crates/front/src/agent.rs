@@ -105,13 +105,13 @@ pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
     /// The agent is not reachable; nothing was sent.
-    #[error("the agent is not there ({0}); systemctl status pos-agent")]
+    #[error("the agent is not running ({0}); systemctl status pos-agent")]
     Down(io::Error),
     /// The request was sent; it is unknown whether it was carried out.
-    #[error("the agent gave no answer")]
+    #[error("the agent did not answer")]
     NoAnswer,
     /// The front already has as many requests in progress as the agent allows.
-    #[error("as many requests are under way as the agent allows; ask again in a second")]
+    #[error("the agent has its maximum of open requests; ask again in a second")]
     Full,
 }
 
@@ -268,7 +268,7 @@ impl Agent {
                 }
                 Ok(Heard::Refused { status, body }) => {
                     let said = String::from_utf8_lossy(&body[..body.len().min(500)]).into_owned();
-                    tracing::warn!(%status, said, "the agent is there and refuses the front");
+                    tracing::warn!(%status, said, "the agent is running but refuses the front");
                     self.stands(true, now());
                     sleep(REFUSED_AGAIN).await;
                     continue;
@@ -315,8 +315,8 @@ impl Agent {
             changed
         });
         match (changed, up) {
-            (true, true) => tracing::info!(socket = %self.client.socket().display(), "the agent is there"),
-            (true, false) => tracing::warn!(socket = %self.client.socket().display(), "the agent is not there"),
+            (true, true) => tracing::info!(socket = %self.client.socket().display(), "the agent is running"),
+            (true, false) => tracing::warn!(socket = %self.client.socket().display(), "the agent is not running"),
             (false, _) => {}
         }
     }
@@ -336,7 +336,7 @@ impl std::fmt::Display for NotNamed<'_> {
         let till = self.0;
         write!(
             f,
-            "the agent refuses the till {till}: write it into tills of the front's [[till.peer]] in the agent's config.toml"
+            "the agent refuses the till {till}: add it to tills of the front's [[till.peer]] in the agent's config.toml"
         )
     }
 }

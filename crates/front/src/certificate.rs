@@ -66,7 +66,7 @@ pub(crate) enum CertificateError {
     #[error(transparent)]
     State(#[from] StateError),
     /// The certificate cannot be made.
-    #[error("no certificate can be made: {0}; names in front.toml must be names of hosts or addresses")]
+    #[error("no certificate can be created: {0}; names in front.toml must be host names or addresses")]
     NotMade(#[from] rcgen::Error),
     /// The stored certificate cannot be served.
     #[error("the certificate cannot be served: {0}; remove ca.json and certificate.json from the state folder")]
@@ -143,10 +143,7 @@ impl HostCertificate {
             None => {
                 let ca = new_ca(now)?;
                 state.write(CA_FILE, &ca)?;
-                tracing::info!(
-                    fingerprint = ca.fingerprint()?,
-                    "a CA was made: tills and browsers have to be given it"
-                );
+                tracing::info!(fingerprint = ca.fingerprint()?, "a CA was created: install it in tills and browsers");
                 ca
             }
         };
@@ -164,7 +161,7 @@ impl HostCertificate {
             None => {
                 let own = signed(&ca, &purpose.common_name, names, now)?;
                 state.write(purpose.file, &own)?;
-                tracing::info!(names = names.join(" "), "the certificate was made");
+                tracing::info!(names = names.join(" "), "the certificate was created");
                 own
             }
         };

@@ -132,7 +132,7 @@ impl fmt::Display for Fault {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {cause}; give the right path with --config, or let this user read it", file.display())]
+    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read it", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -235,29 +235,29 @@ impl FrontConfig {
         for (key, addresses) in [("listen.https", &self.https), ("listen.http", &self.http)] {
             if addresses.len() > MOST_ADDRESSES {
                 let wrong = format!("{} addresses", addresses.len());
-                say(key, wrong, "name 8 at most; 0.0.0.0 stands for all that this board has");
+                say(key, wrong, "write 8 at most; 0.0.0.0 means all addresses of this board");
             }
         }
         for address in self.http.iter().filter(|address| !address.ip().is_loopback()) {
-            let wrong = format!("{address} is on a network, and what is sent there without TLS can be read by others");
-            say("listen.http", wrong, "name it in https, or use 127.0.0.1");
+            let wrong = format!("{address} is on a network, where others can read data sent without TLS");
+            say("listen.http", wrong, "write it in https, or use 127.0.0.1");
         }
         for name in self.names.iter().filter(|name| !is_host_name(name)) {
-            say("names", format!("{name:?} is neither a host's name nor an address"), "write it as \"kasse.local\"");
+            say("names", format!("{name:?} is neither a host name nor an address"), "write it as \"kasse.local\"");
         }
         for origin in self.origins.iter().filter(|origin| !is_origin(origin)) {
-            let wrong = format!("{origin:?} is no origin");
-            say("cors.origins", wrong, "write scheme, host and port alone, as \"https://till.example\"");
+            let wrong = format!("{origin:?} is not an origin");
+            say("cors.origins", wrong, "write only scheme, host and port, such as \"https://till.example\"");
         }
         for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
             say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
         }
         if self.tills.contains(&self.page.till) {
             let wrong = format!("{:?} is the page's own till", self.page.till);
-            say("tills", wrong, "give the page another one ([page] till), or do not let it be paired");
+            say("tills", wrong, "set another till for the page ([page] till), or remove this one");
         }
         if self.webhooks.len() > MOST_WEBHOOKS {
-            say("webhook", format!("{} of them", self.webhooks.len()), "name 4 at most");
+            say("webhook", format!("{} of them", self.webhooks.len()), "write 4 at most");
         }
         let others: Vec<&String> = self.tills.iter().chain([&self.page.till]).collect();
         for (key, (wrong, remedy)) in zvt::judge(&self.zvt, &others) {
@@ -271,7 +271,7 @@ impl FrontConfig {
         for webhook in &self.webhooks {
             let key = format!("webhook {:?}", webhook.name);
             if !is_till(&webhook.name) || !seen.insert(&webhook.name) {
-                say(&key, "name: not usable, or another one's".to_owned(), "give each a short name of its own");
+                say(&key, "name: not valid, or used twice".to_owned(), "give each its own short name");
             }
             if let Err((wrong, remedy)) = webhook.judge() {
                 say(&key, wrong, remedy);
@@ -301,14 +301,14 @@ impl WebhookConfig {
             "localhost" => true,
             host => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
         };
-        let remedy = "use https; http is for receivers on this board (127.0.0.1) alone";
+        let remedy = "use https; http is only for receivers on this board (127.0.0.1)";
         match url.scheme() {
             "https" => {}
             "http" if on_loopback => {}
             scheme => return Err((format!("url: {scheme} to {:?}", url.host_str().unwrap_or_default()), remedy)),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(("url: holds a password".to_owned(), "leave it out; the signature says who calls"));
+            return Err(("url: holds a password".to_owned(), "omit it; the signature identifies the caller"));
         }
         self.secret().map(|_| ())?;
         self.ca().map(|_| ())
@@ -318,18 +318,19 @@ impl WebhookConfig {
     pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
         let remedy =
-            "write it with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; the receiver has the same";
+            "create it with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; give it to the receiver";
         let text = secret_file(&self.secret_file).map_err(|error| {
             let told = error.to_string();
             (format!("secret-file: {}", told.split_once("; ").map_or(told.as_str(), |(wrong, _)| wrong)), remedy)
         })?;
-        crate::webhooks::signing_key(&text).ok_or_else(|| (wrong("is not whsec_ and 24 to 64 bytes in base64"), remedy))
+        crate::webhooks::signing_key(&text)
+            .ok_or_else(|| (wrong("is not whsec_ with 24 to 64 bytes in base64"), remedy))
     }
 
     /// Returns the CA in PEM form.
     pub(crate) fn ca(&self) -> Result<Option<Vec<u8>>, (String, &'static str)> {
         let Some(file) = &self.ca_file else { return Ok(None) };
-        let remedy = "name a file with the CA's certificate in PEM form";
+        let remedy = "set a file with the CA's certificate in PEM form";
         let wrong = |what: String| (format!("ca-file: {}: {what}", file.display()), remedy);
         let pem = fs::read(file).map_err(|error| wrong(error.to_string()))?;
         match reqwest::Certificate::from_pem_bundle(&pem) {
@@ -392,21 +393,21 @@ mod tests {
         for line in ["reserves = true", "reserves = false", "ignore = []", "ignore = [\"metadata.shop\"]"] {
             assert_eq!(judged(line), Ok(()), "{line}");
         }
-        let changes_what_is_paid = "is obeyed or refused: it changes what is paid";
+        let changes_what_is_paid = "cannot be ignored: it changes what is paid";
         for (line, key, wrong, remedy) in [
             ("reserves = \"yes\"", "nexo.till[1].reserves", "cannot be this string", "write true or false"),
             ("reserves = 1", "nexo.till[1].reserves", "cannot be this integer", "write true or false"),
-            ("reserve = true", "nexo.till[1].reserve", "is no key", ""),
+            ("reserve = true", "nexo.till[1].reserve", "is not a key", ""),
             ("ignore = \"a\"", "nexo.till[1].ignore", "cannot be this string", "write a list of texts"),
             ("ignore = [1]", "nexo.till[1].ignore", "cannot be this array", "write a list of texts"),
-            ("ignore = [\"\"]", "nexo.till \"n-1\": ignore", changes_what_is_paid, "leave it out"),
+            ("ignore = [\"\"]", "nexo.till \"n-1\": ignore", changes_what_is_paid, "omit it"),
             (
                 "ignore = [\"a\", \"manualCapture\"]",
                 "ignore: \"manualCapture\"",
                 changes_what_is_paid,
                 "reserves = true",
             ),
-            ("ignore = [\"split.api\"]", "ignore: \"split.api\"", changes_what_is_paid, "leave it out"),
+            ("ignore = [\"split.api\"]", "ignore: \"split.api\"", changes_what_is_paid, "omit it"),
         ] {
             let said = judged(line).unwrap_err();
             assert_eq!(said.lines().count(), 1, "{line}: {said}");
@@ -478,9 +479,9 @@ mod tests {
             "webhook[1].give-up-after-h",
             "http to \"till.example\"",
             "webhook[2].secret-file: is missing",
-            "not usable, or another one's",
+            "not valid, or used twice",
             "ftp",
-            "zvt \"counter\": till: \"counter\" is another one's name",
+            "zvt \"counter\": till: \"counter\" is used twice",
             "zvt \"counter\": listen: 0.0.0.0:20007 is open",
             "zvt \"z-1\": speed: 19200",
             "zvt \"z-1\": password-file: /nowhere",

@@ -56,7 +56,7 @@ pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
         fs::create_dir_all(folder)?;
     }
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another pos-front answers there; stop it"));
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another pos-front uses it; stop that one"));
     }
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -130,7 +130,7 @@ async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer
     let (pairings, now) = (&front.pairings, Instant::now());
     let asked = async {
         let body = timeout(PATIENCE, Limited::new(body, MOST).collect()).await.ok().and_then(Result::ok);
-        let body = body.ok_or_else(|| Problem::malformed("the body broke off"))?.to_bytes();
+        let body = body.ok_or_else(|| Problem::malformed("the body is incomplete"))?.to_bytes();
         serde_json::from_slice::<Asked>(&body).map_err(|error| Problem::malformed(error.to_string()))
     };
     let said = match (&head.method, head.uri.path()) {

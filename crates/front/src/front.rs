@@ -239,7 +239,7 @@ impl Front {
         path: &str,
     ) -> Result<Answer, Problem> {
         if asker.is_listed() {
-            return Err(Problem::forbidden("this is for the front's own page"));
+            return Err(Problem::forbidden("only the front's own page may use this"));
         }
         let session = cookie(request.headers());
         match (request.method(), path) {
@@ -300,10 +300,10 @@ impl Front {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = wrong.must_wait(whence, now) {
-            return Problem::too_many("too many wrong tokens came from this address", left.as_secs().max(1));
+            return Problem::too_many("this address sent too many wrong tokens", left.as_secs().max(1));
         }
         wrong.count(whence, now);
-        Problem::unauthorized("unauthorized", "this is no token of a paired till; pair it again: POST /front/pair")
+        Problem::unauthorized("unauthorized", "no paired till has this token; pair it again: POST /front/pair")
     }
 
     /// Asks the agent whether a session is valid.
@@ -329,7 +329,7 @@ impl Front {
         {
             let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(left) = sign_ins.must_wait(address, now) {
-                return Err(Problem::too_many("too many sign-ins came from this address", left.as_secs().max(1)));
+                return Err(Problem::too_many("this address sent too many sign-ins", left.as_secs().max(1)));
             }
             sign_ins.count(address, now);
         }
@@ -455,12 +455,12 @@ enum Token {
 /// Returns the page as the caller, when it needs no session or has one that the agent will check.
 fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
     if agent.up != Some(true) {
-        return Err(Problem::agent_down("the agent is not there; systemctl status pos-agent"));
+        return Err(Problem::agent_down("the agent is not running; systemctl status pos-agent"));
     }
     if may_do_without || session.is_some() {
         return Ok(Caller::Page { session });
     }
-    let detail = "here the page is for operators who are signed in: POST /front/session";
+    let detail = "here the page needs a signed-in operator: POST /front/session";
     Err(Problem::unauthorized("sign-in", detail))
 }
 

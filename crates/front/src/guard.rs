@@ -94,14 +94,14 @@ impl Guard {
     pub(crate) fn judge<B>(&self, request: &Request<B>, way: Way) -> Result<Asker, Problem> {
         let (uri, headers) = (request.uri(), request.headers());
         if uri.scheme().is_some() || uri.authority().is_some() || !uri.path().starts_with('/') {
-            return Err(Problem::malformed("this is no proxy: ask for a path alone"));
+            return Err(Problem::malformed("this is not a proxy: send only a path"));
         }
         let host = self.host(headers, way)?;
         let asker = self.asker(headers, uri.path(), &host, way.tls)?;
         let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
         let has_token = headers.contains_key(AUTHORIZATION);
         if changes && asker == Asker::Unsaid && !has_token && !is_pairing(uri.path()) {
-            return Err(Problem::forbidden("a request that changes something says its Origin, or has a till's token"));
+            return Err(Problem::forbidden("a request that changes something must have an Origin or a till's token"));
         }
         if request.method() == Method::POST && !is_json(headers) {
             let detail = "a POST needs \"Content-Type: application/json\"";
@@ -116,8 +116,8 @@ impl Guard {
             Problem::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "host",
-                "This is not the host that was asked for",
-                "this host is not known by that name; add it to names in front.toml, or use its address",
+                "This is not the requested host",
+                "this host does not have that name; add the name to names in front.toml, or use its address",
             )
         };
         let host = only(headers, &HOST).ok_or_else(strange)?.to_ascii_lowercase();
@@ -136,7 +136,7 @@ impl Guard {
 
     fn asker(&self, headers: &HeaderMap, path: &str, host: &str, tls: bool) -> Result<Asker, Problem> {
         let foreign = || {
-            Problem::forbidden("pages of other origins may not use the terminal; [cors] origins lists those that may")
+            Problem::forbidden("pages of this origin may not use the terminal; add it to [cors] origins to allow them")
         };
         let Some(given) = headers.get(ORIGIN) else {
             return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {

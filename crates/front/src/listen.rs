@@ -91,9 +91,7 @@ impl Listening {
         section: &str,
     ) -> Result<Self, String> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
-            format!(
-                "{address} cannot be listened on: {error}; stop the other program, or change {section} in front.toml"
-            )
+            format!("cannot listen on {address}: {error}; stop the other program, or change {section} in front.toml")
         })?;
         Ok(Self { listener, tls })
     }
@@ -115,7 +113,7 @@ impl Listening {
                         continue;
                     };
                     if !served.may_connect(peer) {
-                        tracing::warn!(%peer, "a connection from an address that is not in from of [nexo] was closed");
+                        tracing::warn!(%peer, "a connection was closed: its address is not in from of [nexo]");
                         continue;
                     }
                     // A connection without an address has already ended.

@@ -121,7 +121,7 @@ fn main() -> ExitCode {
     // This comes before the first key is read: no core dump contains a key, and no other program of this user reads it.
     let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     if let Err(error) = kept {
-        complain(&format!("others may look into this program's memory: {error}"));
+        complain(&format!("other programs may read this program's memory: {error}"));
     }
     // This fails only when a provider was already chosen, which happens nowhere else here.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -169,13 +169,13 @@ impl Pair {
         match self.verb {
             PairVerb::Open => {
                 let said = asked(&config, Method::POST, "/pair/open", &json!({}))?;
-                say(&format!("tills may ask for {} s; then: pos-front pair list", said["openForS"]));
+                say(&format!("tills may request pairing for {} s; then: pos-front pair list", said["openForS"]));
             }
             PairVerb::List => {
                 let said = asked(&config, Method::GET, "/pair", &json!({}))?;
                 match said["openForS"].as_u64() {
                     Some(left) => say(&format!("open for {left} s")),
-                    None => say("closed: pos-front pair open lets tills ask for five minutes"),
+                    None => say("closed: pos-front pair open lets tills request pairing for five minutes"),
                 }
                 for it in said["waiting"].as_array().into_iter().flatten() {
                     let approved = it["approvedAs"].as_str().map(|till| format!(", approved as {till}"));
@@ -188,7 +188,7 @@ impl Pair {
             }
             PairVerb::Approve { code, till } => {
                 let said = asked(&config, Method::POST, "/pair/approve", &json!({ "code": code, "till": till }))?;
-                say(&format!("approved as {}; now the code is typed at the till", text(&said["till"])));
+                say(&format!("approved as {}; type the code at the till", text(&said["till"])));
             }
             PairVerb::Refuse { code } => {
                 asked(&config, Method::POST, "/pair/refuse", &json!({ "code": code }))?;

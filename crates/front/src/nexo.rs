@@ -100,15 +100,13 @@ enum NotTaken {
     #[error(transparent)]
     Sealed(#[from] BlobError),
     /// The message is not sealed, so every device on the network could have written it.
-    #[error(
-        "messages that are not sealed are taken from the board alone; seal them with this terminal's key (NexoBlob)"
-    )]
+    #[error("unsealed messages are accepted only from this board; seal them with this terminal's key (NexoBlob)")]
     NotSealed,
     /// No till has this name.
-    #[error("MessageHeader.SaleID: no till of this terminal has it; see [[nexo.till]] in front.toml")]
+    #[error("MessageHeader.SaleID: unknown at this terminal; check [[nexo.till]] in front.toml")]
     NoTill,
     /// The message is a response, but no request was sent.
-    #[error("a till sends SaleToPOIRequest, and no response")]
+    #[error("a till must send SaleToPOIRequest, not a response")]
     Response,
 }
 
@@ -184,10 +182,13 @@ impl Nexo {
         till.seen.came(way.peer.to_string());
         till.seen.said("till says", || trace::line(&message));
         let Message::Request(request) = message else {
-            tracing::info!(till = till.seen.till, from = %way.peer, why = %NotTaken::Response, "a message of a till was not taken");
+            tracing::info!(
+                till = till.seen.till, from = %way.peer, why = %NotTaken::Response,
+                "a till's message was refused"
+            );
             return Ok(self.rejected(&received, &NotTaken::Response));
         };
-        let gone = || Problem::agent_down("the terminal is being stopped; ask again by TransactionStatus");
+        let gone = || Problem::agent_down("the terminal is stopping; ask again by TransactionStatus");
         let (answer, answered) = oneshot::channel();
         let exchange = till.exchanges.fetch_add(1, Ordering::Relaxed);
         let request = Box::new(request);
@@ -238,18 +239,18 @@ impl Nexo {
         match (why, till) {
             (NotTaken::Sealed(_), Some(NexoTill { key: None, .. })) => tracing::warn!(
                 till = name, %from,
-                "a sealed message of a till was not taken: front.toml has no passphrase-file for this till"
+                "a till's sealed message was refused: front.toml has no passphrase-file for this till"
             ),
             (NotTaken::Sealed(_), Some(_)) => tracing::warn!(
                 till = name, %from,
-                "a sealed message of a till was not taken: its key is another one; compare passphrase, key-identifier and \
-                 key-version of its [[nexo.till]] in front.toml with those of the till"
+                "a till's sealed message was refused: its key differs; compare passphrase, key-identifier and \
+                 key-version of its [[nexo.till]] in front.toml with the till's"
             ),
             (NotTaken::Sealed(_), None) => tracing::warn!(
                 %from,
-                "a sealed message was not taken: no sale-id of a [[nexo.till]] in front.toml is its SaleID"
+                "a sealed message was refused: no [[nexo.till]] in front.toml has its SaleID as sale-id"
             ),
-            _ => tracing::info!(till = name, %from, %why, "a message of a till was not taken"),
+            _ => tracing::info!(till = name, %from, %why, "a till's message was refused"),
         }
     }
 
@@ -274,11 +275,11 @@ fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
         return Err(Problem::not_found());
     }
     if request.method() != Method::POST {
-        return Err(Problem::of(ProblemType::MethodNotAllowed, "a till sends its messages by POST"));
+        return Err(Problem::of(ProblemType::MethodNotAllowed, "a till must send its messages by POST"));
     }
     let headers: &HeaderMap = request.headers();
     if headers.contains_key(ORIGIN) || headers.contains_key("sec-fetch-site") {
-        return Err(Problem::forbidden("a browser's page is no till; tills in a browser are paired (see the manual)"));
+        return Err(Problem::forbidden("a web page cannot be a nexo till; pair tills in a browser (see the manual)"));
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -86,25 +86,25 @@ pub(crate) enum PairError {
     #[error("name: 1 to {LONGEST_NAME} characters of text")]
     Name,
     /// Pairing is not open.
-    #[error("nobody pairs a till now; open it at the terminal: pos-front pair open, or the page")]
+    #[error("pairing is closed; open it at the terminal: pos-front pair open, or the page")]
     Closed,
     /// There were too many wrong codes.
-    #[error("too many wrong codes were sent: nothing is paired for now")]
+    #[error("too many wrong codes were sent: pairing is blocked for now")]
     Paused {
         /// The time left.
         left: Duration,
     },
     /// The request has ended, was refused, or never existed.
-    #[error("there is no such request any more; begin again")]
+    #[error("this request no longer exists; begin again")]
     NoRequest,
     /// The code is not the one that the terminal shows.
-    #[error("this is not the code that the terminal shows")]
+    #[error("the code differs from the one that the terminal shows")]
     WrongCode {
         /// The number of tries left.
         left: u32,
     },
     /// The configuration does not list this till.
-    #[error("{till} is none of the tills that may be paired; add it to tills in front.toml, or name one of: {known}")]
+    #[error("{till} may not be paired; add it to tills in front.toml, or use one of: {known}")]
     UnknownTill {
         /// The till.
         till: String,

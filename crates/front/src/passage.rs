@@ -65,7 +65,7 @@ fn find(method: &Method, path: &str) -> Result<(&'static ApiRoute, String), Prob
         other_method = true;
     }
     if other_method {
-        let detail = "this path has no such method: GET asks, POST changes";
+        let detail = "this path does not support the method: use GET to read, POST to change";
         return Err(Problem::of(ProblemType::MethodNotAllowed, detail));
     }
     Err(Problem::not_found())
@@ -109,22 +109,23 @@ fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Resul
     let (mut names, mut till) = (Vec::new(), None);
     for (name, value) in form_urlencoded::parse(given.as_bytes()) {
         if names.contains(&name) || value.len() > LONGEST_VALUE || value.chars().any(char::is_control) {
-            return Err(Problem::malformed(format!("{name}: given twice, or not a value that it can have")));
+            return Err(Problem::malformed(format!("{name}: given twice, or its value is not valid")));
         }
         if name == "till" {
             till = Some(value.into_owned());
         } else if row.parameters.contains(&name.as_ref()) {
             query.append_pair(&name, &value);
         } else {
-            return Err(Problem::malformed(format!("{name}: no parameter of this path; it has {:?}", row.parameters)));
+            return Err(Problem::malformed(format!(
+                "{name}: not a parameter of this path; it has {:?}",
+                row.parameters
+            )));
         }
         names.push(name);
     }
     let till = match (caller, till) {
         (Caller::Till(own), Some(till)) if till != *own => {
-            return Err(Problem::forbidden(format!(
-                "this token is for the till {own}, and no other one; leave till out"
-            )));
+            return Err(Problem::forbidden(format!("this token is only for the till {own}; omit till")));
         }
         (Caller::Till(own), _) => own.clone(),
         (Caller::Page { .. }, till) => till.unwrap_or_else(|| page_till.to_owned()),
@@ -154,7 +155,7 @@ pub(crate) async fn body_of(
     match timeout(deadline, wiped(Limited::new(request, most))).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::malformed("the body broke off")),
+        Ok(Err(_)) => Err(Problem::malformed("the body is incomplete")),
         Err(_) => Err(Problem::of(ProblemType::Timeout, format!("send the whole body within {deadline:?}"))),
     }
 }
@@ -181,12 +182,12 @@ fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
     // The agent refuses a body that is not an object.
     let Ok(Value::Object(fields)) = serde_json::from_slice(body) else { return Ok(()) };
     if fields.get("till").is_some_and(|till| till.as_str() != Some(own)) {
-        return Err(Problem::forbidden(format!(
-            "this token is for the till {own}, and for transactions of no other one"
-        )));
+        return Err(Problem::forbidden(format!("this token is only for transactions of the till {own}")));
     }
     match ["number", "payment"].iter().find(|name| fields.contains_key(**name)) {
-        Some(name) => Err(Problem::forbidden(format!("{name}: a paired till names its own transactions, by of"))),
+        Some(name) => {
+            Err(Problem::forbidden(format!("{name}: not for a paired till; use of with its own transactions")))
+        }
         None => Ok(()),
     }
 }
@@ -216,7 +217,7 @@ pub(crate) async fn pass(
     let given = request.uri().query().unwrap_or_default();
     let asked = query(row, given, caller, page_till)?;
     if let (Caller::Till(_), PassedFor::Page) = (caller, row.passed_for) {
-        return Err(Problem::forbidden("this is about all tills, and for the page and the command line alone"));
+        return Err(Problem::forbidden("this concerns all tills; only the page and the command line may use it"));
     }
     let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let (head, incoming) = request.into_parts();
@@ -339,7 +340,7 @@ pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
     }
     problem.remove("till");
     problem.remove("reference");
-    let detail = "another till has the terminal; try again when its sale has ended";
+    let detail = "another till is using the terminal; try again when its sale has ended";
     problem.insert("detail".to_owned(), detail.into());
     Value::Object(problem).to_string().into()
 }

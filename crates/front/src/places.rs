@@ -218,8 +218,7 @@ impl Inner {
         if of_owner.get(owner).is_some_and(|count| *count >= most) {
             let own = longest(self, &|other| usize::from(other == owner));
             if !self.leaves(own) {
-                let detail =
-                    format!("{most} connections of this caller are at work; wait for one of them, or close it");
+                let detail = format!("this caller already has {most} connections at work; wait for one, or close one");
                 return Err(Problem::too_many(detail, 1));
             }
         } else if of_owner.values().sum::<usize>() >= KNOWN {
@@ -291,7 +290,7 @@ impl Place {
             theirs.0 == owner && (theirs.1 == lasting || is_wait(theirs.1) && is_wait(lasting))
         };
         if inner.connections.values().filter(|it| it.under_way.as_ref().is_some_and(alike)).count() >= most {
-            let detail = format!("{most} {what} of this caller are under way; wait for one of them, or close it");
+            let detail = format!("this caller already has {most} {what} open; wait for one, or close one");
             return Err(Problem::too_many(detail, 1));
         }
         let is_known = !owner.is_stranger() && inner.room_for(self.id, &owner)?;
@@ -310,7 +309,7 @@ impl Place {
 }
 
 fn leaves() -> Problem {
-    Problem::too_many("this connection has to leave for a newer one; connect again", 1)
+    Problem::too_many("a newer connection replaces this one; connect again", 1)
 }
 
 impl Drop for Place {

@@ -56,13 +56,13 @@ impl Problem {
 
     /// Creates the refusal of a path that does not exist, for this method or at all.
     pub(crate) fn not_found() -> Self {
-        let detail = "no such path and method here; the manual (\"The front\") lists them";
+        let detail = "no such path and method; the manual (\"The front\") lists them";
         Self::of(ProblemType::NotFound, detail)
     }
 
     /// Creates the refusal of a caller that must identify itself.
     pub(crate) fn unauthorized(code: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, code, "The front does not know who asks", detail)
+        Self::new(StatusCode::UNAUTHORIZED, code, "The front does not know the caller", detail)
     }
 
     /// Creates the refusal of a caller that has reached a limit, of slots or of attempts.
@@ -79,7 +79,7 @@ impl Problem {
 
     /// Creates the refusal for a request that the agent may have carried out.
     pub(crate) fn no_answer() -> Self {
-        let detail = "the agent does not answer; the request may have been carried out: ask for this reference again";
+        let detail = "the agent does not answer; it may have carried out the request: ask for this reference again";
         Self::of(ProblemType::NoAnswer, detail)
     }
 

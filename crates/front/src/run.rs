@@ -123,7 +123,7 @@ async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> RunError {
-    format!("{}: {error}; its folder must be this user's, or change control in front.toml", path.display())
+    format!("{}: {error}; its folder must belong to this user, or change control in front.toml", path.display())
 }
 
 fn front(
@@ -193,7 +193,7 @@ fn renewed(
                     let _ = (tls_sender.send(tls), made_sender.send(Arc::new(certificate)));
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the certificate is not renewed");
+                    tracing::error!(%error, "the certificate could not be renewed");
                     sleep(CERTIFICATE_LOOKED_AT / 12).await;
                 }
             }

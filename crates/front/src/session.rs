@@ -142,10 +142,8 @@ pub(crate) async fn current(
         return Ok(json_answer(StatusCode::OK, &json!({ "operator": null })));
     }
     let detail = match &operators {
-        Some(_) => "nobody is signed in",
-        None => {
-            "here the page is for operators who are signed in, and none is configured; see the manual (\"The front\")"
-        }
+        Some(_) => "no operator is signed in",
+        None => "here the page needs a signed-in operator, but none is configured; see the manual (\"The front\")",
     };
     Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))
 }

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 768 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
     /// The system refused access.
-    #[error("{}: {cause}; the folder must be this user's own, mode 0700, with room on its disk", file.display())]
+    #[error("{}: {cause}; the folder must belong to this user, with mode 0700 and free disk space", file.display())]
     Refused {
         /// The file.
         file: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) enum StateError {
         cause: io::Error,
     },
     /// The file contains data that the front does not write.
-    #[error("{}: is not what pos-front has written ({cause}); move it away, and it is made anew", file.display())]
+    #[error("{}: not written by pos-front ({cause}); move it away, and pos-front creates a new one", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,

@@ -179,7 +179,7 @@ impl Webhook {
             return kept;
         }
         if let Err(error) = state.write(&file, &message) {
-            tracing::error!(%error, "a webhook's message is not written down: after a restart it has another time");
+            tracing::error!(%error, "a webhook's message could not be saved: after a restart it has another time");
         }
         message
     }
@@ -195,7 +195,7 @@ impl Webhook {
                 return;
             };
             if attempt == 1 {
-                tracing::warn!(webhook = self.config.name, error, "an event was not taken; it is sent again");
+                tracing::warn!(webhook = self.config.name, error, "an event was not accepted; it is sent again");
             }
             self.change(|standing| standing.failing = Some((since, attempt, error.clone())));
             let [random] = random();
@@ -223,8 +223,8 @@ impl Webhook {
         let answer = request.send().await.map_err(|error| cause(&error.without_url()))?;
         match answer.status() {
             status if status.is_success() => Ok(()),
-            status if status.is_redirection() => Err(format!("{status}: redirects are not followed; correct the url")),
-            StatusCode::GONE => Err("410 Gone: the receiver wants no more; remove the webhook".to_owned()),
+            status if status.is_redirection() => Err(format!("{status}: redirects are not followed; correct url")),
+            StatusCode::GONE => Err("410 Gone: the receiver wants no more events; remove the webhook".to_owned()),
             status => Err(status.to_string()),
         }
     }
@@ -232,7 +232,7 @@ impl Webhook {
 
 fn keep(state: &StateFolder, file: &str, id: &str) {
     if let Err(error) = state.write(file, &id) {
-        tracing::error!(%error, "how far a webhook has come is not written down: after a restart events come twice");
+        tracing::error!(%error, "a webhook's progress could not be saved: after a restart events come twice");
     }
 }
 

@@ -103,7 +103,10 @@ impl ZvtTill {
     async fn serve(&self, mut heard: mpsc::Receiver<Event>, agent: &Arc<Agent>, state: &StateFolder) {
         let file = format!("zvt-{}.json", self.config.till);
         let kept: Option<Kept> = state.read(&file).unwrap_or_else(|error| {
-            tracing::warn!(till = self.config.till, %error, "the till's registration cannot be read; it must register");
+            tracing::warn!(
+                till = self.config.till, %error,
+                "the till's registration cannot be read; the till must register again"
+            );
             None
         });
         let answers_intermediate = kept.as_ref().is_some_and(|kept| kept.answers_intermediate);
@@ -148,7 +151,10 @@ impl ZvtTill {
                         let Some((writer, _)) = lines.get(&line) else { continue };
                         self.seen.said("is told ", || trace::line(&apdu));
                         if writer.try_send(apdu).is_err() {
-                            tracing::warn!(till = self.config.till, "the till does not read; its line is closed");
+                            tracing::warn!(
+                                till = self.config.till,
+                                "the till does not read its line; the line is closed"
+                            );
                             lost.push(line);
                         }
                     }
@@ -162,7 +168,10 @@ impl ZvtTill {
                         let answers_intermediate = session.answers_intermediate();
                         let kept = Kept { registration: data.map(hex::encode), answers_intermediate };
                         if let Err(error) = state.write(&file, &kept) {
-                            tracing::warn!(till = self.config.till, %error, "the till's registration is not kept");
+                            tracing::warn!(
+                                till = self.config.till, %error,
+                                "the till's registration could not be saved"
+                            );
                         }
                     }
                 }
@@ -187,7 +196,7 @@ impl ZvtTill {
         // Without randomness a reference would repeat. Then the agent returns the earlier transaction, and no new one
         // begins.
         if SystemRandom::new().fill(&mut random).is_err() {
-            tracing::error!("the system has no randomness");
+            tracing::error!("the system provides no random numbers");
         }
         Settings {
             // `check` has already read the password.
@@ -213,9 +222,7 @@ pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, Stri
     let ZvtLine::Tcp { listen, .. } = &config.line else { return Ok(None) };
     let bound = TcpListener::bind(listen).await;
     bound.map(Some).map_err(|error| {
-        format!(
-            "{listen} cannot be listened on: {error}; stop the other program, or change listen of [[zvt]] in front.toml"
-        )
+        format!("cannot listen on {listen}: {error}; stop the other program, or change listen of [[zvt]] in front.toml")
     })
 }
 
@@ -227,7 +234,7 @@ async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Ev
             continue;
         };
         if !may_connect(peer, from) {
-            tracing::warn!(%peer, "a connection from an address that is not in from of [[zvt]] was closed");
+            tracing::warn!(%peer, "a connection was closed: its address is not in from of [[zvt]]");
             continue;
         }
         // Each APDU is sent separately and immediately.

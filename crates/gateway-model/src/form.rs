@@ -103,7 +103,7 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
                 bytes.push(*first);
                 tail
             }
-            _ => return Err("a byte that has to be percent-encoded"),
+            _ => return Err("a byte that must be percent-encoded"),
         };
     }
     String::from_utf8(bytes).map_err(|_| "not UTF-8")

@@ -98,7 +98,7 @@ pub enum Problem {
     #[error("is out of bounds")]
     Bounds,
     /// The structure is different.
-    #[error("has not this form")]
+    #[error("does not have this form")]
     Shape,
 }
 
@@ -233,7 +233,7 @@ impl fmt::Display for Format {
             Self::Date => write!(f, "a day as yyyy-MM-dd in a year that begins with 19 or 20"),
             Self::Day => write!(f, "a day as yyyy-MM-dd"),
             Self::Moment => write!(f, "yyyy-MM-dd HH:mm:ss"),
-            Self::Stamp => write!(f, "yyyy-MM-dd HH:mm:ss and the distance from UTC, as +0000"),
+            Self::Stamp => write!(f, "yyyy-MM-dd HH:mm:ss and the offset from UTC, such as +0000"),
             Self::Phone(min, max) => {
                 write!(f, "plus or a digit, then {min} to {max} digits, spaces, dots, parentheses, slashes and hyphens")
             }

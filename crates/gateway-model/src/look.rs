@@ -84,14 +84,14 @@ pub(super) fn seller(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     }
     for (name, id) in sent.under("cart.items[") {
         if name.ends_with("].sellerId") && !sellers.contains(id) {
-            found(name, "names none of marketPlace.sellers");
+            found(name, "is not one of marketPlace.sellers");
         }
     }
 }
 
 pub(super) fn three_ri(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
     if sent.has("threeDSecure.channel") && sent.get("standingInstruction.source") == Some("CIT") {
-        found("threeDSecure.channel", "sent for what the customer starts");
+        found("threeDSecure.channel", "sent for a payment that the customer starts");
     }
 }
 

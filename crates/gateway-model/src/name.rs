@@ -55,7 +55,7 @@ pub enum Unfit {
     #[error("the name is longer than {LONGEST} characters")]
     Long,
     /// A word between dots is empty.
-    #[error("the name has an empty part; write names with one dot between, as billing.city")]
+    #[error("the name has an empty part; separate parts with one dot, as in billing.city")]
     EmptyPart,
     /// A bracket is missing, empty, doubled, or in the wrong place.
     #[error("wrong brackets; write an index as cart.items[0].name and a key as customParameters[NAME]")]
@@ -67,7 +67,7 @@ pub enum Unfit {
     #[error("the name has brackets where {0} has none")]
     Surplus(String),
     /// The index is not a number.
-    #[error("the index must be a whole number without zeros before it: 0, 1, 2, …")]
+    #[error("the index must be a whole number without leading zeros: 0, 1, 2, …")]
     Index,
     /// The index is not a number, or is larger than that of any item.
     #[error("the index must be a whole number from 0 to {LARGEST_ITEM}")]

@@ -12,7 +12,7 @@ const NOT_FOLLOWING: &[Call] =
 pub static RULES: &[Rule] = &[
     Rule {
         name: "brand",
-        says: "paymentBrand may be missing only where a card shows its brand",
+        says: "paymentBrand may be missing only if a card shows its brand",
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: &[Call::Payment],
@@ -20,7 +20,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "payment-type",
-        says: "what refers to a payment says what it is",
+        says: "a request that refers to a payment must have a paymentType",
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: &[Call::FollowUp],
@@ -28,7 +28,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "reference-given",
-        says: "an increment or reauthorisation says which payment, and which of the two it is",
+        says: "an increment or reauthorisation must name its payment and which of the two it is",
         clause: "Basic payment parameters; Card on file",
         direction: Direction::Request,
         calls: &[Call::Increment],
@@ -40,7 +40,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "sequence",
-        says: "sequence marks the last one of what refers to a payment: of its captures, reversals, refunds",
+        says: "sequence marks only the last capture, reversal or refund of a payment",
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: NOT_FOLLOWING,
@@ -48,7 +48,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "captures",
-        says: "numberOfCaptures is of reservations (paymentType PA)",
+        says: "numberOfCaptures is only for reservations (paymentType PA)",
         clause: "Basic payment parameters",
         direction: Direction::Request,
         calls: &[Call::Payment, Call::ByRegistration, Call::FollowUp],
@@ -56,7 +56,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "payment-data",
-        says: "what refers to a payment brings no payment data: those of the payment count",
+        says: "a request that refers to a payment uses its payment data and must not send others",
         clause: "Card account to Token account; Gift card",
         direction: Direction::Request,
         calls: &[Call::FollowUp, Call::Increment],
@@ -64,7 +64,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "create-registration",
-        says: "createRegistration is of what brings payment data of its own",
+        says: "createRegistration is only for requests with their own payment data",
         clause: "Tokenization and registration parameters",
         direction: Direction::Request,
         calls: &[Call::FollowUp, Call::Increment, Call::ByRegistration],
@@ -72,7 +72,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "override-holder",
-        says: "overrideHolder is of payments with stored payment data",
+        says: "overrideHolder is only for payments with stored payment data",
         clause: "Tokenization and registration parameters",
         direction: Direction::Request,
         calls: &[Call::FollowUp, Call::Increment, Call::Registration],
@@ -80,7 +80,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "wallet",
-        says: "a wallet gives either its token, which the service decrypts, or the source of data that are decrypted already",
+        says: "a wallet sends either its token, which the service decrypts, or the source of the decrypted data",
         clause: "Mobile-wallet payments",
         direction: Direction::Request,
         calls: &[],
@@ -88,7 +88,8 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "wallet-decrypted",
-        says: "decrypted wallet data are a card's number and expiry with threeDSecure.verificationId and threeDSecure.eci",
+        says: "decrypted wallet data is a card's number and expiry with threeDSecure.verificationId and \
+            threeDSecure.eci",
         clause: "Mobile-wallet payments",
         direction: Direction::Request,
         calls: &[],
@@ -96,7 +97,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "bank-account-number",
-        says: "a bank account has a number or an IBAN",
+        says: "a bank account needs a number or an IBAN",
         clause: "Bank account",
         direction: Direction::Request,
         calls: &[],
@@ -104,7 +105,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "bank-code",
-        says: "a bank account has a bank code or a BIC",
+        says: "a bank account needs a bank code or a BIC",
         clause: "Bank account",
         direction: Direction::Request,
         calls: &[],
@@ -112,7 +113,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "customer-name",
-        says: "givenName and surname come with any other field of the customer",
+        says: "any other field of the customer needs givenName and surname",
         clause: "Customer",
         direction: Direction::Request,
         calls: &[],
@@ -120,7 +121,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "identification",
-        says: "kind and number of an identification document come together",
+        says: "kind and number of an identification document must be sent together",
         clause: "Customer",
         direction: Direction::Request,
         calls: &[],
@@ -139,7 +140,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "street",
-        says: "street1 and street2 together are not digits only",
+        says: "street1 and street2 together must not be only digits",
         clause: "Billing address",
         direction: Direction::Request,
         calls: &[],
@@ -147,7 +148,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "house-number",
-        says: "houseNumber2 comes only with houseNumber1",
+        says: "houseNumber2 needs houseNumber1",
         clause: "Billing address; Shipping address",
         direction: Direction::Request,
         calls: &[],
@@ -159,7 +160,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "seller",
-        says: "items of a marketplace name one of its sellers",
+        says: "each item of a marketplace must name one of its sellers",
         clause: "Marketplace",
         direction: Direction::Request,
         calls: &[],
@@ -167,7 +168,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "three-ri",
-        says: "threeDSecure.channel is only for what the merchant starts",
+        says: "threeDSecure.channel is only for payments that the merchant starts",
         clause: "3D Secure",
         direction: Direction::Request,
         calls: &[],
@@ -175,7 +176,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "exemption",
-        says: "challengeIndicator and exemptionFlag come together",
+        says: "challengeIndicator and exemptionFlag must be sent together",
         clause: "3D Secure, exemption requests",
         direction: Direction::Request,
         calls: &[],
@@ -191,7 +192,8 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "scheme-use-case",
-        says: "scheme data need CB-USECASE, except where no payment is authenticated and it is neither recurring nor in installments",
+        says: "scheme data needs CB-USECASE, except for an authentication without payment that is neither recurring \
+            nor in installments",
         clause: "Custom parameters and scheme data",
         direction: Direction::Request,
         calls: &[],
@@ -199,7 +201,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "client-side",
-        says: "from the client side, names of custom parameters begin with SHOPPER_",
+        says: "from the client side, names of custom parameters must begin with SHOPPER_",
         clause: "Custom parameters and scheme data",
         direction: Direction::Request,
         calls: &[],
@@ -207,7 +209,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "redirect-parameters",
-        says: "a name and a value of the same index belong together",
+        says: "a name and a value with the same index must be sent together",
         clause: "Asynchronous payments",
         direction: Direction::Response,
         calls: &[],
@@ -215,7 +217,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "chargeback-reason",
-        says: "result.code and result.description (ReasonCode, ReasonDesc) are of chargebacks only",
+        says: "result.code and result.description (ReasonCode, ReasonDesc) are only for chargebacks",
         clause: "Reconciliation file",
         direction: Direction::Response,
         calls: &[Call::Reconciliation],
@@ -223,7 +225,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "installments",
-        says: "installments with 3-D Secure say how many they are",
+        says: "installments with 3-D Secure need their number",
         clause: "Card on file",
         direction: Direction::Request,
         calls: &[],
@@ -231,7 +233,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "time-frame",
-        says: "merchantTransactionId cannot be asked for together with a time frame",
+        says: "merchantTransactionId cannot be combined with a time frame",
         clause: "Query parameters",
         direction: Direction::Request,
         calls: &[Call::Query],
@@ -239,7 +241,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "time-frame-ends",
-        says: "date.from and date.to come together",
+        says: "date.from and date.to must be sent together",
         clause: "Query parameters",
         direction: Direction::Request,
         calls: &[Call::Query],

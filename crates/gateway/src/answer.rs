@@ -319,7 +319,7 @@ pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions
     let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
     if speaks_of_a_payment(&body, class, asked) {
         let status = reply.status;
-        return Err(format!("the gateway redirects (HTTP {status}), and its answer speaks of a payment all the same"));
+        return Err(format!("the gateway redirects (HTTP {status}), but its answer describes a payment"));
     }
     Ok(())
 }

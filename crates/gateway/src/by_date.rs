@@ -130,7 +130,9 @@ impl Search {
     pub(super) fn finish(self) -> Found {
         let incomplete = self.passed_over.first().map(|second| {
             let second = DateTime::from_timestamp(*second, 0).map_or_else(String::new, |at| at.to_rfc3339());
-            format!("the gateway has {GREATEST_LIMIT} transactions or more in the second {second}, and lists no more")
+            format!(
+                "the gateway has {GREATEST_LIMIT} or more transactions in the second {second} and does not list all"
+            )
         });
         Found { references: self.found.into_iter().collect(), incomplete }
     }

@@ -93,10 +93,9 @@ impl Expiry {
         let (what, remedy) = match self.what {
             Expiring::Gateway => ("the gateway's certificate", "tell the gateway's operator"),
             Expiring::Intermediate => ("an intermediate certificate of the gateway", "tell the gateway's operator"),
-            Expiring::Ca => (
-                "the last CA certificate of [gateway] ca-file",
-                "put the gateway's next CA certificate into that file too",
-            ),
+            Expiring::Ca => {
+                ("the last CA certificate of [gateway] ca-file", "add the gateway's next CA certificate to that file")
+            }
             Expiring::Client => (
                 "our certificate, [gateway] client-certificate-file,",
                 "have a new one issued and replace certificate and key",

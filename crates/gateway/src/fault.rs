@@ -52,8 +52,8 @@ pub enum Fault {
     CertificateOfAnotherHost,
     /// None of our CAs has signed the gateway's certificate.
     #[error(
-        "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for the certificate of its CA and put it \
-         into that file, beside the one that is there"
+        "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for its CA certificate \
+         and add it to that file"
     )]
     CaNotTrusted,
     /// No pinned CA has signed the gateway's certificate.
@@ -69,7 +69,7 @@ pub enum Fault {
     #[error("the gateway's certificate is not acceptable; tell the gateway's operator")]
     CertificateNotAcceptable,
     /// The gateway asks for our certificate, and we have none.
-    #[error("the gateway asks for a certificate of ours; set [gateway] client-certificate-file and client-key-file")]
+    #[error("the gateway asks for a client certificate; set [gateway] client-certificate-file and client-key-file")]
     OwnCertificateMissing,
     /// The gateway says that our certificate has expired.
     #[error(
@@ -87,7 +87,7 @@ pub enum Fault {
         alert: Alert,
     },
     /// The two sides have no TLS version in common.
-    #[error("the gateway does not speak TLS 1.2 or 1.3 as this program does; tell the gateway's operator")]
+    #[error("the gateway does not support this program's TLS 1.2 or 1.3; tell the gateway's operator")]
     TlsVersion,
     /// The gateway ended the handshake.
     #[error("the gateway ended the TLS handshake (alert {alert}); check [gateway] url")]
@@ -101,13 +101,13 @@ pub enum Fault {
 
     // ---- Over an open connection
     /// The received bytes are not HTTP.
-    #[error("the gateway speaks no HTTP; check [gateway] url")]
+    #[error("the gateway does not speak HTTP; check [gateway] url")]
     NoHttp,
     /// The gateway closed the connection before a byte was sent.
-    #[error("the gateway closed the connection at once")]
+    #[error("the gateway closed the connection immediately")]
     ClosedAtOnce,
     /// The connection was cut before the end of the answer.
-    #[error("the gateway's answer did not arrive whole")]
+    #[error("the gateway's answer is incomplete")]
     AnswerNotWhole,
     /// The answer is longer than any real answer.
     #[error("the gateway's answer is longer than {most} bytes")]
@@ -145,7 +145,7 @@ pub enum Fault {
         status: u16,
     },
     /// The gateway answers that it is out of order.
-    #[error("the gateway answers with a fault of its own (HTTP {status}); tell its operator when it lasts")]
+    #[error("the gateway reports a fault (HTTP {status}); tell its operator if it continues")]
     OutOfOrder {
         /// The HTTP status, 500 or above.
         status: u16,

@@ -94,7 +94,7 @@ impl Files {
             }
             Err(error) => {
                 tracing::warn!(%error, "the gateway's changed files cannot be used; the earlier ones stay in use");
-                in_use.trouble = Some(format!("changed files stay unused, the earlier ones serve: {error}"));
+                in_use.trouble = Some(format!("changed files cannot be used, the earlier ones stay in use: {error}"));
             }
         }
     }

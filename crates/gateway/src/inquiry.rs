@@ -54,7 +54,7 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     };
     let kept: Vec<&Value> = entries.iter().filter(ours).collect();
     if kept.is_empty() && !entries.is_empty() {
-        return cannot("the gateway answered the query with other payments than the one asked for".to_owned());
+        return cannot("the gateway answered the query with payments that were not asked for".to_owned());
     }
     if kept.iter().any(|entry| is_payment_under(entry, merchant_transaction_id))
         && entries.iter().any(|entry| is_strangers_payment(entry, merchant_transaction_id))
@@ -106,7 +106,7 @@ pub(super) fn is_known(all: &[ListedTransaction], one: &ListedTransaction) -> Re
 }
 
 fn differently(id: &PaymentId) -> String {
-    format!("the gateway lists payment {id} twice, and differently")
+    format!("the gateway lists payment {id} twice with different contents")
 }
 
 fn is_payment_under(entry: &Value, reference: &str) -> bool {
@@ -427,7 +427,7 @@ mod tests {
                 let body = format!("[{first},{reversal},{second}]");
                 let Inquiry::CannotAsk { why } = query(200, &body) else { panic!("{body}") };
                 let id = payment_id(&json::read(first.as_bytes()).unwrap()).unwrap();
-                let twice = format!("the gateway lists payment {id} twice, and differently");
+                let twice = format!("the gateway lists payment {id} twice with different contents");
                 assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice), "{body}");
             }
         }
@@ -453,7 +453,7 @@ mod tests {
         for other in [declined, upper, nameless] {
             for (first, second) in [(&approved, &other), (&other, &approved)] {
                 let why = is_known(std::slice::from_ref(first), second).unwrap_err();
-                assert_eq!(why, format!("the gateway lists payment {} twice, and differently", first.id));
+                assert_eq!(why, format!("the gateway lists payment {} twice with different contents", first.id));
             }
         }
     }

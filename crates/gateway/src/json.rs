@@ -85,7 +85,7 @@ impl<'de> Visitor<'de> for Reader {
             };
             // A field that occurs twice with different values has no meaning: neither value can be preferred.
             if object.get(&name).is_some_and(|before| *before != value) {
-                return Err(serde::de::Error::custom("a field twice, and differently"));
+                return Err(serde::de::Error::custom("a field twice with different values"));
             }
             object.insert(name, value);
         }

@@ -35,7 +35,7 @@ pub enum Error {
     Amount(#[from] MoneyError),
     /// The reader's KSN or PIN block has a length that no scheme has.
     #[error(
-        "{name} from the reader has {found} bytes; {expected} are possible; the reader is not set up as this program needs it"
+        "{name} from the reader has {found} bytes instead of {expected}; the reader is not set up for this program"
     )]
     SealedLength {
         /// The parameter.

@@ -93,10 +93,7 @@ pub(crate) fn of_the_shop(
 ) -> Result<Vec<(String, String)>, UnfitParameter> {
     let flat = flattened(parameters)?;
     if let Some((name, _)) = flat.iter().find(|(name, _)| !OF_THE_SHOP.contains(&first_word(name))) {
-        return Err(problem(
-            name,
-            "the shop's own are merchant.…, descriptor and customParameters[…] alone; leave it out",
-        ));
+        return Err(problem(name, "the shop may set only merchant.…, descriptor and customParameters[…]; omit it"));
     }
     judged(&flat, &[], Kind::Sale, assumptions)?;
     Ok(flat)
@@ -123,25 +120,25 @@ fn judged(
     for (name, value) in flat {
         let why = match first_word(name) {
             _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
-                "it looks like a card number, which belongs into the reader alone; leave it out"
+                "it looks like a card number, which only the reader may take; omit it"
             }
-            _ if kind == Kind::ForgetCard => "a stored card is forgotten by its id alone; leave it out",
+            _ if kind == Kind::ForgetCard => "only the id of a stored card is needed to delete it; omit it",
             word if kind == Kind::StoreCard && !WITH_A_STORED_CARD.contains(&word) => {
-                "nothing is paid: with a card to store go customer and billing alone; leave it out"
+                "storing a card pays nothing and takes only customer and billing; omit it"
             }
             _ if overrides && HOLDERS.contains(&name.as_str()) => continue,
             _ if call == Call::ByRegistration && HOLDERS.contains(&name.as_str()) => {
-                "a stored card has its own holder; leave it out, or add overrideHolder = true where it has none"
+                "a stored card has its own holder; omit it, or add overrideHolder = true if the card has none"
             }
             _ if call == Call::ByRegistration && HOW_AUTHENTICATED.contains(&name.as_str()) => continue,
-            _ if is_the_terminals(name) => "the terminal says this itself; leave it out",
-            word if other_means(word) => "a card pays at this terminal; leave it out",
-            "integrity" => "it is for the script of a page, and a terminal shows no page; leave it out",
+            _ if is_the_terminals(name) => "the terminal sets this itself; omit it",
+            word if other_means(word) => "this terminal takes only card payments; omit it",
+            "integrity" => "it is for the script of a web page, which a terminal does not have; omit it",
             "overrideHolder" if call == Call::Payment => {
-                "it is for a stored card, and here a card is read; leave it out, or pay by registration"
+                "it is for a stored card, but a card is read here; omit it, or pay by registration"
             }
             "job" if matches!(call, Call::Payment | Call::ByRegistration) => {
-                "a terminal makes payments and sets up no subscription; leave it out"
+                "a terminal cannot set up subscriptions; omit it"
             }
             _ => continue,
         };
@@ -159,7 +156,7 @@ fn judged(
     for (name, _) in flat {
         let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
         if assumptions.parameters_not_taken.iter().any(|entry| parameter::means(entry, &known.name())) {
-            return Err(problem(name, "this gateway does not take it (parameters-not-taken); leave it out"));
+            return Err(problem(name, "this gateway does not accept it (parameters-not-taken); omit it"));
         }
     }
     Ok(())
@@ -223,14 +220,14 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
     // A till may set some parts of a card. The whole name decides.
     let has_parts = value.as_object().is_some_and(|parts| !parts.is_empty());
     if is_owned(&name) && !has_parts && !HOLDERS.contains(&name.as_str()) {
-        return Err(problem(&name, "the terminal says this itself; leave it out"));
+        return Err(problem(&name, "the terminal sets this itself; omit it"));
     }
     match value {
         Value::String(text) => flat.push((name, text.clone())),
         Value::Bool(yes) => flat.push((name, yes.to_string())),
         Value::Number(number) if number.is_u64() || number.is_i64() => flat.push((name, number.to_string())),
-        Value::Number(_) => return Err(problem(&name, "write it as a string: a number could be rounded")),
-        Value::Null => return Err(problem(&name, "it is null; leave it out")),
+        Value::Number(_) => return Err(problem(&name, "write it as a string; a number could be rounded")),
+        Value::Null => return Err(problem(&name, "it is null; omit it")),
         Value::Array(values) => {
             for (n, value) in values.iter().enumerate() {
                 flatten(format!("{name}[{n}]"), value, depth + 1, flat)?;
@@ -271,9 +268,9 @@ mod tests {
         let customer = r#"{"customer":{"givenName":"Ada","surname":"Poe"}}"#;
         assert_eq!(read(Kind::StoreCard, customer).map(|flat| flat.len()), Ok(2));
         for text in [r#"{"taxAmount":"1.00"}"#, r#"{"createRegistration":true}"#, r#"{"merchantMemo":"a long note"}"#] {
-            assert!(read(Kind::StoreCard, text).unwrap_err().contains("nothing is paid"), "{text}");
+            assert!(read(Kind::StoreCard, text).unwrap_err().contains("pays nothing"), "{text}");
         }
-        assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("by its id alone"));
+        assert!(read(Kind::ForgetCard, customer).unwrap_err().contains("only the id"));
     }
 
     /// Returns the section of the settings with additional lines.
@@ -294,8 +291,8 @@ mod tests {
         for text in [r#"{"threeDSecure.disable":true}"#, exempt, by_shop] {
             let flat = read(Kind::ByRegistration, text).unwrap();
             assert!(say_how_authenticated(&flat), "{text}");
-            assert!(read(Kind::Sale, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
-            assert!(read(Kind::Refund, text).unwrap_err().contains("a card pays at this terminal"), "{text}");
+            assert!(read(Kind::Sale, text).unwrap_err().contains("only card payments"), "{text}");
+            assert!(read(Kind::Refund, text).unwrap_err().contains("only card payments"), "{text}");
         }
         // A terminal sends no proofs of an authentication.
         assert!(read(Kind::ByRegistration, r#"{"threeDSecure.eci":"05"}"#).is_err());
@@ -306,7 +303,7 @@ mod tests {
         for (text, problem) in [
             (r#"{"card.holder":"Ada Poe"}"#, "card.holder: a stored card has its own holder"),
             (r#"{"card.holder":"Ada Poe","overrideHolder":false}"#, "card.holder: a stored card has its own holder"),
-            (r#"{"card.number":"1","overrideHolder":true}"#, "card.number: the terminal says this itself"),
+            (r#"{"card.number":"1","overrideHolder":true}"#, "card.number: the terminal sets this itself"),
             (r#"{"card.holder":"4761739001010119","overrideHolder":true}"#, "card.holder: it looks like a card number"),
         ] {
             let refused = read(Kind::ByRegistration, text).unwrap_err();
@@ -332,11 +329,11 @@ mod tests {
             of_the_shop(json.as_object().unwrap(), &Assumptions::default()).map_err(|problem| problem.to_string())
         };
         for (text, problem) in [
-            (r#"{"merchantMemo":"a long note"}"#, "merchantMemo: the shop's own are"),
+            (r#"{"merchantMemo":"a long note"}"#, "merchantMemo: the shop may set only"),
             (r#"{"merchant":{"mcc":"54111"}}"#, "merchant.mcc: "),
             (r#"{"merchant":{"nane":"x"}}"#, "merchant.nane: unknown parameter"),
             (r#"{"descriptor":"card 4761739001010119"}"#, "descriptor: it looks like a card number"),
-            (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself"),
+            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this itself"),
         ] {
             let refused = read(text).unwrap_err();
             assert!(refused.starts_with(problem), "{refused}");
@@ -356,15 +353,15 @@ mod tests {
     #[test]
     fn what_the_terminal_says_itself_and_what_cannot_be_sent_is_refused_by_name() {
         for (text, problem) in [
-            (r#"{"amount":"1.00"}"#, "amount: the terminal says this itself; leave it out"),
-            (r#"{"card":{"number":"4111"}}"#, "card.number: the terminal says this itself; leave it out"),
-            (r#"{"card":{}}"#, "card: the terminal says this itself; leave it out"),
-            (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: a card pays at this terminal; leave it out"),
-            (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: a card pays at this terminal; leave it out"),
-            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal says this itself; leave it out"),
-            (r#"{"4111111111111119":null}"#, "****************: it is null; leave it out"),
-            (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string: a number could be rounded"),
-            (r#"{"taxAmount":null}"#, "taxAmount: it is null; leave it out"),
+            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this itself; omit it"),
+            (r#"{"card":{"number":"4111"}}"#, "card.number: the terminal sets this itself; omit it"),
+            (r#"{"card":{}}"#, "card: the terminal sets this itself; omit it"),
+            (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: this terminal takes only card payments; omit it"),
+            (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: this terminal takes only card payments; omit it"),
+            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal sets this itself; omit it"),
+            (r#"{"4111111111111119":null}"#, "****************: it is null; omit it"),
+            (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string; a number could be rounded"),
+            (r#"{"taxAmount":null}"#, "taxAmount: it is null; omit it"),
             (
                 r#"{"merchantMemo":"short"}"#,
                 "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters",
@@ -375,7 +372,7 @@ mod tests {
             ),
             (
                 r#"{"billing.houseNumber2":"7"}"#,
-                "billing.houseNumber1: required and not sent; houseNumber2 comes only with houseNumber1 (house-number)",
+                "billing.houseNumber1: required and not sent; houseNumber2 needs houseNumber1 (house-number)",
             ),
             (r#"{"cart.items[0].name":"a","cart":{"items":[{"name":"b"}]}}"#, "cart.items[0].name: it is given twice"),
         ] {

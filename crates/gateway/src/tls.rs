@@ -63,7 +63,7 @@ pub(super) fn load(
             let config = builder.with_client_auth_cert(chain, key).map_err(|error| Error::ClientCertificate {
                 path: file.clone(),
                 why: match error {
-                    rustls::Error::InconsistentKeys(_) => "the key is not that of the certificate".to_owned(),
+                    rustls::Error::InconsistentKeys(_) => "the key does not belong to the certificate".to_owned(),
                     error => error.to_string(),
                 },
             })?;

@@ -103,7 +103,7 @@ pub(super) fn credential(key: &'static str, name: &str, credentials: Option<&Pat
         return Err(wrong("it must be the name of a credential, not a path"));
     }
     let folder = credentials.ok_or_else(|| {
-        wrong("systemd passes no credentials; add LoadCredential= to the unit, or name a file instead")
+        wrong("systemd passes no credentials; add LoadCredential= to the unit, or set a file instead")
     })?;
     Ok(folder.join(name))
 }

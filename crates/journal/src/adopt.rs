@@ -59,7 +59,7 @@ impl Drop for Copy {
 /// See [`Error`]; this journal is then unchanged. The file is never changed.
 pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> Result<Adopted, Error> {
     if lock::are_same(path, file) {
-        return Err(refused("this is the terminal's own journal; give the copy of the other board's".to_owned()));
+        return Err(refused("this is the terminal's own journal; give a copy of the other board's journal".to_owned()));
     }
     if !file.is_file() {
         return Err(refused(format!(
@@ -75,8 +75,9 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     // Takes the lock first, because a running agent must not find entries that it did not write.
     let (mut db, _) = Db::open(path)?;
     let copy = Copy(beside(path, ".adopting"));
-    let with_wal = copied(file, &copy.0)
-        .map_err(|error| refused(format!("{} cannot be copied ({error}); see to the disk's space", file.display())))?;
+    let with_wal = copied(file, &copy.0).map_err(|error| {
+        refused(format!("{} cannot be copied ({error}); check the disk's free space", file.display()))
+    })?;
     drop(still);
     let (theirs, opened) = Db::open(&copy.0.join("journal.db")).map_err(|error| of_file(error, file))?;
     if let Some(aside) = opened.set_aside.first() {
@@ -90,8 +91,8 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
         let order = sale.order();
         if terminal.is_some_and(|terminal| terminal != order.terminal_id) {
             let why = format!(
-                "the open sale {} of till {} was made by terminal {}, and this is {}: it cannot be settled from here; correct [terminal] id \
-                 if this board is to be that terminal",
+                "the open sale {} of till {} belongs to terminal {}, and this terminal is {}; it cannot be settled \
+                 here; correct [terminal] id if this board replaces that terminal",
                 order.reference,
                 order.till,
                 order.terminal_id,
@@ -150,7 +151,8 @@ pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     if let Some(altered) = verify(theirs)?.altered {
         let which = altered.key.map(|(till, reference)| format!(" (sale {reference} of till {till})"));
         let why = format!(
-            "{} is not as it was written: {}{}; pos-agent journal verify names the place. Nothing was taken over; ask for support",
+            "{} was altered: {}{}; pos-agent journal verify shows the position. Nothing was taken over; ask for \
+             support",
             file.display(),
             altered.why,
             which.unwrap_or_default()
@@ -266,8 +268,8 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
         )
     } else {
         format!(
-            "both journals have a sale {reference} of till {till}, and they are two sales: the till could not tell them apart. \
-             Nothing was taken over. Keep the other board running until what is open there is settled, or ask for support"
+            "both journals have a sale {reference} of till {till}, but they differ; the till cannot tell them apart. \
+             Nothing was taken over. Keep the other board running until its open sales are settled, or ask for support"
         )
     })
 }
@@ -313,7 +315,7 @@ fn renumbered(id: i64, text: &str, added: i64) -> Result<String, Error> {
     let mut records: serde_json::Value = serde_json::from_str(text).map_err(|error| unreadable(id, &error))?;
     for pointer in ["/0/order/number", "/0/order/kind/of/number"] {
         if let Some(number) = records.pointer_mut(pointer) {
-            let old = number.as_i64().ok_or_else(|| unreadable(id, &"its number is none"))?;
+            let old = number.as_i64().ok_or_else(|| unreadable(id, &"its number is not valid"))?;
             *number = raised(old, added)?.into();
         }
     }

@@ -466,7 +466,7 @@ impl Db {
     pub(super) fn replay(&self, number: i64) -> Result<Transaction, Error> {
         let first = number.saturating_mul(STEPS_OF_SALE);
         let sale = self.replay_through(number, first)?;
-        sale.ok_or_else(|| unreadable(first, &"the sale has no beginning"))
+        sale.ok_or_else(|| unreadable(first, &"the sale's beginning is missing"))
     }
 
     /// Returns the records of the steps of a transaction; empty when there is none.

@@ -214,7 +214,7 @@ impl Reading {
             let steps = steps(&moment, &select, number)?;
             let sale = steps.as_ref().map_err(Clone::clone).and_then(|steps| {
                 let records: Vec<_> = steps.iter().map(|step| step.records.clone()).collect();
-                Transaction::replay(&records).ok_or_else(|| "it has no beginning".to_owned())
+                Transaction::replay(&records).ok_or_else(|| "its beginning is missing".to_owned())
             });
             let told = match &sale {
                 Ok(sale) => SaleFacts::Read(Box::new(facts(sale))),

@@ -72,8 +72,8 @@ impl Journal {
     fn prune(&mut self) {
         match self.db.prune() {
             Ok(0) => {}
-            Ok(transactions) => tracing::info!(transactions, "old transactions were taken out of the journal"),
-            Err(error) => tracing::warn!(%error, "old transactions could not be taken out of the journal"),
+            Ok(transactions) => tracing::info!(transactions, "old transactions were removed from the journal"),
+            Err(error) => tracing::warn!(%error, "old transactions could not be removed from the journal"),
         }
         self.house.pruned = self.db.written();
     }
@@ -99,7 +99,10 @@ impl Journal {
         let beside = self.db.beside(&self.path);
         let thread = tokio::task::spawn_blocking(move || {
             if let Err(error) = beside().and_then(|db| db.checkpoint()) {
-                tracing::warn!(%error, "the journal's WAL could not be copied into the file; it grows until it can");
+                tracing::warn!(
+                    %error,
+                    "the journal's WAL could not be copied into the file; it grows until this succeeds"
+                );
             }
         });
         self.house.copying = Some((thread, written));

@@ -95,7 +95,9 @@ use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened or created.
-    #[error("the journal {path} cannot be opened ({cause}); check that its folder exists, is writable and has space")]
+    #[error(
+        "the journal {path} cannot be opened ({cause}); check that its folder exists, is writable and has free space"
+    )]
     Open {
         /// The file.
         path: String,
@@ -104,8 +106,8 @@ pub enum Error {
     },
     /// The file exists but is not a complete journal. It is not changed, and no other one is created in its place.
     #[error(
-        "the journal {path} cannot be opened: it is damaged or none ({cause}); leave it as it is, copy it with its -wal file to a \
-         safe place and ask for support: sales may be open in it"
+        "the journal {path} cannot be opened: it is damaged or not a journal ({cause}); do not change it, as sales may \
+         be open in it; copy it with its -wal file to a safe place and ask for support"
     )]
     Damaged {
         /// The file.
@@ -141,7 +143,9 @@ pub enum Error {
         found: String,
     },
     /// A later version wrote the file.
-    #[error("the journal {path} has format {found}, this program reads up to {known}; install the later version again")]
+    #[error(
+        "the journal {path} has format {found}, but this program reads up to {known}; install the later version again"
+    )]
     Format {
         /// The file.
         path: String,
@@ -170,14 +174,15 @@ pub enum Error {
     },
     /// The files at the journal's path are not the open ones, or another program has written into them. The latest
     /// records may be missing after a restart.
-    #[error("the journal is not the file any more that the agent writes to: {what}; no payment is taken on it")]
+    #[error("the journal is no longer the agent's file: {what}; the agent takes no payments")]
     Gone {
         /// The file, and what happened to it.
         what: String,
     },
     /// A journal of training is in the place of one for payments, or the other way round.
     #[error(
-        "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in training.db beside it"
+        "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in \
+         training.db next to it"
     )]
     OfAnotherPurpose {
         /// The file.
@@ -206,7 +211,7 @@ pub enum Error {
         cause: String,
     },
     /// A read or write failed.
-    #[error("the journal failed ({cause}); check the disk's space and health")]
+    #[error("the journal failed ({cause}); check the disk's free space and health")]
     Failed {
         /// SQLite's error.
         cause: String,
@@ -269,7 +274,7 @@ impl Journal {
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number.get(), %till, %reference, %cause,
-                "an open sale was written by a later program and cannot be read: it is not settled until that program is installed again"
+                "a later version wrote an open sale, which cannot be read or settled; install that version again"
             );
         }
         let journal = Self { db, path, house: housekeeping::Housekeeping::default(), reader: Arc::default() };

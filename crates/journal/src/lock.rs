@@ -66,7 +66,7 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
         Ok(real) => Ok(real),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if fs::symlink_metadata(path).is_ok() {
-                return Err(cannot_open(&name(), &"it is a symbolic link to a file that is not there"));
+                return Err(cannot_open(&name(), &"it is a symbolic link to a missing file"));
             }
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let folder = fs::canonicalize(folder).map_err(|error| cannot_open(&name(), &error))?;
@@ -115,7 +115,7 @@ impl Lock {
         if is_same(&there, &held) {
             return Ok(());
         }
-        Err(cannot_open(&path.display().to_string(), &"another file was put in its place while it was opened"))
+        Err(cannot_open(&path.display().to_string(), &"it was replaced by another file while it was being opened"))
     }
 }
 

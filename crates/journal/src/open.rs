@@ -149,7 +149,7 @@ pub(super) fn look_at(path: &Path) -> Result<(), Error> {
         Ok(facts) if facts.is_file() && facts.len() == 0 => return damaged("it is empty, 0 bytes long"),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return if has_a_wal_alone(path) { damaged("it is not there, and its -wal file is") } else { Ok(()) };
+            return if has_a_wal_alone(path) { damaged("it is missing, but its -wal file exists") } else { Ok(()) };
         }
         Err(error) => return Err(cannot_open(&name, &error)),
     }
@@ -171,7 +171,7 @@ pub(super) fn oldest_reader(connection: &Connection, name: &str) -> Result<i64, 
     let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
     match found.map_err(|error| refused(name, &error))? {
         // Every journal is first completed under another name.
-        0 => Err(Error::Damaged { path: name.to_owned(), cause: "it is no journal of pos-agent".to_owned() }),
+        0 => Err(Error::Damaged { path: name.to_owned(), cause: "it is not a journal of pos-agent".to_owned() }),
         found if found > FORMAT => Err(Error::Format { path: name.to_owned(), found, known: FORMAT }),
         found => Ok(found),
     }

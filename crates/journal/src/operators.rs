@@ -325,7 +325,7 @@ impl PinKeyFile {
             return Ok(key);
         }
         let mut bits = Zeroizing::new([0; 32]);
-        SystemRandom::new().fill(&mut *bits).map_err(|_| self.failed(&"the system gives no random numbers"))?;
+        SystemRandom::new().fill(&mut *bits).map_err(|_| self.failed(&"the system provides no random numbers"))?;
         // The file is first completed under another name.
         let new = beside(&self.0, ".new");
         let written = || -> io::Result<()> {
@@ -355,7 +355,7 @@ impl PinKeyFile {
 /// When the system provides none.
 pub fn pin_salt() -> Result<[u8; 16], Error> {
     let mut salt = [0; 16];
-    SystemRandom::new().fill(&mut salt).map_err(|_| failed("the system gives no random numbers"))?;
+    SystemRandom::new().fill(&mut salt).map_err(|_| failed("the system provides no random numbers"))?;
     Ok(salt)
 }
 

@@ -62,9 +62,9 @@ impl Named {
         let path = self.path.display();
         match id(&self.path) {
             Ok(there) if there == self.file => None,
-            Ok(_) => Some(format!("{path} is another file now")),
+            Ok(_) => Some(format!("{path} has become another file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{path} was removed")),
-            Err(error) => Some(format!("{path} cannot be looked at: {error}")),
+            Err(error) => Some(format!("{path} cannot be checked: {error}")),
         }
     }
 }
@@ -135,8 +135,8 @@ impl Place {
         let path = self.0.journal.path.display();
         let what = match written(&self.0.lock) {
             Ok(now) if now == as_left => return Ok(()),
-            Ok(_) => format!("somebody else has written into {path}"),
-            Err(error) => format!("{path} cannot be looked at: {error}"),
+            Ok(_) => format!("another program has written to {path}"),
+            Err(error) => format!("{path} cannot be checked: {error}"),
         };
         Err(Error::Gone { what })
     }

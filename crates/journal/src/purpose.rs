@@ -51,7 +51,7 @@ impl std::fmt::Display for Purpose {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Payments => "a journal of payments",
-            Self::Training => "a journal of training, and nothing in it ever was a payment",
+            Self::Training => "a journal of training, without any payments",
         })
     }
 }

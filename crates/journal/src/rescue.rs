@@ -98,7 +98,7 @@ impl Db {
         let first = self.number("SELECT coalesce(max(number), 0) FROM sale")? - LATEST + 1;
         take_over(&mut rescue, &self.connection, path, first, unix_ms)?;
         if !rescue.checkpoint()? {
-            return Err(failed("the rescue journal could not be written into one file"));
+            return Err(failed("the rescue journal could not be written to one file"));
         }
         drop(rescue);
         File::open(&new).and_then(|file| file.sync_all()).map_err(failed)

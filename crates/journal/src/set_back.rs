@@ -94,7 +94,7 @@ impl Db {
     pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
         let latest = latest(&self.connection, self.set_backs.last())?;
         if latest.unix_ms <= now_unix_ms.saturating_add(CLOCKS_DIFFER_MS) {
-            let why = "no record is later than the clock: there is nothing that keeps it from being right".to_owned();
+            let why = "no record is later than the clock: nothing shows that the clock is wrong".to_owned();
             return Err(Error::ClockStays { why });
         }
         // If this journal is an outdated copy, the transactions that it does not know happened after the latest time

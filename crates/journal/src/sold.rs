@@ -81,7 +81,10 @@ impl SoldMark {
         let content = serde_json::to_vec(&content)?;
         let [first, second] = &self.files;
         put(first, &content).or_else(|error| {
-            tracing::warn!(%error, file = %first.display(), "the mark that this terminal has sold is written beside the journal");
+            tracing::warn!(
+                %error, file = %first.display(),
+                "the mark that this terminal has sold is written next to the journal"
+            );
             put(second, &content)
         })
     }
@@ -115,7 +118,7 @@ pub fn accept(path: &Path, mark: &SoldMark, by: &str, unix_ms: i64) -> Result<He
     let (mut db, _) = Db::open(path)?;
     let identities = purpose::identities(&db.connection)?;
     if matches!(mark.says_of(&identities), SoldOn::Nothing | SoldOn::This) {
-        let why = "no mark stands against this journal: it need not be accepted".to_owned();
+        let why = "no mark contradicts this journal: it need not be accepted".to_owned();
         return Err(Error::NotAdopted { why });
     }
     db.mark(&Mark::Accepted { by: by.to_owned() }, unix_ms)?;

@@ -168,13 +168,9 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                 Some(Mark::Close { number, sha256 }) => match closes::has_hash(moment, number, &sha256)? {
                     Some(true) => verdict.closes += 1,
                     Some(false) => {
-                        return Err(altered(
-                            Some(row.entry),
-                            None,
-                            "the content of this close is not as it was written",
-                        ));
+                        return Err(altered(Some(row.entry), None, "the content of this close was changed"));
                     }
-                    None => return Err(altered(Some(row.entry), None, "the content of this close is not there")),
+                    None => return Err(altered(Some(row.entry), None, "the content of this close is missing")),
                 },
                 // A mark of a later version has no meaning here, but its hash is right.
                 Some(
@@ -195,7 +191,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
         } else if step.is_none() && mark.is_none() && gap.is_none() {
             break;
         } else {
-            let why = "the entry before this row, or more than one, is missing";
+            let why = "one or more entries before this row are missing";
             let (at_step, at_mark) = (step.map(|step| (step.entry, step.id)), mark.map(|mark| mark.entry));
             return Err(match at_step.filter(|(entry, _)| at_mark.is_none_or(|mark| *entry < mark)) {
                 Some((entry, id)) => altered(Some(entry), Some(id), why),
@@ -204,9 +200,9 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
         }
     }
     match gaps_marked {
-        None if verdict.pruned > 0 => Err(altered(None, None, "entries were taken out, and no mark says so")),
+        None if verdict.pruned > 0 => Err(altered(None, None, "entries were removed without a mark")),
         Some((entry, marked)) if marked != gaps_hash.hex() => {
-            Err(altered(Some(entry), None, "the gaps are not those of which this mark says that they were made"))
+            Err(altered(Some(entry), None, "the gaps differ from those that this mark records"))
         }
         _ => Ok(()),
     }
@@ -222,34 +218,34 @@ fn every_close_is_marked(moment: &Connection, verdict: &Verdict) -> Result<(), S
     if closes.unsigned_abs() == verdict.closes {
         return Ok(());
     }
-    Err(altered(None, None, "a close of day is there that the book does not know"))
+    Err(altered(None, None, "a close of day is not in the book"))
 }
 
 fn one_step(row: &Step, head: Head) -> Result<Head, Stopped> {
     let bad = |why| altered(Some(row.entry), Some(row.id), why);
-    let (sale, unix_ms, records, hash) = row.rest.as_ref().ok_or_else(|| bad("a value of it is of a wrong kind"))?;
+    let (sale, unix_ms, records, hash) = row.rest.as_ref().ok_or_else(|| bad("one of its values has a wrong type"))?;
     let next = head.then_step(chain::StepRow { id: row.id, sale: *sale, unix_ms: *unix_ms, records });
     if row.entry != next.entry {
-        return Err(bad("two rows have this place"));
+        return Err(bad("two rows have this position"));
     }
     if *hash != next.hash {
-        return Err(bad("it is not as it was written, or does not belong here"));
+        return Err(bad("it was changed, or does not belong here"));
     }
     if *sale != row.id / STEPS_OF_SALE {
-        return Err(bad("it belongs to another transaction than its id says"));
+        return Err(bad("it belongs to another transaction than its id shows"));
     }
     Ok(next)
 }
 
 fn one_mark(row: &Marked, head: &mut Head) -> Result<Option<Mark>, Stopped> {
     let bad = |why| altered(Some(row.entry), None, why);
-    let (unix_ms, what, hash) = row.rest.as_ref().ok_or_else(|| bad("a value of this mark is of a wrong kind"))?;
+    let (unix_ms, what, hash) = row.rest.as_ref().ok_or_else(|| bad("one of this mark's values has a wrong type"))?;
     *head = head.then_mark(*unix_ms, what);
     if row.entry != head.entry {
-        return Err(bad("two rows have this place"));
+        return Err(bad("two rows have this position"));
     }
     if *hash != head.hash {
-        return Err(bad("this mark is not as it was written, or does not belong here"));
+        return Err(bad("this mark was changed, or does not belong here"));
     }
     Ok(serde_json::from_str(what).ok())
 }
@@ -269,7 +265,7 @@ fn next_mark(rows: &mut Rows<'_>) -> Result<Option<Marked>, Stopped> {
 fn next_gap(rows: &mut Rows<'_>) -> Result<Option<Gap>, Stopped> {
     let Some(row) = rows.next()? else { return Ok(None) };
     let gap = || -> rusqlite::Result<_> { Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? }) };
-    gap().map(Some).map_err(|_| altered(None, None, "a gap has a value of a wrong kind"))
+    gap().map(Some).map_err(|_| altered(None, None, "a gap has a value of a wrong type"))
 }
 
 /// Reads a whole number. Another value has no position in the chain.
@@ -300,14 +296,14 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
             step = next_records(&mut steps)?;
         }
         if records.is_empty() {
-            return bad("it has a key, and none of its steps is there");
+            return bad("it has a key but no steps");
         }
         verdict.transactions += 1;
         let Some(records) = records.into_iter().collect::<Option<Vec<_>>>() else {
             verdict.unreadable += 1;
             continue;
         };
-        let Some(sale) = Transaction::replay(&records) else { return bad("its first step is not there") };
+        let Some(sale) = Transaction::replay(&records) else { return bad("its first step is missing") };
         let order = sale.order();
         let key = |at| row.get_ref(at).ok().and_then(|value| value.as_str().ok().map(str::to_owned));
         let earlier = order.operation.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
@@ -316,14 +312,12 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
             && key(2).as_deref() == Some(order.reference.as_str())
             && row.get(4) == Ok(earlier);
         if !is_key {
-            return bad(
-                "its number, till, reference or earlier transaction is not the one that its first record names",
-            );
+            return bad("its number, till, reference or earlier transaction differs from its first record");
         }
         // The mark is written with the next transaction, so a settled one may be without it. An unsettled one never has
         // it.
         if whole(row, 3) != 0 && !sale.is_settled() {
-            return bad("it is marked as settled, and its records say that it is open");
+            return bad("it is marked as settled, but its records show that it is open");
         }
     }
     match step {
@@ -338,7 +332,7 @@ fn next_records(rows: &mut Rows<'_>) -> Result<Option<(i64, String)>, Stopped> {
 }
 
 fn without_transaction(id: i64) -> Stopped {
-    altered(None, Some(id), "the transaction of this step has no key any more")
+    altered(None, Some(id), "the transaction of this step no longer has a key")
 }
 
 fn altered(entry: Option<i64>, step: Option<i64>, why: &'static str) -> Stopped {

@@ -42,7 +42,7 @@ fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
         && page.is_power_of_two()
         && sum == [word(&header, 6), word(&header, 7)];
     if !right {
-        return Ok(Some("its -wal file does not begin as one"));
+        return Ok(Some("its -wal file has a wrong beginning"));
     }
     let mut frame = vec![0; FRAME + page];
     let (mut broken, mut commits_behind) = (false, 0);

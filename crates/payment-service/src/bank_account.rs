@@ -61,13 +61,13 @@ const ACCOUNT_CLOSED: Declined =
     Declined { code: "800.100.152", description: "transaction declined (account closed)", arc: *b"14" };
 
 const FOREIGN: Refusal =
-    rule(IBAN, "100.100.101", "invalid bank account: not one of the public test accounts of this gateway");
+    rule(IBAN, "100.100.101", "invalid bank account: not one of this gateway's public test accounts");
 
 impl Host {
     /// Finds the bank account of a form.
     pub(super) fn bank_account(&self, form: &Form, kind: Kind) -> Result<Paying, Refusal> {
         if kind == Kind::PreAuthorisation {
-            return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB or CD").into());
+            return Err(Invalid::new("paymentType", "a bank account allows no reservation: use DB or CD").into());
         }
         let brand = form.required("paymentBrand")?;
         let account = account(form)?;
@@ -75,7 +75,7 @@ impl Host {
             (TRANSFER, Kind::Debit) => (Method::OnlineTransfer, Some(PageKind::Account)),
             (DEBIT | SEPA, Kind::Debit | Kind::RiskCheck) => (Method::DirectDebit, None),
             (DEBIT | SEPA, Kind::Credit) => (Method::CreditTransfer, None),
-            (TRANSFER, _) => return Err(Invalid::new("paymentType", "an online transfer is DB").into()),
+            (TRANSFER, _) => return Err(Invalid::new("paymentType", "an online transfer must be DB").into()),
             _ => {
                 let why = format!("must be {DEBIT}, {SEPA} or {TRANSFER} with a bank account");
                 return Err(Invalid::new("paymentBrand", why).into());
@@ -83,7 +83,7 @@ impl Host {
         };
         let foreign = form.get("currency").filter(|currency| *currency != "EUR").map(|_| "currency");
         if let Some(name) = foreign.or(form.get(IBAN).is_none().then_some(IBAN)).filter(|_| brand == SEPA) {
-            return Err(Invalid::new(name, "SEPA is by IBAN, in euros").into());
+            return Err(Invalid::new(name, "SEPA needs an IBAN and euros").into());
         }
         let mut shown = json!({ "paymentBrand": brand, "bankAccount": shown(form) });
         if method != Method::CreditTransfer {
@@ -105,8 +105,12 @@ impl Host {
         // Dates of this format sort correctly as text too.
         if !self.host_rules().books_all() {
             match MANDATE.map(|name| form.get(name)) {
-                [Some(_), None] => return Err(Invalid::new(MANDATE[1], "a mandate has an id and a day of signature")),
-                [None, Some(_)] => return Err(Invalid::new(MANDATE[0], "a mandate has an id and a day of signature")),
+                [Some(_), None] => {
+                    return Err(Invalid::new(MANDATE[1], "a mandate needs an id and a signature date"));
+                }
+                [None, Some(_)] => {
+                    return Err(Invalid::new(MANDATE[0], "a mandate needs an id and a signature date"));
+                }
                 [_, Some(day)] if day > today.as_str() => {
                     return Err(Invalid::new(MANDATE[1], "is in the future"));
                 }
@@ -141,7 +145,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     IBANS.into_iter().find(is_it).ok_or(rule(
         NUMBER,
         "100.100.101",
-        "invalid bank account: not one of the public test accounts of this gateway",
+        "invalid bank account: not one of this gateway's public test accounts",
     ))
 }
 

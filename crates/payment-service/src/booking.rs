@@ -264,7 +264,7 @@ fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'stat
     match (declined, outcome) {
         (Some(declined), _) => (declined.code, declined.description, State::Declined),
         (None, Outcome::Pending | Outcome::PendingThenApproved) => (PENDING.0, PENDING.1, State::Pending),
-        (None, Outcome::StrangeCode) => ("999.999.999", "a code that no list knows", State::Approved),
+        (None, Outcome::StrangeCode) => ("999.999.999", "an unlisted code", State::Approved),
         (None, Outcome::ShortCode) => ("00", "approved", State::Approved),
         (None, _) => envelope::approved(form.get("testMode")),
     }

@@ -39,7 +39,7 @@ pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<
             return Err(garbled());
         }
         if !SEALED_TAGS.contains(&object.tag.0) {
-            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader seals", object.tag)));
+            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader encrypts", object.tag)));
         }
         read += object.raw.len();
         objects.push(object);
@@ -77,7 +77,7 @@ fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCa
         None => pan.clone().map(|pan| ClearCard { pan, expiry: None, service_code: None, code: None }),
     };
     match (&card, pan) {
-        (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A name different cards")),
+        (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A are of different cards")),
         _ => Ok(card),
     }
 }
@@ -94,7 +94,7 @@ fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> 
     };
     let pan = digits(pan, "DFA211 is not digits")?;
     if !(8..=19).contains(&pan.len()) || !luhn::is_valid(&pan) {
-        return Err(wrong("DFA211 is not a PAN with a right check digit"));
+        return Err(wrong("DFA211 is not a PAN with a valid check digit"));
     }
     let expiry = expiry.map(|value| digits(value, "DFA214 is not digits")).transpose()?;
     if expiry.as_ref().is_some_and(|yymm| yymm.len() != 4 || !("01"..="12").contains(&&yymm[2..])) {
@@ -102,7 +102,7 @@ fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> 
     }
     let code = code.map(|value| digits(value, "DFA216 is not digits")).transpose()?;
     if code.as_ref().is_some_and(|code| !(3..=4).contains(&code.len())) {
-        return Err(wrong("DFA216 has not 3 or 4 digits"));
+        return Err(wrong("DFA216 does not have 3 or 4 digits"));
     }
     Ok(Some(ClearCard { pan, expiry, service_code: None, code }))
 }
@@ -114,7 +114,7 @@ fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
     if (8..=19).contains(&digits.len()) && luhn::is_valid(digits) {
         Ok(digits.to_owned())
     } else {
-        Err(Invalid::new(SRED_DATA, "5A is not a PAN with a right check digit"))
+        Err(Invalid::new(SRED_DATA, "5A is not a PAN with a valid check digit"))
     }
 }
 
@@ -135,7 +135,7 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invali
         let names_card = std::str::from_utf8(track1)
             .is_ok_and(|text| text.strip_prefix("%B").and_then(|rest| rest.split('^').next()) == Some(track2.pan()));
         if !names_card {
-            return Err(wrong("5F21 and 5F22 name different cards"));
+            return Err(wrong("5F21 and 5F22 are of different cards"));
         }
     }
     Ok(ClearCard::from_track2(&track2))
@@ -199,8 +199,8 @@ mod tests {
         assert!(service_code.is_none());
         for (clear, why) in [
             (typed.replace("DFA2140432363132", "DFA2140432363133"), "DFA214 is not a month"),
-            (typed.replace("DFA21603313233", "DFA216023132"), "DFA216 has not 3 or 4"),
-            (typed.replace("3139DFA214", "3138DFA214"), "right check digit"),
+            (typed.replace("DFA21603313233", "DFA216023132"), "DFA216 does not have 3 or 4"),
+            (typed.replace("3139DFA214", "3138DFA214"), "valid check digit"),
             (typed.replace("3139DFA214", "3141DFA214"), "DFA211 is not digits"),
             ("DFA2140432363132".to_owned(), "without DFA211"),
             ("5F2207".to_owned() + &hex::encode(";1=1?<0"), "5F22"),

@@ -96,9 +96,9 @@ impl Host {
             return Err(Invalid::new(shown(name), "not a parameter of this request, which has at").into());
         }
         let at = DateTime::parse_from_rfc3339(at).map(|at| at.to_utc());
-        let at = at.map_err(|_| Invalid::new("at", "must be a time as 2026-11-20T12:34:56Z"))?;
+        let at = at.map_err(|_| Invalid::new("at", "must be a time such as 2026-11-20T12:34:56Z"))?;
         if at < self.clock.now() {
-            return Err(Invalid::new("at", "before what the clock shows: it goes forward alone").into());
+            return Err(Invalid::new("at", "earlier than the clock, which only goes forward").into());
         }
         self.clock.go_on_from(at);
         self.turns();

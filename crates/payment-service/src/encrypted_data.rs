@@ -124,7 +124,7 @@ impl EncryptedData {
             (None, Some(_)) => return Err(Invalid::new(PIN_DATA, "required with pos.encryptedPin.ksn")),
         };
         if pin.as_ref().is_some_and(|(_, ksn)| ksn.initial() == sred_ksn.initial()) {
-            return Err(Invalid::new(PIN_KSN, "the PIN and the card data come from one key set"));
+            return Err(Invalid::new(PIN_KSN, "the PIN and the card data must come from one key set"));
         }
         Ok(Self { sred, sred_ksn, pin })
     }
@@ -296,7 +296,7 @@ mod tests {
         );
         assert_eq!(
             says(&[(SRED_DATA, M2), (SRED_KSN, "123456789012345600000007"), (PIN_DATA, block), (PIN_KSN, ksn)]),
-            "pos.encryptedPin.ksn: the PIN and the card data come from one key set"
+            "pos.encryptedPin.ksn: the PIN and the card data must come from one key set"
         );
     }
 
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(says(&with(&[(PIN_DATA, P1)])), "pos.encryptedPin.ksn: required with pos.encryptedPin.data");
         assert_eq!(says(&with(&[(PIN_KSN, P1_KSN)])), "pos.encryptedPin.data: required with pos.encryptedPin.ksn");
         let one_set = with(&[(PIN_DATA, P1), (PIN_KSN, "FFFF0102628D1100005F")]);
-        assert_eq!(says(&one_set), "pos.encryptedPin.ksn: the PIN and the card data come from one key set");
+        assert_eq!(says(&one_set), "pos.encryptedPin.ksn: the PIN and the card data must come from one key set");
         assert_eq!(
             says(&with(&[(PIN_DATA, "8B68"), (PIN_KSN, P1_KSN)])),
             "pos.encryptedPin.data: a PIN block of ISO format 0 has 8 bytes"

@@ -62,7 +62,7 @@ impl Host {
             _ => return Err(Invalid::new("paymentType", "must be CP, RV or RF to refer to a payment").into()),
         };
         if form.get("amount").is_some() != form.get("currency").is_some() {
-            return Err(Invalid::new("amount", "amount and currency come together").into());
+            return Err(Invalid::new("amount", "amount and currency must be sent together").into());
         }
         let asked = form.get("amount").map(|_| money(form)).transpose()?;
         let of = self.books.find(id)?;
@@ -100,7 +100,7 @@ impl Host {
     fn amount_without_rules(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
         match (asked, of) {
             (Some(asked), _) => Ok(asked),
-            (None, None) => Err(Invalid::new("amount", "required: nobody knows the payment").into()),
+            (None, None) => Err(Invalid::new("amount", "required: the payment is unknown").into()),
             (None, Some(of)) => {
                 let standing = Balance::of(&of.entry, self.books.following(&of.entry.id)?.iter());
                 let currency = of.entry.currency().ok_or(OTHER_CURRENCY)?;

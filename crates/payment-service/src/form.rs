@@ -213,7 +213,7 @@ const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a paramet
 const OF_SHOPPER: &str = "the shopper gives it in the widget";
 const OF_PAYMENTS: &str = "it belongs to a payment or a checkout";
 const OF_SCHEDULES: &str = "a time table belongs to a schedule";
-const NO_READER: &str = "nothing is read by a reader here";
+const NO_READER: &str = "there is no reader here";
 const NO_SHOPPER: &str = "no customer is asked here";
 
 /// The parameters of `POST /v1/payments`.
@@ -248,7 +248,7 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
         ("integrity", OF_PAYMENTS),
         ("amount", "nothing is paid"),
         ("currency", "nothing is paid"),
-        ("createRegistration", "it is what this request is"),
+        ("createRegistration", "this request always does it"),
         ("pos.iccDataRequest", "nothing is paid"),
         ("job.", OF_SCHEDULES),
     ],
@@ -274,7 +274,7 @@ pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
         ("<wallet_b>.", OF_SHOPPER),
         ("<wallet_c>.", OF_SHOPPER),
         ("pos.", NO_READER),
-        ("referenceUuid", "a checkout pays anew"),
+        ("referenceUuid", "a checkout always makes a new payment"),
         ("job.", OF_SCHEDULES),
     ],
 };
@@ -400,7 +400,7 @@ mod tests {
             ("amount", "body: pair 1 has no '='"),
             ("descriptor=%C3%28", "descriptor: not UTF-8"),
             ("descriptor=%4", "descriptor: '%' without two hex digits"),
-            ("descriptor=a b", "descriptor: a byte that has to be percent-encoded"),
+            ("descriptor=a b", "descriptor: a byte that must be percent-encoded"),
             ("descriptor=a%0Ab", "descriptor: must be 1 to 127 characters without control"),
         ] {
             let said = wrong(body);

@@ -35,13 +35,13 @@ const WRONG_PIN: Declined = Declined {
     arc: *b"55",
 };
 const NOT_ENOUGH: Declined =
-    Declined { code: "800.100.155", description: "transaction declined (amount exceeds what is left)", arc: *b"51" };
+    Declined { code: "800.100.155", description: "transaction declined (amount exceeds the balance)", arc: *b"51" };
 
 impl Host {
     /// Finds the gift card of a form.
     pub(super) fn gift_card(&self, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind != Kind::Debit {
-            return Err(Invalid::new("paymentType", "a gift card pays: DB").into());
+            return Err(Invalid::new("paymentType", "a gift card can only pay: use DB").into());
         }
         if form.is_true("createRegistration") {
             return Err(Invalid::new("createRegistration", "a gift card is not stored").into());

@@ -186,13 +186,13 @@ pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
 
 /// Returns the currency of a form.
 pub(super) fn currency(form: &Form) -> Result<Currency, Invalid> {
-    Currency::from_code(form.required("currency")?).map_err(|_| Invalid::new("currency", "not a currency of ISO 4217"))
+    Currency::from_code(form.required("currency")?).map_err(|_| Invalid::new("currency", "not an ISO 4217 currency"))
 }
 
 /// Checks that the card number is in no other field, and that a named brand is the card's brand.
 pub(super) fn not_in_clear(card: &ClearCard, form: &Form) -> Result<(), Invalid> {
     if let Some((name, _)) = form.iter().find(|(_, value)| value.contains(&card.pan)) {
-        return Err(Invalid::new(name, "holds the card number in clear"));
+        return Err(Invalid::new(name, "holds the unencrypted card number"));
     }
     match form.get("paymentBrand") {
         Some(brand) if Some(brand) != brand::of(&card.pan) => {

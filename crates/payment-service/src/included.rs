@@ -19,7 +19,7 @@ const PROCESSING: &str = "transactionProcessingCode";
 pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
     for name in ["taxAmount", "shipping.cost"] {
         if minor(form, name, amount.currency())?.is_some_and(|part| part > amount.minor()) {
-            return Err(Invalid::new(name, "more than the amount, which it is inside of"));
+            return Err(Invalid::new(name, "more than the amount that includes it"));
         }
     }
     sellers(form, amount)?;
@@ -44,11 +44,11 @@ fn forex(form: &Form, amount: Amount) -> Result<(), Invalid> {
     const NAMES: [&str; 2] = ["forex.amount", "forex.currency"];
     match NAMES.map(|name| form.get(name)) {
         [None, None] => Ok(()),
-        [Some(_), None] => Err(Invalid::new(NAMES[1], "forex.amount and forex.currency come together")),
-        [None, Some(_)] => Err(Invalid::new(NAMES[0], "forex.amount and forex.currency come together")),
+        [Some(_), None] => Err(Invalid::new(NAMES[1], "forex.amount and forex.currency must be sent together")),
+        [None, Some(_)] => Err(Invalid::new(NAMES[0], "forex.amount and forex.currency must be sent together")),
         [Some(_), Some(code)] => {
             let other = Currency::from_code(code);
-            let other = other.map_err(|_| Invalid::new(NAMES[1], "not a currency of ISO 4217"))?;
+            let other = other.map_err(|_| Invalid::new(NAMES[1], "not an ISO 4217 currency"))?;
             if other == amount.currency() {
                 return Err(Invalid::new(NAMES[1], "is the currency of the amount"));
             }

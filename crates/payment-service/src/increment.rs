@@ -19,7 +19,7 @@ use pos_terms::money::Amount;
 /// The parameter that names the payment to follow, if the path does not.
 pub(super) const REFERENCE: &str = "referenceUuid";
 /// The error for a reference that differs from the path.
-pub(super) const NAMES_ANOTHER: &str = "names another payment than the path: both together say the same";
+pub(super) const NAMES_ANOTHER: &str = "differs from the payment in the path";
 
 impl Host {
     /// Handles `POST /v1/payments/{id}`, where the path names the payment instead of a reference.

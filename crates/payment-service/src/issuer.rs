@@ -97,7 +97,7 @@ impl ChipData {
             value.ok_or_else(|| Invalid::new(ICC, format!("lacks tag {tag:?}")))
         };
         if value(tag::APPLICATION_CRYPTOGRAM)?.len() != 8 {
-            return Err(Invalid::new(ICC, "9F26 has not 8 bytes"));
+            return Err(Invalid::new(ICC, "9F26 does not have 8 bytes"));
         }
         // An ARQC (80), or a TC (40) when the card approved offline and the terminal went online anyway.
         if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40) || gets && cid & 0xC0 == 0)
@@ -110,7 +110,7 @@ impl ChipData {
         if hex::encode(value(tag::CURRENCY_CODE)?) != format!("{numeric:04}") {
             return Err(Invalid::new(ICC, "5F2A differs from currency"));
         }
-        let atc = value(tag::ATC)?.try_into().map_err(|_| Invalid::new(ICC, "9F36 has not 2 bytes"))?;
+        let atc = value(tag::ATC)?.try_into().map_err(|_| Invalid::new(ICC, "9F36 does not have 2 bytes"))?;
         let chip_psn = match tlv::find(&tlvs, tag::PAN_SEQUENCE_NUMBER) {
             Ok(Some([bcd])) if bcd >> 4 < 10 && bcd & 0xF < 10 => Some((bcd >> 4) * 10 + (bcd & 0xF)),
             Ok(Some(_)) => return Err(Invalid::new(ICC, "5F34 is not two decimal digits")),

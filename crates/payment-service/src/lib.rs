@@ -200,7 +200,7 @@ pub struct Gateway {
 /// [`MOST_SCHEMES`].
 pub async fn start(options: Options) -> io::Result<Gateway> {
     if options.schemes.len() > MOST_SCHEMES {
-        let why = format!("there are requestors for {MOST_SCHEMES} card schemes at most");
+        let why = format!("at most {MOST_SCHEMES} card schemes can have requestors");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let (ca_pem, tls) = certificate::make(options.certificate, options.name.as_deref(), &options.demand)?;
@@ -229,7 +229,7 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
 /// Explains what to do about a ledger that cannot be opened.
 fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
     let file = options.ledger.as_deref().map_or_else(String::new, |file| format!(" {}", file.display()));
-    let advice = "name a new file, or one that this program has made";
+    let advice = "use a new file, or one that this program created";
     io::Error::new(io::ErrorKind::InvalidInput, format!("the ledger{file} cannot be used: {why}; {advice}"))
 }
 

@@ -58,7 +58,7 @@ impl Means {
             // Decrypted wallet data are sent as card data.
             Some((Self::Wallet { decrypted: true, .. }, _)) if means == Self::Card => Ok(()),
             Some((_, first)) => {
-                Err(Invalid::new(name, format!("a payment has one means, and {first} has begun another")))
+                Err(Invalid::new(name, format!("a payment has one means, but {first} belongs to another")))
             }
             None => {
                 found = Some((means, name.to_owned()));
@@ -133,7 +133,7 @@ mod tests {
             ),
         ] {
             let said = means(&body).unwrap_err();
-            assert_eq!(said, format!("{second}: a payment has one means, and {first} has begun another"), "{body}");
+            assert_eq!(said, format!("{second}: a payment has one means, but {first} belongs to another"), "{body}");
         }
     }
 }

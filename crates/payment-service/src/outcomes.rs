@@ -118,7 +118,7 @@ pub const TABLE: &[Row] = &[
     (66, Outcome::Garbage, "approved, answered with garbage"),
     (67, Outcome::HalfJson, "approved, answered with half a JSON"),
     (68, Outcome::HugeBody, "approved, answered with ten megabytes"),
-    (69, Outcome::StrangeCode, "approved, with a result code that is on no list"),
+    (69, Outcome::StrangeCode, "approved, with an unlisted result code"),
     (70, Outcome::Silence { processed: false }, "silence, not processed"),
     (71, Outcome::Silence { processed: true }, "approved, then silence"),
     (72, Outcome::Cut { processed: false }, "line cut, not processed"),

@@ -114,7 +114,7 @@ fn ended(page: &Redirect) -> String {
         Some(PageEnd::Done) => "You have confirmed it.",
         Some(PageEnd::Cancelled) => "You have cancelled it.",
         Some(PageEnd::Refused) => "You could not be identified.",
-        Some(PageEnd::Expired) | None => "Its time is over.",
+        Some(PageEnd::Expired) | None => "It has expired.",
     };
     let back = escaped(&page.back);
     html(

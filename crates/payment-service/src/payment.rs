@@ -66,7 +66,7 @@ impl Host {
         if chip.as_ref().is_some_and(|chip| chip.wants_online_pin) && !sealed.has_pin() {
             return Err(Invalid::new(
                 "pos.encryptedPin.data",
-                "9F34 says that a PIN was entered for the issuer, and none was sent",
+                "9F34 shows a PIN entry for the issuer, but no PIN was sent",
             )
             .into());
         }

@@ -105,8 +105,8 @@ fn code(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Makes a wallet's token for one payment. `wallet` is the prefix of its parameters, `expiry` is YYMM, and the customer
-/// has agreed to `amount` and `currency`. `None` if the card is no test card, the expiry is invalid, or the system has
-/// no randomness.
+/// has agreed to `amount` and `currency`. `None` if the card is no test card, the expiry is invalid, or the system
+/// provides no random numbers.
 #[must_use]
 pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str, currency: &str) -> Option<String> {
     let card = test_card::find(card_number)?;

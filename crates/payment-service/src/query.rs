@@ -38,7 +38,11 @@ impl Host {
             (Some(Ok(from)), Some(Ok(to))) if from <= to => {
                 Some((from.and_utc().timestamp(), to.and_utc().timestamp()))
             }
-            _ => return Err(Invalid::new("date.from", "date.from and date.to come together, in this order").into()),
+            _ => {
+                return Err(
+                    Invalid::new("date.from", "date.from and date.to must be sent together, in this order").into()
+                );
+            }
         };
         let reference = form.get("merchantTransactionId");
         // Every filter is optional (data-model: Query parameters); the form checks that reference and dates do not come
@@ -47,7 +51,7 @@ impl Host {
         let filters = ["merchantTransactionId", "date.from", "paymentTypes", "paymentMethods", "shortId"];
         if !self.host_rules().is_literal() && filters.iter().all(|name| form.get(name).is_none()) {
             let why =
-                "a query has at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
+                "a query needs at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
             return Err(Invalid::new("merchantTransactionId", why).into());
         }
         let wanted = SearchFilter {

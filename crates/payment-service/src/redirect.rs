@@ -127,9 +127,10 @@ impl RedirectPlan {
     /// Plans the page of a payment, whose form must say where its customer returns.
     pub(super) fn new(form: &Form, kind: PageKind, resource: Option<(&str, &str)>) -> Result<Self, Invalid> {
         let nowhere = (kind == PageKind::Decoupled).then_some("");
-        let result_url = form.get(SHOPPER).or(nowhere).ok_or_else(|| {
-            Invalid::new(SHOPPER, "required and not sent: the customer is sent to a page, and has to come back")
-        })?;
+        let result_url = form
+            .get(SHOPPER)
+            .or(nowhere)
+            .ok_or_else(|| Invalid::new(SHOPPER, "required and not sent: the customer must return from the page"))?;
         let resource = resource.map(|(id, path)| (id.to_owned(), path.to_owned()));
         Ok(Self { kind, result_url: result_url.to_owned(), resource })
     }

@@ -94,12 +94,12 @@ impl Host {
         let nothing = nothing.map_err(|why| Invalid::new("amount", why.to_string()))?;
         let paying = match means {
             Means::Wallet { decrypted: false, .. } | Means::Gift => {
-                return Err(Invalid::new(field, "is for one payment, and not stored").into());
+                return Err(Invalid::new(field, "is for one payment and is not stored").into());
             }
             _ => self.paying(&means, form, kind, nothing)?,
         };
         if paying.method == Method::OnlineTransfer {
-            return Err(Invalid::new("paymentBrand", "an online transfer is for one payment, and not stored").into());
+            return Err(Invalid::new("paymentBrand", "an online transfer is for one payment and is not stored").into());
         }
         if let Some(declined) = paying.declined {
             let name = means.number_field();
@@ -136,7 +136,7 @@ impl Host {
         }
         let made_by = stored.payment.as_deref().map(|id| self.books.find(id)).transpose()?.flatten();
         if made_by.is_some_and(|payment| matches!(payment.entry.state, State::Pending | State::Declined)) {
-            return Err(rule("id", "100.150.203", "registration is not valid, its first payment is not approved"));
+            return Err(rule("id", "100.150.203", "registration is not valid: its first payment is not approved"));
         }
         Ok(stored)
     }
@@ -155,7 +155,7 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
         return Err(Invalid::new("paymentBrand", "does not belong to the stored account"));
     }
     if kind == Kind::PreAuthorisation && stored.method == Method::DirectDebit {
-        return Err(Invalid::new("paymentType", "a bank account has nothing to reserve: DB or CD"));
+        return Err(Invalid::new("paymentType", "a bank account allows no reservation: use DB or CD"));
     }
     if kind == Kind::RiskCheck && !matches!(stored.method, Method::Card | Method::DirectDebit) {
         return Err(Invalid::new("paymentType", "RI judges a card or a bank account"));
@@ -203,10 +203,10 @@ fn holder(stored: &Registration, form: &Form) -> Result<Value, Invalid> {
         return Err(Invalid::new(HOLDERS[0], "required with overrideHolder: card.holder or bankAccount.holder"));
     };
     if name != HOLDERS[0] || stored.masked_card.is_none() {
-        return Err(Invalid::new(name, "the stored account is no card, or has its holder"));
+        return Err(Invalid::new(name, "the stored account is not a card, or already has a holder"));
     }
     if !shown["card"]["holder"].is_null() {
-        return Err(Invalid::new(name, "the stored account has its holder, which is not overridden"));
+        return Err(Invalid::new(name, "the stored account already has a holder, which cannot be overridden"));
     }
     shown["card"]["holder"] = json!(form.get(name));
     Ok(shown)

@@ -45,9 +45,10 @@ pub(super) struct RemotePayment {
 pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
     let from_reader = form.first_under("pos.");
     match (Means::first_field(form), from_reader) {
-        (Some(field), Some(from_reader)) => {
-            Err(Invalid::new(field, format!("a payment has one means, and {from_reader} is of a card at the counter")))
-        }
+        (Some(field), Some(from_reader)) => Err(Invalid::new(
+            field,
+            format!("a payment has one means, but {from_reader} belongs to a card at the counter"),
+        )),
         (means, None) => Ok(means.is_some()),
         (None, Some(_)) => Ok(false),
     }
@@ -148,7 +149,7 @@ pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
         return money(form);
     }
     if !matches!(kind, Kind::Debit | Kind::PreAuthorisation) {
-        return Err(Invalid::new(secure::NPA, "is of DB and PA: whoever pays is authenticated"));
+        return Err(Invalid::new(secure::NPA, "is only for DB and PA: it authenticates the payer"));
     }
     form.required("amount")?;
     currency(form).map(Amount::nothing)
@@ -169,7 +170,7 @@ fn kind(form: &Form) -> Result<Kind, Invalid> {
         _ => return Err(Invalid::new("paymentType", "must be DB, PA, CD or RI; CP, RV and RF refer to a payment")),
     };
     if matches!(kind, Kind::Credit | Kind::RiskCheck) && form.is_true("createRegistration") {
-        return Err(Invalid::new("createRegistration", "payment data are stored with DB or PA"));
+        return Err(Invalid::new("createRegistration", "payment data is stored with DB or PA"));
     }
     Ok(kind)
 }

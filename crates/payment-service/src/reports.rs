@@ -116,7 +116,7 @@ pub(super) enum SettlementError {
     #[error("the ledger cannot be read: {0}")]
     Books(#[from] rusqlite::Error),
     /// The folder cannot be written.
-    #[error("the settlement folder cannot be written: {0}; see that it is there and writable")]
+    #[error("the settlement folder cannot be written: {0}; check that it exists and is writable")]
     Folder(#[from] io::Error),
 }
 
@@ -136,10 +136,13 @@ fn range(form: &Form) -> Result<(NaiveDate, NaiveDate), Invalid> {
     };
     let (from, to) = (day("date.from")?, day("date.to")?);
     if from > to {
-        return Err(Invalid::new("date.from", format!("{from} is after date.to, {to}: give the earlier day first")));
+        return Err(Invalid::new(
+            "date.from",
+            format!("{from} is after date.to, {to}: send the earlier day as date.from"),
+        ));
     }
     if from.checked_add_days(Days::new(MOST_DAYS.unsigned_abs())).is_none_or(|end| to >= end) {
-        return Err(Invalid::new("date.to", format!("a report has at most {MOST_DAYS} days; ask for parts")));
+        return Err(Invalid::new("date.to", format!("a report has at most {MOST_DAYS} days; ask for fewer")));
     }
     Ok((from, to))
 }

@@ -256,7 +256,7 @@ pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Deliver
 /// behaviour: Authentication, 6).
 fn check_form(headers: &HeaderMap, query: &str) -> Result<(), Invalid> {
     if !query.is_empty() {
-        return Err(Invalid::new("query string", "parameters of a POST belong into its body"));
+        return Err(Invalid::new("query string", "parameters of a POST belong in its body"));
     }
     let said = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_ascii_lowercase();
     let mut parts = said.split(';').map(str::trim);

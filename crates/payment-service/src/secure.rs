@@ -204,7 +204,7 @@ pub(super) fn external(form: &Form) -> Result<Value, Invalid> {
         None => matches!(eci, "01" | "02" | "05" | "06"),
     };
     if is_proven && get("verificationId").is_none() {
-        return Err(Invalid::new("threeDSecure.verificationId", "required: this says that there is a proof"));
+        return Err(Invalid::new("threeDSecure.verificationId", "required with a proof of authentication"));
     }
     let mut proof = json!({});
     for name in EXTERNAL.into_iter().chain(["version", "authType", "challengeMandatedIndicator"]) {

@@ -58,9 +58,10 @@ pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
             fields.insert("initialTransactionId".to_owned(), json!(scheme_reference()));
             Ok(Some(Value::Object(fields)))
         }
-        (_, Some("MIT")) if form.get(REFERENCE).or(form.get(AGREEMENT)).is_none() => {
-            Err(Invalid::new(REFERENCE, "what the merchant starts names the customer's first payment, or agreementId"))
-        }
+        (_, Some("MIT")) if form.get(REFERENCE).or(form.get(AGREEMENT)).is_none() => Err(Invalid::new(
+            REFERENCE,
+            "a payment that the merchant starts needs the customer's first payment, or agreementId",
+        )),
         _ => Ok(Some(Value::Object(fields))),
     }
 }
@@ -122,14 +123,14 @@ fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
         }
         "DELAYED_CHARGES" => before.iter().any(|booking| is(State::Approved)(&booking)),
         "NO_SHOW" => before.iter().filter(is(State::Approved)).any(|booking| booking.entry.refers_to.is_none()),
-        _ => return Err(Invalid::new(PRACTICE, "goes by referenceUuid, not by a stored account")),
+        _ => return Err(Invalid::new(PRACTICE, "needs referenceUuid, not a stored account")),
     };
     if form.get(SOURCE) != Some("MIT") {
         return Err(Invalid::new(SOURCE, format!("{practice} is the merchant's own (MIT)")));
     }
     let why = match practice {
-        "RESUBMISSION" => "nothing of this amount was declined of this stored account",
-        _ => "nothing was approved of this stored account before",
+        "RESUBMISSION" => "no payment of this amount from this stored account was declined",
+        _ => "no earlier payment from this stored account was approved",
     };
     if follows { Ok(()) } else { Err(Invalid::new(PRACTICE, why)) }
 }
@@ -148,7 +149,7 @@ fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Ref
         return Err(rule(
             "standingInstruction.frequency",
             CODE,
-            "transaction declined (too soon after the one before)",
+            "transaction declined (too soon after the previous one)",
         ));
     }
     let most = number("numberOfInstallments").map(|most| usize::try_from(most).unwrap_or(usize::MAX));
@@ -167,7 +168,7 @@ fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> 
         return Ok(None);
     }
     for name in [TYPE, MODE, SOURCE] {
-        form.get(name).ok_or_else(|| Invalid::new(name, "mode, source and type come together"))?;
+        form.get(name).ok_or_else(|| Invalid::new(name, "mode, source and type must be sent together"))?;
     }
     Ok(Some(fields))
 }

@@ -66,7 +66,7 @@ impl Host {
             (None, None) => None,
             (year, _) => {
                 let name = if year.is_none() { "tokenAccount.expiryYear" } else { "tokenAccount.expiryMonth" };
-                return Err(Invalid::new(name, "a token's year and month come together").into());
+                return Err(Invalid::new(name, "a token's year and month must be sent together").into());
             }
         };
         let this_month = self.clock.now().format("%Y%m").to_string();

@@ -28,7 +28,7 @@ impl Host {
         let name = format!("{prefix}.paymentToken");
         let wrong = |why: &str| Err(Invalid::new(name.as_str(), why).into());
         let Some(clear) = provider::open_wallet(prefix, form.required(&name)?) else {
-            return wrong("is no token of this wallet, or damaged");
+            return wrong("is not a token of this wallet, or is damaged");
         };
         let card = test_card::find(&clear.number).ok_or(FOREIGN_NUMBER)?;
         if form.get("amount") != Some(&clear.amount) || form.get("currency") != Some(&clear.currency) {

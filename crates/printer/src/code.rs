@@ -78,7 +78,7 @@ pub enum CodeError {
         digits: &'static str,
     },
     /// The check digit does not fit the other digits.
-    #[error("the check digit of this {kind} is {right}; correct it, or leave it out")]
+    #[error("the check digit of this {kind} is {right}; correct it, or omit it")]
     CheckDigit {
         /// The code.
         kind: CodeKind,
@@ -137,7 +137,7 @@ impl Code {
             }
             CodeKind::Code128 => {
                 if !content.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-                    return Err(CodeError::Characters { kind, characters: "letters, digits and signs of ASCII" });
+                    return Err(CodeError::Characters { kind, characters: "ASCII letters, digits and signs" });
                 }
                 let most = (1..=256).take_while(|characters| bar(dots, code128(*characters)).is_some()).last();
                 fits(kind, content.len(), most.unwrap_or_default(), "characters")?;
@@ -323,7 +323,7 @@ mod tests {
         }
         assert_eq!(
             refused(CodeKind::Ean13, "5901234123456"),
-            "the check digit of this EAN-13 is 7; correct it, or leave it out"
+            "the check digit of this EAN-13 is 7; correct it, or omit it"
         );
         for content in ["", "12345678901", "12345678901234", "59012341234A", "５90123412345"] {
             assert_eq!(refused(CodeKind::Ean13, content), "EAN-13 takes 12 digits, or 13 with the check digit");

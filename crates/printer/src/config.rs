@@ -204,7 +204,7 @@ pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
     while let Some(at) = rest.find(['{', '}']) {
         let (text, brace) = rest.split_at(at);
         let Some((name, after)) = brace.strip_prefix('{').and_then(|inside| inside.split_once('}')) else {
-            return Err("has a brace without its other".to_owned());
+            return Err("has an unmatched brace".to_owned());
         };
         let value = VALUES.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let value = value.ok_or_else(|| format!("has no placeholder {{{name}}}"))?;
@@ -226,7 +226,7 @@ pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
         type Value = Vec<Printer>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a table [[printer]] for each printer")
+            f.write_str("one [[printer]] table for each printer")
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
@@ -256,13 +256,18 @@ pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
         printers.len() <= MAX_PRINTERS,
         "printer",
         "there are more than two",
-        "keep one or two of the tables [[printer]]",
+        "keep one or two [[printer]] tables",
     ));
     let mut names = BTreeSet::new();
     for (n, entry) in printers.iter().enumerate() {
         printer(found, entry, |key| format!("printer[{n}].{key}"));
         let unique = names.insert(&entry.name);
-        found.add(check(unique, &format!("printer[{n}].name"), "two printers have the same name", "give each its own"));
+        found.add(check(
+            unique,
+            &format!("printer[{n}].name"),
+            "two printers have the same name",
+            "give each a different name",
+        ));
     }
 }
 
@@ -276,13 +281,13 @@ fn printer(found: &mut FaultList, printer: &Printer, key: impl Fn(&str) -> Strin
         fits,
         &key("columns"),
         "must be 32, 42 or 48",
-        "write what the printer's self-test counts on a line",
+        "write the number of characters per line in the printer's self-test",
     ));
     found.add(check(
         printer.code_page_number.is_none() || printer.code_page != CodePage::Ascii,
         &key("code-page-number"),
-        "has no meaning with the code page ascii",
-        "choose the page that has this number, or leave the number out",
+        "has no effect with the code page ascii",
+        "choose the code page with this number, or omit the number",
     ));
     if let Some(template) = &printer.qr {
         found.add(qr(&key("qr"), template));
@@ -302,7 +307,7 @@ fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
         })
         .sum();
     ensure(longest <= MAX_QR, key, || {
-        (format!("can become {longest} bytes long, and {MAX_QR} fit the paper"), "shorten it".to_owned())
+        (format!("can be {longest} bytes long, but only {MAX_QR} fit on the paper"), "shorten it".to_owned())
     })
 }
 
@@ -320,13 +325,13 @@ fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
     absolute(&key, file)?;
     let logo = logo_file(file).map_err(|error| {
         let text = error.to_string();
-        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "make the picture again"));
+        let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "create the picture again"));
         fault(&key, wrong, remedy)
     })?;
     let dots = printer.dots();
     ensure(logo.width() <= dots, &key, || {
-        let wrong = format!("{}: is {} dots wide, and the paper has {dots}", file.display(), logo.width());
-        (wrong, format!("make it again with -resize {dots}x"))
+        let wrong = format!("{}: is {} dots wide, but the paper has {dots}", file.display(), logo.width());
+        (wrong, format!("create it again with -resize {dots}x"))
     })
 }
 

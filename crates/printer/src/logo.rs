@@ -37,7 +37,7 @@ pub enum LogoError {
         cause: io::Error,
     },
     /// The file is not a PBM file, or it is damaged.
-    #[error("{f}: {wrong}; make it with: convert shop.png -resize 384x -monochrome {f}", f = file.display())]
+    #[error("{f}: {wrong}; create it with: convert shop.png -resize 384x -monochrome {f}", f = file.display())]
     Malformed {
         /// The file.
         file: PathBuf,

@@ -162,7 +162,7 @@ pub enum PrinterEvent {
 
 /// More than [`QUEUE`] slips wait. This one was not taken, and no other was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{QUEUE} receipts wait for the printer already; see to the printer, then print the {slip} again: {}", slip.again())]
+#[error("{QUEUE} receipts already wait for the printer; check it, then print the {slip} again: {}", slip.again())]
 pub struct QueueFull {
     /// The slip.
     pub slip: Slip,
@@ -172,13 +172,13 @@ pub struct QueueFull {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrinted {
     /// Nothing was written.
-    #[error("the printer is {0}; nothing of it was printed")]
+    #[error("the printer is {0}; nothing was printed")]
     NotBegun(PrinterNeed),
     /// The printing broke off.
-    #[error("the printer is {0}; a part of it may be on paper")]
+    #[error("the printer is {0}; a part may be on paper")]
     BrokeOff(PrinterNeed),
     /// There are already [`TILL_SLIPS`] waiting slips of tills, or [`QUEUE`] receipts.
-    #[error("other slips wait for the printer; nothing of it was printed")]
+    #[error("other slips wait for the printer; nothing was printed")]
     OthersWait,
 }
 
@@ -379,7 +379,7 @@ pub enum PrinterNeed {
     #[error("almost out of paper: have a roll ready")]
     PaperNearEnd,
     /// The printer is unreachable.
-    #[error("unreachable: {port}: {cause}; see to its power, cable and address")]
+    #[error("unreachable: {port}: {cause}; check its power, cable and address")]
     Unreachable {
         /// The configured port.
         port: String,
@@ -387,7 +387,7 @@ pub enum PrinterNeed {
         cause: String,
     },
     /// The printing broke off.
-    #[error("interrupted in the middle of a receipt: {port}: {cause}; see to its paper, cover, power and cable")]
+    #[error("interrupted in the middle of a receipt: {port}: {cause}; check its paper, cover, power and cable")]
     Interrupted {
         /// The configured port.
         port: String,
@@ -395,7 +395,7 @@ pub enum PrinterNeed {
         cause: String,
     },
     /// The settings say that the printer answers about its state, and it does not.
-    #[error("silent about its state: switch its status answers on, or set status = false")]
+    #[error("not reporting its state: switch on its status answers, or set status = false")]
     Silent,
 }
 

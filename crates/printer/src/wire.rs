@@ -193,7 +193,7 @@ fn can_be_written(file: &File) -> io::Result<bool> {
     poll(&mut asked, Some(&at_once))?;
     let said = asked[0].revents();
     if said.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL) {
-        return Err(io::Error::other("the printer was unplugged, or reports an error"));
+        return Err(io::Error::other("the printer was unplugged or reports an error"));
     }
     Ok(said.contains(PollFlags::OUT))
 }

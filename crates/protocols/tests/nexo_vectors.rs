@@ -195,7 +195,7 @@ fn what_is_known_and_not_served_is_told_apart_from_what_is_not_known() {
         assert_eq!(outcome["ErrorCondition"], "UnavailableService", "{answer}");
     }
     let unknown = plain(&of("Teleport", "{}")).unwrap_err();
-    assert_eq!(unknown.to_string(), "MessageHeader.MessageCategory: \"Teleport\" is no word for Category");
+    assert_eq!(unknown.to_string(), "MessageHeader.MessageCategory: \"Teleport\" is not a value of Category");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn what_is_wrong_is_named_and_not_repeated() {
         (
             r#""PaymentType":"Normal""#,
             r#""PaymentType":"Free""#,
-            field(r#"PaymentData.PaymentType: "Free" is no word for PaymentType"#),
+            field(r#"PaymentData.PaymentType: "Free" is not a value of PaymentType"#),
         ),
         (
             r#""PaymentType":"Normal""#,
@@ -219,12 +219,14 @@ fn what_is_wrong_is_named_and_not_repeated() {
         (
             r#""PaymentType":"Normal""#,
             r#""PaymentType":"4111111111111111""#,
-            field(r#"PaymentData.PaymentType: "…" is no word for PaymentType"#),
+            field(r#"PaymentData.PaymentType: "…" is not a value of PaymentType"#),
         ),
         (
             r#"["ICC","#,
             r#"["Icc","#,
-            field(r#"PaymentTransaction.TransactionConditions.ForceEntryMode[0]: "Icc" is no word for ForceEntryMode"#),
+            field(
+                r#"PaymentTransaction.TransactionConditions.ForceEntryMode[0]: "Icc" is not a value of ForceEntryMode"#,
+            ),
         ),
         ("1000.10", "-1", field("PaymentTransaction.AmountsReq.RequestedAmount: must not be negative")),
         (
@@ -253,16 +255,16 @@ fn what_is_wrong_is_named_and_not_repeated() {
         (
             r#""MessageType":"Request""#,
             r#""MessageType":"Response""#,
-            "MessageHeader.MessageType is not that of this kind of message".to_owned(),
+            "MessageHeader.MessageType does not fit this kind of message".to_owned(),
         ),
         ("\"PaymentRequest\"", "\"PaymentReq\"", "PaymentRequest is missing".to_owned()),
         ("\"Vendor\"", "\"ReversalRequest\"", "ReversalRequest is not the body of this message".to_owned()),
         ("\"Vendor\"", "\"NexoBlob\"", "PaymentRequest is not the body of this message".to_owned()),
-        ("\"Vendor\"", "\"MessageHeader\"", "SaleToPOIRequest: a name stands twice".to_owned()),
+        ("\"Vendor\"", "\"MessageHeader\"", "SaleToPOIRequest: a name is there twice".to_owned()),
         (
             "SaleToPOIRequest",
             "SaleToPOIResponse",
-            "MessageHeader.MessageType is not that of this kind of message".to_owned(),
+            "MessageHeader.MessageType does not fit this kind of message".to_owned(),
         ),
         (
             "SaleToPOIRequest",

@@ -126,13 +126,13 @@ pub fn check_values(found: &mut FaultList, reader: &Reader) {
         reader.serials.len() <= MAX_SERIALS && reader.serials.iter().all(fits),
         "reader.serials",
         "must be up to 32 serial numbers of 1 to 32 letters and digits",
-        "write them as pos-agent status shows them, or leave the key out",
+        "write them as pos-agent status shows them, or omit the key",
     ));
     let known = ReaderLanguage::from_code(&reader.language).is_some_and(|known| known.code() == reader.language);
     found.add(check(
         known,
         "reader.language",
-        "is no language of the reader's texts",
+        "is not a language of the reader's texts",
         "write en, de, fr, es, it, nl or pl",
     ));
     let tips = &reader.tip_percentages;
@@ -151,7 +151,7 @@ pub fn check_values(found: &mut FaultList, reader: &Reader) {
         !reader.manual_entry_verification_value || reader.manual_entry_command == ManualEntryCommand::D2E0,
         "reader.manual-entry-verification-value",
         "is not possible with D25A",
-        "leave it out, or write manual-entry-command = \"D2E0\"",
+        "omit it, or write manual-entry-command = \"D2E0\"",
     ));
 }
 

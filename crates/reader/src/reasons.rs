@@ -24,8 +24,7 @@ pub enum Unready {
     },
     /// `[reader] serials` does not name this reader.
     #[error(
-        "reader {serial} is not one of [reader] serials and is not used; connect the right one, or add its serial number if it \
-         belongs here"
+        "reader {serial} is not in [reader] serials and is not used; connect the right reader, or add its serial number"
     )]
     NotListed {
         /// The serial number.
@@ -39,7 +38,8 @@ pub enum Unready {
     },
     /// The reader sent clear card data.
     #[error(
-        "reader {serial} sends card data unencrypted and must not be used; nothing of it was kept; have it replaced"
+        "reader {serial} sends unencrypted card data and must not be used; the data was not kept; have the reader \
+         replaced"
     )]
     ClearCardData {
         /// The serial number.
@@ -47,7 +47,8 @@ pub enum Unready {
     },
     /// The reader stopped encrypting, or reused a key; nothing was sent. Its keys are checked again before it is ready.
     #[error(
-        "reader {serial} {fault}; nothing was sent and nothing of it was kept; its keys are being checked, have it replaced if this happens again"
+        "reader {serial} {fault}; no data was sent or kept; its keys are being checked; have it replaced if this \
+         happens again"
     )]
     NotEncrypting {
         /// The serial number.
@@ -57,8 +58,8 @@ pub enum Unready {
     },
     /// The reader sends more than any reader needs to.
     #[error(
-        "the reader at {port} sends without end and is not listened to; it is tried again in {wait_s} s; check its cable and power, have it \
-         replaced if this happens again"
+        "the reader at {port} sends data without end and is ignored; next try in {wait_s} s; check its cable and \
+         power; have it replaced if this happens again"
     )]
     Flooding {
         /// The port's name.
@@ -67,7 +68,7 @@ pub enum Unready {
         wait_s: u64,
     },
     /// The reader is being restarted after a fault.
-    #[error("the reader is being restarted after: {cause}")]
+    #[error("the reader is restarting after: {cause}")]
     Restarting {
         /// The fault.
         cause: String,
@@ -107,16 +108,14 @@ pub enum NoCard {
         cause: String,
     },
     /// The reader's 9F02 or 5F2A differs from the request; nothing may be sent.
-    #[error(
-        "the reader signed another amount or currency than was asked for; nothing was charged; have the reader checked"
-    )]
+    #[error("the reader signed a different amount or currency; nothing was charged; have the reader checked")]
     AmountDiffers,
     /// The cardholder's verification method is an online PIN, and no PIN block came; nothing may be sent.
-    #[error("the reader says that a PIN was entered but gave none; nothing was charged; try again")]
+    #[error("the reader reports a PIN entry but sent no PIN; nothing was charged; try again")]
     PinMissing,
     /// The reader has no key left, for card data or for a PIN. The agent then asks which one. Without a key for card
     /// data [`Unready::NoCardKey`] follows.
-    #[error("the reader has no key left to encrypt with; have new keys injected")]
+    #[error("the reader has no encryption keys left; have new keys injected")]
     NoKeyLeft,
     /// [`EntryRequest::Manual`](super::EntryRequest::Manual) was requested, and the settings do not allow it.
     #[error("typing card numbers is switched off; see [reader] manual-entry")]
@@ -142,7 +141,7 @@ pub enum NoAmount {
     #[error("no amount was typed in time")]
     TimedOut,
     /// The input is not an amount of the currency above zero (a tip may be zero).
-    #[error("what was typed is no amount; ask again")]
+    #[error("the typed value is not an amount; ask again")]
     NotAnAmount,
     /// The tip is above the bill, or the total is below it.
     #[error("the typed amount does not fit the bill; ask again")]

@@ -40,7 +40,7 @@ pub enum HeaderError {
         names: Vec<&'static str>,
     },
     /// A column occurs twice, so it is unknown which one counts.
-    #[error("line 1, the header, names {name} twice; leave one of the columns")]
+    #[error("line 1, the header, names {name} twice; keep one of the columns")]
     Twice {
         /// The name of the column.
         name: &'static str,

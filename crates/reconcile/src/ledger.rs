@@ -31,9 +31,7 @@ pub enum Error {
     #[error("the journal gave more than {MOST_SALES} sales; run the command again")]
     TooManySales,
     /// Transactions have too many payments.
-    #[error(
-        "the journal names more than {MOST_PAYMENTS} payments, which is more than can be kept in memory; ask for support"
-    )]
+    #[error("the journal names more than {MOST_PAYMENTS} payments, too many for the memory; ask for support")]
     TooManyPayments,
     /// An entry has no first record.
     #[error("the journal has a sale without its beginning; keep the file and ask for support")]

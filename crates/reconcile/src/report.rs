@@ -378,9 +378,7 @@ impl fmt::Display for Summary {
                 let whose = |given| if given { "given" } else { "of the file" };
                 writeln!(f, "period {from} ({}) to {to} ({})", whose(from_given), whose(to_given))?;
             }
-            None => {
-                writeln!(f, "no period: the file settles nothing; give --from and --to to find sales that are missing")?
-            }
+            None => writeln!(f, "no period: the file settles nothing; give --from and --to to find missing sales")?,
         }
         writeln!(f)?;
         let mut row = |what: &str, tally: &Tally| writeln!(f, "{what:<36} {:>9}  {}", tally.count, tally.words());

@@ -112,11 +112,11 @@ impl HostRulesArgs {
 
 fn rate(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).parse().ok().filter(|rate| *rate > 0);
-    number.ok_or_else(|| "must be a number of requests in a second, from 1, as 5/s".to_owned())
+    number.ok_or_else(|| "must be a number of requests in a second, from 1, such as 5/s".to_owned())
 }
 
 fn currency(text: &str) -> Result<Currency, String> {
-    Currency::from_code(text).map_err(|_| "must be a currency of ISO 4217, as EUR".to_owned())
+    Currency::from_code(text).map_err(|_| "must be an ISO 4217 currency, such as EUR".to_owned())
 }
 
 fn late_shop_call(text: &str) -> Result<LateShopCall, String> {
@@ -126,7 +126,7 @@ fn late_shop_call(text: &str) -> Result<LateShopCall, String> {
 
 fn time(text: &str) -> Result<DateTime<Utc>, String> {
     let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
-    read.map_err(|why| format!("must be a time as 2026-11-20T12:34:56Z or 2026-11-20T13:34:56+01:00: {why}"))
+    read.map_err(|why| format!("must be a time such as 2026-11-20T12:34:56Z or 2026-11-20T13:34:56+01:00: {why}"))
 }
 
 impl Args {

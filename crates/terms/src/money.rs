@@ -111,7 +111,7 @@ pub enum MoneyError {
     #[error("the amount is too large; at most 10 digits before the dot and 12 digits in all can be charged")]
     TooLarge,
     /// It has a different number of decimals than the currency.
-    #[error("{currency} amounts have {expected} decimals, this one has {found}")]
+    #[error("{currency} amounts have {expected} decimals, but this one has {found}")]
     WrongDecimals {
         /// The currency.
         currency: Currency,
@@ -121,7 +121,7 @@ pub enum MoneyError {
         found: usize,
     },
     /// It has more decimals than the currency, where fewer are allowed.
-    #[error("{currency} amounts have at most {most} decimals, this one has {found}; write one thousand as 1000")]
+    #[error("{currency} amounts have at most {most} decimals, but this one has {found}; write one thousand as 1000")]
     TooManyDecimals {
         /// The currency.
         currency: Currency,
@@ -131,7 +131,7 @@ pub enum MoneyError {
         found: usize,
     },
     /// It has several points or commas.
-    #[error("the amount has more than one point or comma; write it without separators between thousands, as 1000.00")]
+    #[error("the amount has more than one point or comma; write it without thousands separators, as 1000.00")]
     Grouped,
     /// Two amounts to be combined are in different currencies.
     #[error("{other} cannot be added to {one}")]
@@ -142,7 +142,7 @@ pub enum MoneyError {
         other: Currency,
     },
     /// The gateway takes two decimals, and this amount needs three (1.235 KWD).
-    #[error("{amount} needs more than two decimals, which the gateway cannot take; round it to two")]
+    #[error("{amount} has more than the two decimals that the gateway accepts; round it")]
     NotInTwoDecimals {
         /// The amount.
         amount: Amount,

@@ -67,6 +67,6 @@ pub fn front() -> PathBuf {
 fn built(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join(name);
-    assert!(program.exists(), "{} is not there; run: cargo build --package {name}", program.display());
+    assert!(program.exists(), "{} is missing; run: cargo build --package {name}", program.display());
     program
 }

@@ -142,7 +142,7 @@ pub async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: 
 fn whole(mut chunks: &str) -> String {
     let mut body = String::new();
     loop {
-        let (length, rest) = chunks.split_once("\r\n").expect("the body broke off");
+        let (length, rest) = chunks.split_once("\r\n").expect("the body is incomplete");
         let length = usize::from_str_radix(length, 16).unwrap();
         if length == 0 {
             return body;

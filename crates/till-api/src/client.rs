@@ -57,7 +57,7 @@ pub enum ClientError {
     #[error("it does not answer")]
     Silent,
     /// The answer is larger than the caller allows (bytes).
-    #[error("an answer of more than {0} bytes")]
+    #[error("the answer has more than {0} bytes")]
     TooLong(usize),
     /// The target or a header cannot be written.
     #[error("{0}")]

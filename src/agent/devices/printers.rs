@@ -160,7 +160,7 @@ impl PrinterControl {
             _ => Ok(None),
         };
         let kept = kept.unwrap_or_else(|error| {
-            tracing::warn!(sale = number.get(), %error, "the receipt as it was cannot be read; it is composed anew");
+            tracing::warn!(sale = number.get(), %error, "the stored receipt cannot be read; it is composed again");
             None
         });
         // A page stored by a later program in another form is composed anew too.
@@ -282,7 +282,7 @@ fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
         LineCode::QrHigh => CodeKind::Qr(QrLevel::High),
     });
     let code = match kind {
-        Some(_) if !value.is_empty() => return Err("a code has no value beside it; leave value out".to_owned()),
+        Some(_) if !value.is_empty() => return Err("a line with a code cannot have a value; omit value".to_owned()),
         Some(kind) => Some(Code::new(kind, &text, columns).map_err(|error| error.to_string())?),
         None => None,
     };

@@ -60,7 +60,7 @@ impl Engine {
             }
             ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
-                    tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were left out");
+                    tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were omitted");
                 }
                 let confirmed = verdict == pos_reader::CardVerdict::Approved;
                 self.sales.hear_later(sale, Event::CardSaid { confirmed, facts });
@@ -228,8 +228,8 @@ impl Engine {
             active.sale.clock_was_set_back(now_unix_ms);
         }
         let text = format!(
-            "the journal had a record of {}, and the reader's clock and the gateway's agree that it is {}: that record was written by a clock \
-             that was ahead, and is no reason any more to take no sale",
+            "the journal has a record of {}, but the reader's clock and the gateway's clock agree that it is {}: that \
+             record was written while the clock was ahead and no longer blocks sales",
             clock::said(set_back.latest_unix_ms),
             clock::said(now_unix_ms)
         );

@@ -70,7 +70,7 @@ impl<'a> Owner<'a> {
         tracing::error!(
             sale = self.number.get(),
             payment = id.as_str(),
-            "the gateway named a payment that is another transaction's"
+            "the gateway named a payment of another transaction"
         );
         transaction::Reason::AnotherPaymentAnswered.into()
     }

@@ -13,11 +13,11 @@ impl Engine {
         for sale in unsettled {
             let number = sale.order().number;
             if let Some(why) = self.identity.cannot_settle(sale.order()) {
-                tracing::error!(sale = number.get(), %why, "ALARM: an open sale is left alone");
+                tracing::error!(sale = number.get(), %why, "ALARM: the agent cannot resolve an open sale");
                 self.sales.left_alone.insert(number, (sale.order().till.clone(), sale.order().reference.clone(), why));
                 continue;
             }
-            tracing::info!(sale = number.get(), "found open, being settled");
+            tracing::info!(sale = number.get(), "found open, being resolved");
             let never_sent = sale.standing() == Standing::Waiting;
             let first = self.old_copy.first_event(sale.order(), never_sent);
             let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);

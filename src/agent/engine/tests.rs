@@ -292,13 +292,13 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     let refund_of_it = (Operation::Refund { of: in_journal(1) }, eur(1000));
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
-    assert!(more.contains("more than is left: 10.00 EUR"), "{more}");
+    assert!(more.contains("more than the remaining 10.00 EUR"), "{more}");
     // Refunds count under each name of the transaction.
     terminal.refunded(2, "till-1", in_journal(1), 300);
     terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
     for of in [by_id(), EarlierName::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
         let more = terminal.may(&refund("till-1", of.clone(), 501, &[])).unwrap_err();
-        assert!(more.contains("more than is left: 5.00 EUR"), "{of:?}: {more}");
+        assert!(more.contains("more than the remaining 5.00 EUR"), "{of:?}: {more}");
         assert!(terminal.may(&refund("till-1", of, 500, &[])).is_ok());
     }
 }

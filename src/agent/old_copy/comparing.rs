@@ -131,7 +131,8 @@ impl OldCopy {
                 self.comparison = Comparison::Due(now + wait);
                 let why = why.into();
                 if self.trouble.as_ref() != Some(&why) {
-                    tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an old copy");
+                    tracing::warn!(%why, "the gateway cannot be asked by date whether this journal is an outdated \
+                        copy");
                 }
                 self.trouble = Some(why);
                 ListShows::Nothing
@@ -149,7 +150,7 @@ impl OldCopy {
             }
             Ok(strange) if self.is_new => {
                 let count = strange.len();
-                tracing::warn!(count, "this journal is new, and the gateway holds payments of this terminal");
+                tracing::warn!(count, "this journal is new, but the gateway has payments of this terminal");
                 self.comparison = Comparison::BeganAnew(count);
                 ListShows::BeganAnew
             }
@@ -169,7 +170,7 @@ impl OldCopy {
             if number > journal.last_number.saturating_add(MOST_MISSING) {
                 // No board made so many transactions. A person must find the sender, and the agent draws no conclusion
                 // from it.
-                tracing::error!(%reference, "ALARM: the gateway holds a reference like ours with a number that ours cannot have");
+                tracing::error!(%reference, "ALARM: the gateway has a reference of our form with an impossible number");
                 continue;
             }
             let known = journal.book().knows(&reference)?

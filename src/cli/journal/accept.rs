@@ -38,7 +38,7 @@ impl Accept {
         let by = format!("{} (user {})", self.by, rustix::process::getuid().as_raw());
         let now = chrono::Utc::now().timestamp_millis();
         let head = pos_journal::accept(&path, &mark, &by, now).map_err(|error| stop(&error))?;
-        out::say(&format!("{} is the journal of terminal {} from now on", path.display(), config.terminal.id));
+        out::say(&format!("{} is now the journal of terminal {}", path.display(), config.terminal.id));
         out::say(&format!("head {}:{}", head.entry, head.hex()));
         Ok(Exit::Success)
     }

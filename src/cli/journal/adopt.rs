@@ -33,19 +33,19 @@ impl Adopt {
         let (path, terminal) = self.which.journal()?;
         let now = chrono::Utc::now().timestamp_millis();
         let adopted = pos_journal::adopt(&path, &self.file, terminal.as_deref(), now).map_err(|error| stop(&error))?;
-        out::say(&format!("{} transactions were taken over into {}", adopted.transactions, path.display()));
+        out::say(&format!("{} transactions were copied into {}", adopted.transactions, path.display()));
         if adopted.added > 0 {
-            out::say(&format!("their numbers begin above {}, the highest that was here", adopted.added));
+            out::say(&format!("their numbers begin above {}, the highest number here", adopted.added));
         }
         for (till, reference) in &adopted.open {
             out::say(&format!(
-                "open: {reference} of till {till}; the agent settles it when it is started with the account that it was begun with"
+                "open: {reference} of till {till}; the agent resolves it when it runs with the account that began it"
             ));
         }
         if !adopted.with_wal {
             out::say(&format!(
-                "there was no {}-wal: right if the old agent was stopped in order. If its power was cut, the latest sales may be missing: \
-                 look for that file on the old board before this one is started",
+                "there was no {}-wal: correct if the old agent was stopped properly. If its power was cut, the latest \
+                 sales may be missing: look for that file on the old board before you start this one",
                 self.file.display()
             ));
         }

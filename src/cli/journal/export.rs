@@ -41,7 +41,7 @@ impl Export {
         drop(out);
         if closing.unreadable > 0 {
             out::complain(&format!(
-                "{} transactions cannot be read by this program: a later one wrote them; export them with that one",
+                "{} transactions of a later version cannot be read; export them with that version",
                 closing.unreadable
             ));
             return Ok(Exit::Attention);

@@ -45,7 +45,7 @@ impl SetClockBack {
         let by = format!("{} (user {})", self.by, rustix::process::getuid().as_raw());
         let (set_back, head) = set_back(&path, now.timestamp_millis(), &by).map_err(|error| stop(&error))?;
         out::say(&format!(
-            "it is {}: the record of {} is no reason any more not to believe a clock that is earlier",
+            "it is {}: the agent accepts an earlier clock again, despite the record of {}",
             said(set_back.now_unix_ms),
             said(set_back.latest_unix_ms)
         ));
@@ -71,14 +71,13 @@ fn can_be(now: DateTime<Utc>, today: NaiveDate) -> Result<(), String> {
     if now.timestamp_millis() < built_unix_ms() {
         let (now, built) = (said(now.timestamp_millis()), said(built_unix_ms()));
         return Err(format!(
-            "the board's clock says {now}, and this program was built later, {built}; set it first (timedatectl set-time)"
+            "the board's clock says {now}, but this program was built later, {built}; set it first (timedatectl \
+             set-time)"
         ));
     }
     let here = now.with_timezone(&Local).date_naive();
     if here != today && now.date_naive() != today {
-        return Err(format!(
-            "the board's clock says that it is {here}, and not {today}; set it first (timedatectl set-time)"
-        ));
+        return Err(format!("the board's clock says {here}, not {today}; set it first (timedatectl set-time)"));
     }
     Ok(())
 }

@@ -112,28 +112,28 @@ fn answer(verdict: &Verdict, holds_head: Option<bool>) -> Answer<'_> {
 fn show(verdict: &Verdict, kept: Option<bool>, wanted: Option<&(i64, String)>) {
     match &verdict.altered {
         Some(altered) => out::say(&format!("ALTERED: {}", place(altered))),
-        None => out::say(&format!("as it was written: {} transactions, {} steps", verdict.transactions, verdict.steps)),
+        None => out::say(&format!("unaltered: {} transactions, {} steps", verdict.transactions, verdict.steps)),
     }
     if let (Some(kept), Some((entry, _))) = (kept, wanted) {
         out::say(&match kept {
-            true => format!("entry {entry} has the hash that was kept"),
+            true => format!("entry {entry} has the given hash"),
             false => format!(
-                "ALTERED: entry {entry} has not the hash that was kept: it was taken out, or the journal was written anew"
+                "ALTERED: entry {entry} does not have the given hash: it was removed, or the journal was rewritten"
             ),
         });
     }
     for (count, what) in [
-        (verdict.pruned, "entries were taken out when they were old enough"),
-        (verdict.entered_later, "steps were written by an earlier program, and entered later"),
-        (verdict.not_entered, "steps have no hash yet: an earlier program wrote them; start the agent, it enters them"),
-        (verdict.unreadable, "transactions are of a later program, and cannot be read by this one"),
+        (verdict.pruned, "entries were removed after their retention time"),
+        (verdict.entered_later, "steps were written by an earlier version and added later"),
+        (verdict.not_entered, "steps of an earlier version have no hash yet; start the agent, which adds them"),
+        (verdict.unreadable, "transactions of a later version cannot be read"),
     ] {
         if count > 0 {
             out::say(&format!("{count} {what}"));
         }
     }
     if let Some(head) = verdict.head {
-        let until = if verdict.altered.is_some() { "as it was written up to entry" } else { "head" };
+        let until = if verdict.altered.is_some() { "unaltered up to entry" } else { "head" };
         out::say(&format!("{until} {}:{}", head.entry, head.hex()));
     }
 }
@@ -154,7 +154,7 @@ fn place(altered: &Altered) -> String {
 }
 
 fn kept(text: &str) -> Result<(i64, String), &'static str> {
-    let wrong = "write it as 1234:HASH, as the head is shown";
+    let wrong = "write it as 1234:HASH, like the head";
     let (entry, hash) = text.split_once(':').ok_or(wrong)?;
     let entry = entry.parse().ok().filter(|entry| *entry > 0).ok_or(wrong)?;
     let right = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -108,35 +108,34 @@ impl Answers {
         let merchant = merchant.iter().map(|line| quoted(line)).collect::<Vec<_>>().join(", ");
         let token = match self.has_credential() {
             true => format!(
-                "# Handed over by systemd from {} (LoadCredential= in pos-agent.service).\ntoken-credential = {}",
+                "# Passed by systemd from {} (LoadCredential= in pos-agent.service).\ntoken-credential = {}",
                 self.token_file().display(),
                 quoted(TOKEN)
             ),
             false => format!("token-file = {}", quoted(&self.token_file().to_string_lossy())),
         };
         let test_mode = match &self.test_mode {
-            Some(mode) => format!("# A test system; leave this out on a live one.\ntest-mode = {}\n", quoted(mode)),
+            Some(mode) => format!("# A test system; omit this on a live one.\ntest-mode = {}\n", quoted(mode)),
             None => String::new(),
         };
         let max_amount = match &self.max_amount {
             Some(amount) => {
-                format!("# The greatest amount of one payment; it limits no refund.\nmax-amount = {}\n", quoted(amount))
+                format!(
+                    "# The maximum amount of one payment; it does not limit refunds.\nmax-amount = {}\n",
+                    quoted(amount)
+                )
             }
             None => String::new(),
         };
         let printer = match &self.printer {
             Some(Printer { port, columns }) => {
-                format!(
-                    "[[printer]]\nport = {}\n# Characters on a line.\ncolumns = {}\n",
-                    quoted(port),
-                    number(columns)
-                )
+                format!("[[printer]]\nport = {}\n# Characters per line.\ncolumns = {}\n", quoted(port), number(columns))
             }
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
         let front = self.front.as_ref().map(FrontAnswers::peer).unwrap_or_default();
         format!(
-            "# pos-agent on {board}, written by `pos-agent setup`. Every key is explained in the manual (\"Configure\");\n\
+            "# pos-agent on {board}, written by `pos-agent setup`. The manual (\"Configure\") explains every key;\n\
              # after a change: pos-agent check, then systemctl restart pos-agent.\n\
              \n\
              [terminal]\n\
@@ -149,7 +148,7 @@ impl Answers {
              [reader]\n\
              protocol = \"miura-mpi\"\n\
              port = {}\n\
-             # Of a serial line; without meaning on USB.\n\
+             # For a serial line; ignored on USB.\n\
              baud = {baud}\n\
              \n\
              [gateway]\n\
@@ -194,8 +193,8 @@ impl Answers {
 /// The note in a new file for a person who opens it for the first time.
 const TILLS: &str = "\
 \n\
-# Without any of this the command line works, for root with every right and for the group pos-agent with the usual ones. Tills of their\n\
-# own, and what each may do, are explained in the manual (\"Who may do what\"):\n\
+# Without these tables the command line works: root has every right, the group pos-agent the usual rights.\n\
+# The manual (\"Who may do what\") explains tills with their own rights:\n\
 #\n\
 # [[till.token]]                     # a till over HTTP\n\
 # till = \"till-1\"\n\

@@ -18,7 +18,7 @@ use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 const PATIENCE: Duration = Duration::from_secs(12);
 
 /// The text for a port at which nothing answers.
-const SILENT: &str = "no Miura reader answers there; check that it is on, and that this is its port";
+const SILENT: &str = "no Miura reader answers there; check that it is on and that this is its port";
 
 /// A reader that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
 pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
     match doctor::held_by(port) {
         Some(program) => {
-            Err(format!("not asked, {program} has it; stop that program (ModemManager and getty take serial lines)"))
+            Err(format!("not asked, {program} uses it; stop that program (ModemManager and getty take serial lines)"))
         }
         None => ask(port, baud).await,
     }

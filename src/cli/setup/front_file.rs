@@ -123,11 +123,14 @@ impl FrontAnswers {
             false => format!("rights = [{}]\n", list(&self.rights)),
         };
         let without_operator = match self.has_till() && !self.has_operator {
-            true => format!("# Where operators sign in, it needs none.\nwithout-operator = [{}]\n", quoted(&self.name)),
+            true => format!(
+                "# This till works without a signed-in operator.\nwithout-operator = [{}]\n",
+                quoted(&self.name)
+            ),
             false => String::new(),
         };
         format!(
-            "\n# pos-front speaks for the cashier's page and for the till: uid is what `id -u {FRONT_USER}` says.\n\
+            "\n# pos-front acts for the cashier's page and the till; uid: see `id -u {FRONT_USER}`.\n\
              [[till.peer]]\nuid = {user}\ntills = [{}{till}]\n{rights}{without_operator}",
             quoted(PAGE_TILL)
         )
@@ -138,12 +141,12 @@ impl FrontAnswers {
         // The libraries of nexo tills know port 8443 and no other.
         let https = if self.kind == TillKind::Nexo && self.port == "8443" { "8444" } else { "8443" };
         let page = format!(
-            "# What of the terminal faces the shop's network, written by `pos-agent setup`. Every key is explained in the manual (\"The front\");\n\
+            "# The front to the shop's network, written by `pos-agent setup`. The manual (\"The front\") explains every key;\n\
              # after a change: pos-front check, then systemctl restart pos-front.\n\
              \n\
              [listen]\n\
              https = [\"0.0.0.0:{https}\"]\n\
-             # Without TLS: on this board alone.\n\
+             # Without TLS: only on this board.\n\
              http = [\"127.0.0.1:8651\"]\n\
              \n\
              [page]\n\
@@ -196,9 +199,9 @@ impl FrontAnswers {
             Ok(None) => None,
             Ok(Some(said)) => Some(fault(&said, "write another value")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Some(fault("pos-front is not installed here, which connects tills", "install it, or answer none"))
+                Some(fault("pos-front, which connects tills, is not installed here", "install it, or answer none"))
             }
-            Err(error) => Some(fault(&format!("pos-front check: {error}"), "check the disk, then begin again")),
+            Err(error) => Some(fault(&format!("pos-front check: {error}"), "check the disk, then start again")),
         }
     }
 
@@ -224,7 +227,7 @@ impl FrontAnswers {
             return Ok(None);
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("pos-front check fails; look at its configuration");
+        let said = said.lines().next().unwrap_or("pos-front check fails; check its configuration");
         let said = said.trim_start_matches("pos-front: ").replace(&format!("{}: ", file.display()), "");
         // The message names the file that the person knows.
         Ok(Some(said.replace(&scratch.0.display().to_string(), &folder(&self.file).display().to_string())))
@@ -238,7 +241,7 @@ impl FrontAnswers {
         });
         if self.new_secret().is_some() && !rustix::process::geteuid().is_root() {
             let secret = self.secret_file(&folder(&self.file));
-            out::say(&format!("  the user that pos-front runs as must own {}", secret.display()));
+            out::say(&format!("  pos-front's user must own {}", secret.display()));
         }
         match self.kind {
             TillKind::Zvt => out::say(&format!(
@@ -263,7 +266,8 @@ impl FrontAnswers {
     /// Lets the front's program check the files in their final places.
     pub(super) fn prove(&self) -> Result<(), Stop> {
         let output = Command::new(front_program()).arg("check").arg("--config").arg(&self.file).output();
-        let output = output.map_err(|error| Stop::new(Exit::Software, format!("no pos-front check: {error}")))?;
+        let output =
+            output.map_err(|error| Stop::new(Exit::Software, format!("pos-front check cannot start: {error}")))?;
         out::say_lines(&String::from_utf8_lossy(&output.stdout));
         match output.status.success() {
             true => Ok(()),

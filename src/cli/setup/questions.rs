@@ -43,9 +43,7 @@ impl Setup {
         }
         match model.as_deref() {
             Some(model) => out::say(&format!("This board calls itself {model}.")),
-            None => out::say(
-                "This computer has no name of a board (/proc/device-tree/model), as a PC has none: take a generic one.",
-            ),
+            None => out::say("This computer has no board name (/proc/device-tree/model); choose a generic board."),
         }
         for known in &board::KNOWN {
             out::say(&format!("  {:<18}{}", known.name, known.board().title));
@@ -77,7 +75,7 @@ impl Setup {
         self.answer(answers, question, missing, &|answers, text| answers.currency = text)?;
         let usual = answers.max_amount.clone().unwrap_or_else(|| usual_max_amount(&answers.currency).to_owned());
         let given = self.max_amount.as_deref();
-        let words = "Greatest amount of one payment, or none";
+        let words = "Maximum amount of one payment, or none";
         let usual = Some(usual);
         let question = Question { key: "terminal.max-amount", option: "--max-amount", words, given, usual };
         self.answer(answers, question, missing, &|answers, text| answers.max_amount = (text != NONE).then_some(text))
@@ -97,7 +95,7 @@ impl Setup {
             return Ok(());
         }
         let usual = if is_known { answers.merchant.clone() } else { Vec::new() };
-        out::say("The head of each receipt: name, street and town, a line each; an empty line ends it (- too).");
+        out::say("The head of each receipt: name, street and town, a line each; end it with an empty line or -.");
         let mut lines: Vec<String> = Vec::new();
         loop {
             let before = usual.get(lines.len()).map(String::as_str);
@@ -162,7 +160,7 @@ impl Setup {
             }
             None => {}
         }
-        let kept = if place.exists() { ", Enter for the one that is there" } else { "" };
+        let kept = if place.exists() { ", Enter keeps the existing one" } else { "" };
         loop {
             let typed = person::ask_secret(&format!("The gateway's token (it is not shown{kept})"))?;
             if typed.is_empty() && place.exists() {
@@ -232,7 +230,7 @@ impl Setup {
                     none_found(board, &ports);
                 }
             } else {
-                out::say("An agent runs and may hold the reader: no port is asked.");
+                out::say("An agent is running and may use the reader: no port is checked.");
             }
         }
         if self.yes && self.reader.is_none() && found.len() > 1 {
@@ -264,7 +262,7 @@ impl Setup {
                 }
                 Err(why) => out::say(&format!("  {}: {why}", answers.reader)),
             }
-            if person::agrees("Write this port all the same?", false)? {
+            if person::agrees("Write this port anyway?", false)? {
                 return Ok(());
             }
             given = None;
@@ -291,7 +289,7 @@ impl Setup {
             return Ok(());
         }
         let given = self.columns.as_deref();
-        let words = "Characters on a line of the printer: 32, 42 or 48";
+        let words = "Characters per line of the printer: 32, 42 or 48";
         let question =
             Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
         self.answer(answers, question, &mut missing, &|answers, columns| {
@@ -337,12 +335,12 @@ fn none_found(board: &Board, ports: &[String]) {
         let usual: Vec<&str> = board.reader_ports.iter().map(String::as_str).collect();
         let usual = if usual.is_empty() { String::new() } else { format!("{}, ", usual.join(", ")) };
         out::say(&format!(
-            "  there is no serial port here: none of {usual}/dev/serial/by-id/*, /dev/ttyACM*, /dev/ttyUSB* is there"
+            "  there is no serial port here: none of {usual}/dev/serial/by-id/*, /dev/ttyACM*, /dev/ttyUSB* exists"
         ));
     }
     out::say(
-        "  none was found: connect the reader, switch it on and begin again; or give its port (--reader), as \
-         tcp://host:6543 of one in the network",
+        "  none was found: connect the reader, switch it on and start again; or give its port (--reader), as \
+         tcp://host:6543 for a network reader",
     );
 }
 

@@ -27,7 +27,7 @@ pub(super) struct TillOptions {
     /// The till's name at the agent: letters, digits, - and _ [default: kasse-1]
     #[arg(long, value_name = "NAME")]
     till_name: Option<String>,
-    /// The till's address, as 192.168.1.20; several with commas
+    /// The till's address, as 192.168.1.20; separate several with commas
     #[arg(long, value_name = "ADDRESS")]
     till_address: Option<String>,
     /// The port that the till connects to [default: 20007 for ZVT, 8443 for nexo]
@@ -85,9 +85,9 @@ impl TillOptions {
             None => Ok(()),
             Some((option, ..)) => {
                 let why = match kind {
-                    TillKind::Zvt => "is about a nexo till; leave it out, or connect one (--till nexo)",
-                    TillKind::Page => "is about a till; leave it out, or connect one (--till zvt, --till nexo)",
-                    _ => "is about a till, and none is connected; leave it out, or say which (--till)",
+                    TillKind::Zvt => "is only for a nexo till; omit it, or connect one (--till nexo)",
+                    TillKind::Page => "is only for a till; omit it, or connect one (--till zvt, --till nexo)",
+                    _ => "is for a till, but none is connected; omit it, or connect one (--till)",
                 };
                 Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))
             }
@@ -122,7 +122,7 @@ impl Setup {
     ) -> Result<(), Stop> {
         if earlier.is_some() && !self.replace {
             let file = self.config.with_file_name(FRONT);
-            out::say(&format!("{}: no till is asked", already_there(&file)));
+            out::say(&format!("{}; setup connects no till", already_there(&file)));
             return self.tills.are_for(TillKind::None);
         }
         let kind = self.till_kind(answers, earlier.is_some())?;
@@ -156,8 +156,8 @@ impl Setup {
     fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<TillKind, Stop> {
         let mut kind = self.tills.till.or(self.yes.then_some(TillKind::None));
         let words = match has_front {
-            true => "Connect a till: zvt, nexo, page (the cashier's page alone), or none (front.toml stays as it is)",
-            false => "Connect a till: zvt, nexo, page (the cashier's page alone), or none",
+            true => "Connect a till: zvt, nexo, page (only the cashier's page), or none (front.toml stays unchanged)",
+            false => "Connect a till: zvt, nexo, page (only the cashier's page), or none",
         };
         loop {
             let chosen = match kind {
@@ -182,7 +182,7 @@ impl Setup {
     fn front_user(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let found = access::user_number(FRONT_USER).map(|number| number.to_string());
         let given = self.tills.front_user.as_deref().or(found.as_deref());
-        let words = "Number of the user that pos-front runs as (id -u NAME); there is no user pos-front";
+        let words = "Uid of pos-front's user (id -u NAME); there is no user pos-front";
         let question = Question { key: PEER_RULES, option: "--front-user", words, given, usual: None };
         self.answer_front(answers, question, missing, &|front, text| front.user = text)
     }
@@ -199,7 +199,8 @@ impl Setup {
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
         self.answer_front(answers, question, missing, &|front, text| front.name = text)?;
-        let (given, words) = (till_address.as_deref(), "The till's address, as 192.168.1.20; several with commas");
+        let (given, words) =
+            (till_address.as_deref(), "The till's address, as 192.168.1.20; separate several with commas");
         let from = is_known.then(|| usual.from.clone());
         let question = Question { key, option: "--till-address", words, given, usual: from };
         self.answer_front(answers, question, missing, &|front, text| front.from = text)?;
@@ -220,7 +221,7 @@ impl Setup {
         let (given, words) = (poi_id.as_deref(), "POIID, the terminal's name at the till");
         let question = Question { key, option: "--poi-id", words, given, usual: Some(usual.poi_id.clone()) };
         self.answer_front(answers, question, missing, &|front, text| front.poi_id = text)?;
-        let (given, words) = (sale_id.as_deref(), "SaleID, the till's own name");
+        let (given, words) = (sale_id.as_deref(), "SaleID, the till's name for itself");
         let before = is_known.then(|| usual.sale_id.clone());
         let question = Question { key, option: "--sale-id", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| front.sale_id = text)?;
@@ -232,7 +233,8 @@ impl Setup {
         let before = Some(usual.key_version.clone());
         let question = Question { key, option: "--key-version", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| front.key_version = text)?;
-        let (given, words) = (certificate_name.as_deref(), "Name in the certificate, if the till's library wants one");
+        let (given, words) =
+            (certificate_name.as_deref(), "Name in the certificate, if the till's library requires one");
         let before = Some(usual.certificate_name.clone().unwrap_or_else(|| super::questions::NONE.to_owned()));
         let question = Question { key, option: "--certificate-name", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| {
@@ -264,10 +266,10 @@ impl Setup {
         }
         let what = match is_nexo {
             true => "The passphrase of the till's key",
-            false => "The till's password of six digits, without which voids, refunds and the end of day are refused",
+            false => "The till's password of six digits; without it voids, refunds and the end of day are refused",
         };
         let enter = match (is_there, is_nexo) {
-            (true, _) => ", Enter for the one that is there",
+            (true, _) => ", Enter keeps the existing one",
             (false, false) => ", Enter for none",
             (false, true) => "",
         };
@@ -287,7 +289,7 @@ impl Setup {
     }
 
     fn till_rights(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
-        let (given, words) = (self.tills.till_rights.as_deref(), "What page and till may do");
+        let (given, words) = (self.tills.till_rights.as_deref(), "Rights of the page and the till");
         let usual = Some(USUAL_RIGHTS.to_owned());
         let question = Question { key: PEER_RULES, option: "--till-rights", words, given, usual };
         self.answer_front(answers, question, missing, &|front, text| front.rights = text)?;
@@ -295,7 +297,7 @@ impl Setup {
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
             if !self.yes && !self.tills.till_operator {
-                let words = "Where operators sign in: may this till do without, because no operator can sign in at it?";
+                let words = "If operators sign in: may this till work without, because no operator can sign in at it?";
                 front.has_operator = !person::agrees(words, true)?;
             }
         }

@@ -114,13 +114,13 @@ pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
     let router = sessions::ROUTES_TO_SIGN_IN.iter().fold(router, add);
     router
         .fallback(|| async {
-            let detail = "no such path; they all begin with /v1/sales, /v1/status or /v1/events";
+            let detail = "there is no such path; try /v1/status, or see /v1/openapi.json";
             Failure::new(ProblemType::NotFound, detail)
         })
         .method_not_allowed_fallback(|| async {
             Failure::new(
                 ProblemType::MethodNotAllowed,
-                "this path has no such method: GET asks, POST changes, DELETE removes",
+                "this path does not support the method: use GET to read, POST to change, DELETE to remove",
             )
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))

@@ -100,7 +100,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let bytes = match timeout(BODY_DEADLINE, Bytes::from_request(request, state)).await {
             Ok(Ok(bytes)) => bytes,
             Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-                return Err(Failure::new(ProblemType::TooLarge, format!("the body is larger than {MAX_BODY} bytes")));
+                return Err(Failure::new(ProblemType::TooLarge, format!("the body exceeds {MAX_BODY} bytes")));
             }
             Ok(Err(error)) => return Err(Failure::malformed(error.body_text())),
             Err(_) => return Err(Failure::new(ProblemType::Timeout, "the body did not arrive in time")),
@@ -108,7 +108,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         // serde would accept a list as the fields in their order.
         if !text.trim_ascii_start().starts_with(b"{") {
-            return Err(Failure::malformed("the body: must be one JSON object"));
+            return Err(Failure::malformed("the body must be one JSON object"));
         }
         let read = read_json(text)?;
         let NamesOnce = read_json(text)?;

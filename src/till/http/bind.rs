@@ -48,7 +48,7 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
     if address.as_pathname() != Some(path) {
         let given = address
             .as_pathname()
-            .map_or_else(|| "a socket without a path".to_owned(), |path| path.display().to_string());
+            .map_or_else(|| "the socket has no path".to_owned(), |path| path.display().to_string());
         let configured = path.display().to_string();
         return Err(Error::Elsewhere { given, key: "[till] socket", configured, unit: UNIT });
     }
@@ -98,7 +98,7 @@ pub(super) async fn port_once_free(
         // Logged once, not with each retry.
         if told != now {
             let why = now.as_ref().and_then(|port| port.trouble.as_deref());
-            tracing::error!(why, "the port is tried again until it can be had; all else goes on");
+            tracing::error!(why, "the agent retries the port until it is free; everything else works");
             port.send_replace(now.clone());
             told = now;
         }

@@ -29,24 +29,25 @@ const LIST_LIMIT: (u32, u32) = (20, 100);
 /// The verbs for closes of day.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/closes" => close,
-        ApiOperation::new("closeDay", "Close the day, or hear of the close that the reference has made")
-            .text("What has ended since the close before is counted; it refuses nothing and changes nothing at the gateway.")
+        ApiOperation::new("closeDay", "Close the day, or return the close that this reference made")
+            .text("Counts every transaction that ended since the previous close. It refuses nothing and changes \
+                nothing at the gateway.")
             .needs(Verb::Close)
             .query::<TillQuery>()
             .body::<CloseRequest>(json!({ "reference": "Z-2026-11-20", "print": true }))
-            .answers::<CloseView>(201, "A new close; it is recorded.", examples::close_made(false))
-            .answers::<CloseView>(200, "The close that the reference has made before.", examples::close_made(true))
+            .answers::<CloseView>(201, "The new close, which is recorded.", examples::close_made(false))
+            .answers::<CloseView>(200, "The close that this reference made earlier.", examples::close_made(true))
             .refuses(&[ProblemType::Reference, ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes" => list,
-        ApiOperation::new("listCloses", "Closes of day, newest first")
-            .text("`next` is the next question's `cursor`; without it there are no earlier ones.")
+        ApiOperation::new("listCloses", "List the closes of day, newest first")
+            .text("Send `next` as `cursor` of the next request; without `next` there are no earlier closes.")
             .needs(Verb::Close)
             .query::<ClosesQuery>()
             .answers::<Closes>(200, "The closes.", json!({ "closes": [examples::close()], "next": "7" }))
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes/{close}" => show,
-        ApiOperation::new("showClose", "A close of day: as JSON, as a table, or as it is printed")
-            .text("By its number, `last`, or `open`: what the next one would be by now, which closes nothing.")
+        ApiOperation::new("showClose", "Get a close of day as JSON, as a table or as printed")
+            .text("Name it by its number, `last`, or `open`: a preview of the next close, which closes nothing.")
             .needs(Verb::Close)
             .query::<TillQuery>()
             .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
@@ -60,7 +61,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .body::<Nothing>(json!({}))
             .answers::<PrintView>(
                 202,
-                "It is on its way.",
+                "The printer has the job.",
                 json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 1 }),
             )
             .refuses(&[ProblemType::NoSuchClose, ProblemType::Printer, ProblemType::Journal]);
@@ -128,7 +129,7 @@ async fn list(
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
-        return Err(Failure::malformed(format!("limit is 1 to {most}; ask for the rest with cursor")).field("limit"));
+        return Err(Failure::malformed(format!("limit: must be 1 to {most}; get the rest with cursor")).field("limit"));
     }
     let below = cursor.map_or(Ok(u64::MAX), |cursor| cursor.parse());
     let below = below.map_err(|_| wrong_cursor())?;
@@ -178,13 +179,12 @@ async fn print(
 
 fn which_close(which: &str) -> Result<WhichClose, Failure> {
     which.parse().map_err(|_| {
-        Failure::malformed("a close is named by its number, by last, or by open (what the next one would count by now)")
-            .field("number")
+        Failure::malformed("name a close by its number, last, or open (a preview of the next close)").field("number")
     })
 }
 
 fn wrong_cursor() -> Failure {
-    Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor")
+    Failure::malformed("cursor: send next of an earlier answer, or omit it").field("cursor")
 }
 
 /// The form of the answer for a close.

@@ -26,13 +26,13 @@ use pos_terms::transaction::Taken;
 /// The verb for the till's confirmation.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales/{reference}/confirm" => confirm,
-        ApiOperation::new("confirmSale", "Say what the till takes of a sale that waits for its confirmation")
-            .text("The same answer once more changes nothing. Needs the right of its kind.")
+        ApiOperation::new("confirmSale", "Confirm how much the till accepts of a sale that waits for it")
+            .text("Repeating the same answer changes nothing. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<TakenRequest>(json!({ "taken": "all" }))
             .answers::<SaleView>(
                 200,
-                "The transaction: ended, with the refund of the rest in `later`, or being reversed.",
+                "The transaction, which has ended, with the refund of the rest in `later`, or is being reversed.",
                 examples::sale(),
             )
             .refuses(&[ProblemType::NoConfirmationAwaited, ProblemType::Amount, ProblemType::NotPossible])
@@ -72,9 +72,9 @@ impl TakenRequest {
                 Ok(amount) => Ok(Taken::Part { amount }),
                 Err(error) => Err(Failure::new(ProblemType::Amount, error.to_string()).field("amount")),
             },
-            (TakenWord::Part, None) => Err(Failure::malformed("amount: a part needs it")),
+            (TakenWord::Part, None) => Err(Failure::malformed("amount: required with \"taken\":\"part\"")),
             (TakenWord::All | TakenWord::Nothing, Some(_)) => {
-                Err(Failure::malformed("amount: goes with \"taken\":\"part\""))
+                Err(Failure::malformed("amount: allowed only with \"taken\":\"part\""))
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::till::{ProblemView, Verb};
 
 /// The descriptions of the parts of paths in braces.
 const PARTS_OF_PATHS: &[(&str, &str)] = &[
-    ("reference", "The till's own name for the transaction."),
+    ("reference", "The till's reference for the transaction."),
     ("number", "The number in the terminal's journal."),
     ("close", "The number of the close of day, or `last`."),
     ("id", "The id of the payment at the gateway."),
@@ -97,7 +97,7 @@ impl ApiOperation {
         T: JsonSchema + DeserializeOwned + serde::Serialize,
     {
         let read = serde_json::to_value(read_back::<T>(&example)).expect("a view is text and numbers");
-        assert_eq!(read, example, "an example of {} has fields that the type has not", T::schema_name());
+        assert_eq!(read, example, "an example of {} has fields that the type does not have", T::schema_name());
         self.content(status, text, "application/json", |schemas| schemas.of_answer::<T>(), example)
     }
 
@@ -143,7 +143,7 @@ impl ApiOperation {
     }
 
     fn described(mut self, method: &str, path: &str, schemas: &mut Schemas) -> Value {
-        assert_eq!(method == "post", self.body.is_some(), "{method} {path}: a POST has a body, and nothing else has");
+        assert_eq!(method == "post", self.body.is_some(), "{method} {path}: only a POST has a body");
         let mut parameters = Vec::new();
         for part in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
             let (_, text) = PARTS_OF_PATHS.iter().find(|(known, _)| *known == part).expect("PARTS_OF_PATHS names it");
@@ -353,16 +353,17 @@ pub fn document() -> Value {
         "info": {
             "title": "pos-agent",
             "version": "1",
-            "summary": "The payment terminal, as a till asks it",
-            "description": "HTTP/1.1 with JSON, on the Unix socket `/run/pos-agent/till.sock`, where the system says which user \
-                asks, and on loopback for tills with a token. A reference is one transaction: the same request may be sent \
-                again, and is answered with what became of it. Fields and words are added within `/v1/` and never change \
-                their meaning, so unknown ones are to be passed over; a request's unknown fields are refused. Every answer \
-                has `Cache-Control: no-store`. A path that does not exist is answered with 404 `not-found`, another method \
-                with 405 `method-not-allowed`.",
+            "summary": "The payment terminal's interface for tills",
+            "description": "HTTP/1.1 with JSON, on the Unix socket `/run/pos-agent/till.sock`, where the system \
+                identifies the user, and on loopback for tills with a token. A reference is one transaction: a \
+                repeated request returns that transaction. Fields and words are added within `/v1/` and never change \
+                their meaning, so ignore unknown ones; unknown fields of a request are refused. Every answer has \
+                `Cache-Control: no-store`. An unknown path returns 404 `not-found`, an unsupported method 405 \
+                `method-not-allowed`.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
-        "servers": [{ "url": "http://127.0.0.1:8650", "description": "For tills with a token; the Unix socket serves the same." }],
+        "servers": [{ "url": "http://127.0.0.1:8650", "description": "For tills with a token; the Unix socket serves \
+            the same paths." }],
         "security": [{ "bearer": [] }, {}, { "bearer": [], "session": [] }, { "session": [] }],
         "paths": paths,
         "components": schemas.components(),

@@ -33,17 +33,17 @@ use crate::till::{Caller, Missed, Permit, Progress, ProgressId, ProgressListener
 /// seconds that its connection is broken.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// The text of `reset` for people.
-const RESET: &str = "steps were missed: how the sales and the terminal stand is to be asked anew";
+const RESET: &str = "steps were missed: ask for the state of the sales and the terminal again";
 
 /// The verb for events.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/events" => listen,
-        ApiOperation::new("events", "Every step of the caller's transactions and of the terminal, as it happens")
-            .text("Server-sent events: `event` is the step's word, `data` one object of the schema `Progress`.")
-            .text("With the header `Last-Event-ID` it goes on after that event; when that is not possible, the first")
-            .text("event is `reset`, which names no sale: how things stand is to be asked anew.")
+        ApiOperation::new("events", "Stream each step of the caller's transactions and of the terminal")
+            .text("Server-sent events: `event` is the step's word, `data` is one object of the schema `Progress`.")
+            .text("With the header `Last-Event-ID` the stream continues after that event. If this is not possible,")
+            .text("the first event is `reset`, which names no sale: ask for the current state again.")
             .needs(Verb::Listen)
-            .streams::<Progress>(200, "The events, without end.")
+            .streams::<Progress>(200, "The events; the stream does not end.")
             .refuses(&[ProblemType::TooManyListeners]);
 };
 

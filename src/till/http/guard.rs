@@ -85,8 +85,8 @@ impl Entrance {
             }
         }
         caller.ok_or_else(|| {
-            let message =
-                "a valid token is needed: send \"Authorization: Bearer …\" with the content of this till's token-file";
+            let message = "a valid token is required: send \"Authorization: Bearer …\" with the content of this till's \
+                 token-file";
             Failure::new(ProblemType::Unauthorized, message)
         })
     }
@@ -122,7 +122,7 @@ fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
     let forbidden = |message| Failure::new(ProblemType::Forbidden, message);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     if !names_loopback(host) {
-        return Err(forbidden("the Host must be localhost or a loopback address"));
+        return Err(forbidden("Host must be localhost or a loopback address"));
     }
     match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
         Some(origin) if origin.strip_prefix("http://") != Some(host) => {

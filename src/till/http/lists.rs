@@ -42,16 +42,17 @@ const LOOKED_AT: u32 = 1000;
 /// The verbs for several transactions.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales" => list,
-        ApiOperation::new("listSales", "Transactions by their numbers, oldest first or newest first, all or those that are looked for")
-            .text("`next` is the next question's `cursor`, with the same other parameters; without it there are no more.")
-            .text("A search over many transactions answers with what it has found until then, be it none, and `next`.")
+        ApiOperation::new("listSales", "List all or selected transactions by number, oldest or newest first")
+            .text("Send `next` as `cursor` of the next request, with the same other parameters; without `next` the \
+                list is complete.")
+            .text("A search over many transactions may answer early with the matches so far, perhaps none, and `next`.")
             .needs(Verb::List)
             .query::<ListQuery>()
             .answers::<SalesView>(200, "The transactions.", json!({ "sales": [examples::sale()], "next": "17" }))
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/totals" => totals,
-        ApiOperation::new("totals", "Counts and sums after a number, for the closing of a day")
-            .text("`next` and `carried` are the next question's `since` and `carried`.")
+        ApiOperation::new("totals", "Get counts and sums of transactions after a number, for the close of day")
+            .text("Send `next` and `carried` as `since` and `carried` of the next request.")
             .needs(Verb::Totals)
             .query::<TotalsQuery>()
             .answers::<TotalsView>(200, "The sums.", examples::totals())
@@ -146,13 +147,13 @@ async fn list(
     let (usual, most) = LIST_LIMIT;
     let limit = limit.unwrap_or(usual);
     if !(1..=most).contains(&limit) {
-        let detail = format!("limit is 1 to {most}; ask for the rest with since or cursor");
+        let detail = format!("limit: must be 1 to {most}; get the rest with since or cursor");
         return Err(Failure::malformed(detail).field("limit"));
     }
     let cursor: Option<SaleNumber> = cursor
         .map(|cursor| cursor.parse())
         .transpose()
-        .map_err(|_| Failure::malformed("cursor: the next of an earlier answer, or leave it out").field("cursor"))?;
+        .map_err(|_| Failure::malformed("cursor: send next of an earlier answer, or omit it").field("cursor"))?;
     let filter = SalesFilter { amount, from, to, last4, reference, kind, state, outcome }.read(app.currency)?;
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
@@ -188,7 +189,7 @@ async fn totals(
 ) -> Result<Json<TotalsView>, Failure> {
     let numbers =
         carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<SaleNumber>, _>>();
-    let carried = numbers.map_err(|_| Failure::malformed("carried: numbers with commas between them, as 97,112"))?;
+    let carried = numbers.map_err(|_| Failure::malformed("carried: must be numbers separated by commas, as 97,112"))?;
     if carried.len() > MAX_CARRIED {
         return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
     }
@@ -267,7 +268,7 @@ async fn feed(
             Ok(page) => *is_first = write(&mut text, &page, *is_first),
             Err(failure) => {
                 // A missing end shows that the list is incomplete; a list with a valid end would hide it.
-                tracing::warn!(code = failure.code(), why = %failure.detail(), "a list of sales broke off");
+                tracing::warn!(code = failure.code(), why = %failure.detail(), "a list of sales ended early");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
             }

@@ -25,11 +25,11 @@ const PIN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/operators/{name}/p
 /// The verbs for operators.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/operators" => list,
-        ApiOperation::new("listOperators", "The operators, by their names")
+        ApiOperation::new("listOperators", "List the operators by name")
             .needs(Verb::SignIn)
             .answers::<OperatorsView>(
                 200,
-                "The operators, and whether one must be signed in for what moves money.",
+                "The operators, and whether money transactions require a signed-in operator.",
                 json!({ "required": true, "operators": [{ "name": "Anna", "role": "cashier" }] }),
             );
     post "/v1/operators" => add,
@@ -40,19 +40,19 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::OperatorExists])
             .refuses(&[ProblemType::TooManyOperators, ProblemType::PinUnderWay, ProblemType::Journal]);
     delete "/v1/operators/{name}" => remove,
-        ApiOperation::new("removeOperator", "Remove an operator; what the operator did stays recorded")
+        ApiOperation::new("removeOperator", "Remove an operator; the operator's actions stay recorded")
             .needs(Verb::ManageOperators)
-            .answers_nothing(204, "There is no such operator any more.")
+            .answers_nothing(204, "The operator is removed.")
             .refuses(&[ProblemType::Operator, ProblemType::NoSuchOperator, ProblemType::Journal]);
     post "/v1/operators/{name}/pin" => set_pin,
-        ApiOperation::new("setPin", "Give an operator another PIN; the operator's sessions end")
+        ApiOperation::new("setPin", "Change an operator's PIN and end the operator's sessions")
             .needs(Verb::ManageOperators)
             .body::<NewPin>(json!({ "pin": "5973" }))
             .answers::<OperatorView>(200, "The operator.", json!({ "name": "Anna", "role": "cashier" }))
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::NoSuchOperator])
             .refuses(&[ProblemType::PinUnderWay, ProblemType::Journal]);
     post "/v1/operators/{name}/unlock" => unlock,
-        ApiOperation::new("unlockOperator", "Let an operator try a PIN again at once")
+        ApiOperation::new("unlockOperator", "Unlock an operator for an immediate PIN attempt")
             .needs(Verb::Unlock)
             .body::<Nothing>(json!({}))
             .answers::<OperatorView>(200, "The operator.", json!({ "name": "Anna", "role": "cashier" }))

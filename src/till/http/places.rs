@@ -172,13 +172,13 @@ impl ConnectionPlace {
             inner.make_room(&owner, limits.connections);
         }
         let Some(connection) = inner.connections.get_mut(&self.id) else {
-            let message = "this connection has to leave for a newer one; connect again";
+            let message = "a newer connection replaces this one; connect again";
             return Err(Failure::new(ProblemType::NoPlace, message));
         };
         connection.owner = owner;
         let request = Arc::clone(&allowance.requests).try_acquire_owned().map_err(|_| {
             let Limits { who, requests, .. } = limits;
-            let message = format!("{requests} requests of this {who} are under way; wait until one of them has ended");
+            let message = format!("{requests} requests of this {who} are in progress; wait until one ends");
             Failure::new(ProblemType::TooManyRequests, message)
         })?;
         connection.busy = true;
@@ -208,9 +208,8 @@ impl Allowance {
     pub(super) fn listener(&self) -> Result<OwnedSemaphorePermit, Failure> {
         Arc::clone(&self.listeners).try_acquire_owned().map_err(|_| {
             let Limits { who, listeners, .. } = self.limits;
-            let message = format!(
-                "this {who} listens to events {listeners} times already; let its programs share a stream, or close those left over"
-            );
+            let message =
+                format!("this {who} has {listeners} event streams open; share one stream, or close unused ones");
             Failure::new(ProblemType::TooManyListeners, message)
         })
     }
@@ -220,8 +219,7 @@ impl Allowance {
         let turn = timeout(TURN, Arc::clone(&self.reading).acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| {
             let who = self.limits.who;
-            let message =
-                format!("another list or count of this {who} is still being read; ask for one after the other");
+            let message = format!("another list or count of this {who} is still being read; request one at a time");
             Failure::new(ProblemType::ListUnderWay, message)
         })
     }

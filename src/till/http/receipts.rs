@@ -22,10 +22,10 @@ use pos_terms::transaction::ReceiptCopy;
 /// The verbs for the receipts of a transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/sales/{reference}/receipt" => receipt,
-        ApiOperation::new("receipt", "A receipt, to be read: as text, as data or as a page")
+        ApiOperation::new("receipt", "Get a receipt as text, as data or as a page")
             .needs(Verb::Receipt)
             .query::<ReceiptQuery>()
-            .answers_text(200, "The receipt, in the form that `Accept` asks for; data where it takes any.", "text/plain", examples::RECEIPT)
+            .answers_text(200, "The receipt, in the form that `Accept` asks for; data if it accepts any form.", "text/plain", examples::RECEIPT)
             .answers::<ReceiptView>(200, "", examples::receipt())
             .answers_text(200, "", "text/html", examples::RECEIPT_AS_PAGE)
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
@@ -37,7 +37,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .body::<Nothing>(json!({}))
             .answers::<PrintView>(
                 202,
-                "It is on its way.",
+                "The printer has the job.",
                 json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 1 }),
             )
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::Printer, ProblemType::Journal]);
@@ -103,7 +103,7 @@ async fn receipt(
     let till = permit.one(till)?;
     let form = accept::wanted(&headers, FORMS)?;
     if width.is_some_and(|width| !WIDTHS.contains(&width)) {
-        let detail = format!("width: {} to {} characters", WIDTHS.start(), WIDTHS.end());
+        let detail = format!("width: must be {} to {} characters", WIDTHS.start(), WIDTHS.end());
         return Err(Failure::malformed(detail).field("width"));
     }
     let shown = app

@@ -52,49 +52,49 @@ use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, Sale
 /// The verbs for one transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales" => begin,
-        ApiOperation::new("beginSale", "Begin a transaction, or hear what became of it when the reference is known")
-            .text("Recorded before it is answered; then `GET` with `wait-s`, or the events, tell how it goes on.")
+        ApiOperation::new("beginSale", "Begin a transaction, or get its state when the reference is known")
+            .text("The agent records it before it answers. Follow it with `GET` and `wait-s`, or with the events.")
             .text("Needs the right of its kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` or `credit`.")
             .query::<TillQuery>()
             .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
-            .answers::<SaleView>(201, "The transaction, which begins.", examples::begun())
-            .answers::<SaleView>(200, "The transaction that the reference is known for (`replayed`).", examples::replayed())
+            .answers::<SaleView>(201, "The new transaction.", examples::begun())
+            .answers::<SaleView>(200, "The transaction that already has this reference (`replayed`).", examples::replayed())
             .refuses(&[ProblemType::AmountDiffers, ProblemType::Busy, ProblemType::NotReady, ProblemType::TrainingOff])
             .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference, ProblemType::Operator])
             .refuses(&[ProblemType::SupervisorNeeded, ProblemType::NotApproved])
             .refuses(&[ProblemType::NotPossible, ProblemType::Parameter, ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/sales/{reference}" => show,
-        ApiOperation::new("showSale", "One transaction as it stands, or as it ends")
+        ApiOperation::new("showSale", "Get the current state of a transaction, or wait for its end")
             .needs(Verb::Show)
             .query::<ShowQuery>()
             .answers::<SaleView>(200, "The transaction.", examples::sale())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     get "/v1/latest" => latest,
-        ApiOperation::new("latestSale", "The latest transaction of the till")
+        ApiOperation::new("latestSale", "Get the latest transaction of the till")
             .needs(Verb::Show)
             .query::<SaleQuery>()
             .answers::<SaleView>(200, "The transaction.", examples::sale())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/cancel" => cancel,
-        ApiOperation::new("cancelSale", "Stop a transaction")
+        ApiOperation::new("cancelSale", "Cancel a transaction")
             .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<Nothing>(json!({}))
-            .answers::<CancelView>(200, "Whether it came in time, and the transaction.", examples::cancelled())
+            .answers::<CancelView>(200, "Whether the cancel was in time, and the transaction.", examples::cancelled())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/signature" => signature,
-        ApiOperation::new("judgeSignature", "Say whether the signature on the slip is the card's")
-            .text("The same answer once more changes nothing. Needs the right of its kind.")
+        ApiOperation::new("judgeSignature", "Report whether the signature on the slip matches the card")
+            .text("Repeating the same answer changes nothing. Needs the right of its kind.")
             .query::<SaleQuery>()
             .body::<SignatureCheck>(json!({ "accepted": true }))
-            .answers::<SaleView>(200, "The transaction: ended, or being reversed.", examples::sale())
+            .answers::<SaleView>(200, "The transaction, which has ended or is being reversed.", examples::sale())
             .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/settle/{number}" => settle,
-        ApiOperation::new("settleSale", "Say what becomes of a transaction that waits for a person")
-            .text("Of before, when the journal was found to be an old copy of itself.")
+        ApiOperation::new("settleSale", "Decide about a transaction that waits for a person")
+            .text("For earlier transactions, when the journal was found to be an outdated copy.")
             .needs(Verb::Settle)
             .body::<Settlement>(json!({ "keep": true }))
-            .answers::<SaleView>(200, "The transaction: what was paid stays, or is reversed.", examples::sale())
+            .answers::<SaleView>(200, "The transaction; its payment is kept or reversed.", examples::sale())
             .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale, ProblemType::Journal]);
 };
 
@@ -168,7 +168,7 @@ impl Tip {
         match self.0.as_str() {
             "ask" => Ok(WantedTip::Ask),
             amount => Amount::parse(amount, currency).map(WantedTip::Given).map_err(|error| {
-                wrong(format!("tip: {error}; write \"ask\", or an amount such as \"1.50\", or leave it out for none"))
+                wrong(format!("tip: {error}; write \"ask\" or an amount such as \"1.50\", or omit it for no tip"))
             }),
         }
     }
@@ -228,9 +228,8 @@ async fn begin(
         && app.show(!training, &permit, till, reference).await.is_ok()
     {
         let (is, wants) =
-            if training { ("a real sale", "leave \"training\" out") } else { ("training", "say \"training\"") };
-        let detail =
-            format!("{reference} is {is}; what is real and what is training never refer to each other: {wants}");
+            if training { ("a real sale", "omit \"training\"") } else { ("training", "send \"training\"") };
+        let detail = format!("{reference} is {is}; real and training transactions cannot refer to each other: {wants}");
         return Err(Failure::new(ProblemType::NotPossible, detail).field("of"));
     }
     let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
@@ -269,7 +268,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     let till_confirms = match (confirm, on_silence) {
         (Some(Confirms::Till), on_silence) => Some(on_silence.unwrap_or_default()),
         (None, None) => None,
-        (None, Some(_)) => return Err(Failure::malformed("onSilence: goes with \"confirm\":\"till\"")),
+        (None, Some(_)) => return Err(Failure::malformed("onSilence: allowed only with \"confirm\":\"till\"")),
     };
     let fields = WishFields { kind, of, registration, amount, tip, entry, accept_partial, till_confirms };
     let wish = fields.judged().map_err(|misfit| Failure::malformed(misfit.to_string()))?;
@@ -309,7 +308,7 @@ impl EarlierFields {
         let Self { of, till, number, payment } = self;
         if till.is_some() && (number.is_some() || payment.is_some()) {
             return Err(Failure::malformed(format!(
-                "{within}till: goes with of; a number and a payment name one transaction by themselves"
+                "{within}till: allowed only with of; omit it with number or payment"
             )));
         }
         Ok(match (of, number, payment) {
@@ -320,7 +319,7 @@ impl EarlierFields {
             (None, Some(number), None) => Some(EarlierName::Number(number)),
             (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
             (None, None, None) => None,
-            _ => return Err(Failure::malformed(format!("{within}of, number and payment: give one of them"))),
+            _ => return Err(Failure::malformed(format!("{within}of, number and payment: give only one of them"))),
         })
     }
 }
@@ -349,7 +348,7 @@ async fn show(
     let permit = caller.may(Verb::Show)?;
     let till = permit.one(till)?;
     if wait_s > u32::from(LONGEST_WAIT_S) {
-        return Err(Failure::malformed(format!("wait-s is at most {LONGEST_WAIT_S}; ask again after it")));
+        return Err(Failure::malformed(format!("wait-s: must be at most {LONGEST_WAIT_S}; then ask again")));
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
     // Listening begins before the first request: an end between the two is not missed.

@@ -43,7 +43,7 @@ impl SalesFilter {
                 .map_err(|error| Failure::malformed(format!("amount: {error}")).field("amount"))?;
         }
         if last4.as_ref().is_some_and(|last4| last4.len() != 4 || !last4.bytes().all(|b| b.is_ascii_digit())) {
-            return Err(Failure::malformed("last4: the four last digits of the card").field("last4"));
+            return Err(Failure::malformed("last4: must be the last four digits of the card").field("last4"));
         }
         let (from, to) = (time("from", from)?, time("to", to)?);
         let reference = reference.map(|part| part.to_ascii_lowercase());
@@ -54,7 +54,7 @@ impl SalesFilter {
 fn time(field: &str, text: Option<String>) -> Result<Option<DateTime<FixedOffset>>, Failure> {
     let read = text.map(|text| DateTime::parse_from_rfc3339(&text)).transpose();
     read.map_err(|_| {
-        let detail = format!("{field}: a time as 2026-11-20T12:00:00Z; a + in it is written %2B");
+        let detail = format!("{field}: must be a time, as 2026-11-20T12:00:00Z; write + as %2B");
         Failure::malformed(detail).field(field)
     })
 }

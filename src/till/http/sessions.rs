@@ -47,19 +47,19 @@ const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 /// The verbs for signing in and out. Their callers have no session, or one that may have ended.
 pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
     post "/v1/sessions" => sign_in,
-        ApiOperation::new("signIn", "An operator signs in")
-            .text("The session goes with each further request as the header `Pos-Session`.")
+        ApiOperation::new("signIn", "Sign in an operator")
+            .text("Send the session in the header `Pos-Session` of each further request.")
             .needs(Verb::SignIn)
             .body::<Credentials>(json!({ "operator": "Anna", "pin": "4862" }))
-            .answers::<SessionView>(201, "The session; it is told once.", examples::session())
+            .answers::<SessionView>(201, "The session; only this answer contains it.", examples::session())
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin])
             .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal]);
     get "/v1/sessions/current" => current,
-        ApiOperation::new("showSession", "Who is signed in with the session of `Pos-Session`")
+        ApiOperation::new("showSession", "Show the operator of the session in `Pos-Session`")
             .needs(Verb::SignIn)
             .answers::<Current>(200, "The operator.", json!({ "operator": "Anna", "role": "cashier" }));
     delete "/v1/sessions/current" => sign_out,
-        ApiOperation::new("signOut", "The operator of `Pos-Session` signs out")
+        ApiOperation::new("signOut", "Sign out the operator of `Pos-Session`")
             .needs(Verb::SignIn)
             .answers_nothing(204, "The session has ended.");
 };
@@ -67,16 +67,17 @@ pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
 /// The verb for a supervisor's approval.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/approvals" => approve,
-        ApiOperation::new("approve", "A supervisor confirms one command of a cashier")
-            .text("What is answered goes with that command as the header `Pos-Supervisor`: once, within two minutes.")
-            .text("`for` in the answer is what the terminal has found the command to be; nothing else is confirmed by it.")
+        ApiOperation::new("approve", "Approve one command of a cashier as a supervisor")
+            .text("Send the approval in the header `Pos-Supervisor` of that command, once, within two minutes.")
+            .text("`for` in the answer describes the command as the terminal read it; the approval covers only this \
+                command.")
             .needs(Verb::SignIn)
             .query::<TillQuery>()
             .body::<ApprovalRequest>(json!({
                 "operator": "Berta", "pin": "1973",
                 "for": { "kind": "refund", "of": "order-4711", "reference": "refund-4711", "amount": "5.00" },
             }))
-            .answers::<ApprovalView>(201, "The supervisor's word; it is told once.", examples::approval())
+            .answers::<ApprovalView>(201, "The approval; only this answer contains it.", examples::approval())
             .refuses(&[ProblemType::Operator, ProblemType::Pin, ProblemType::WrongPin, ProblemType::NoSupervisor])
             .refuses(&[ProblemType::OperatorLocked, ProblemType::PinUnderWay, ProblemType::Journal])
             .refuses(&[ProblemType::Amount, ProblemType::Currency, ProblemType::Reference])
@@ -87,11 +88,11 @@ pub(super) const ROUTES: &[Route] = routes! {
 fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
-        let message = "Pos-PinPlace is for programs that a [[till.peer]] names";
+        let message = "Pos-PinPlace: only a program in a [[till.peer]] may send it";
         return Err(Failure::new(ProblemType::Forbidden, message));
     }
     let place = given.to_str().ok().and_then(PinPlace::parse);
-    place.map(Some).ok_or_else(|| Failure::malformed("Pos-PinPlace: 1 to 45 visible ASCII characters"))
+    place.map(Some).ok_or_else(|| Failure::malformed("Pos-PinPlace: must be 1 to 45 visible ASCII characters"))
 }
 
 /// Identifies the person at the counter, for the verb that follows.

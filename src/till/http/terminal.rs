@@ -34,42 +34,42 @@ const LOG_FOR_MOST_S: u64 = 24 * 3600;
 /// The verbs for the terminal.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/status" => status,
-        ApiOperation::new("status", "The terminal as it stands")
+        ApiOperation::new("status", "Get the terminal's status")
             .needs(Verb::Status)
             .answers::<StatusView>(200, "The terminal.", examples::status());
     get "/v1/metrics" => figures,
-        ApiOperation::new("metrics", "Figures for machines (OpenMetrics)")
-            .text("With a token only where `[till] metrics` is set.")
+        ApiOperation::new("metrics", "Get metrics (OpenMetrics)")
+            .text("Over HTTP with a token only if `[till] metrics` is set.")
             .needs(Verb::Metrics)
             .answers_text(200, "The figures.", OPEN_METRICS, "# EOF\n");
     post "/v1/log-level" => log_level,
-        ApiOperation::new("logLevel", "Log more or less for a while")
+        ApiOperation::new("logLevel", "Change the log level for a limited time")
             .needs(Verb::Log)
             .body::<LogRequest>(json!({ "level": "debug", "forS": 600 }))
-            .answers::<Option<LogView>>(200, "What is logged; `null`: as it was started.", json!({ "level": "debug", "leftS": 600 }))
+            .answers::<Option<LogView>>(200, "The log level; `null`: the level of the start.", json!({ "level": "debug", "leftS": 600 }))
             .refuses(&[ProblemType::NotPossible]);
     post "/v1/reader/amount" => type_amount,
-        ApiOperation::new("typeAmount", "Let an amount be typed at the reader; nothing is begun by it")
+        ApiOperation::new("typeAmount", "Ask for an amount at the reader; this begins no transaction")
             .needs(Verb::TypeAmount)
             .query::<TillQuery>()
             .body::<AmountRequest>(json!({ "currency": "EUR" }))
-            .answers::<AmountTyped>(200, "What was typed.", json!({ "amount": "12.34", "currency": "EUR" }))
+            .answers::<AmountTyped>(200, "The typed amount.", json!({ "amount": "12.34", "currency": "EUR" }))
             .refuses(&[ProblemType::Currency, ProblemType::NothingTyped, ProblemType::NotReady]);
     post "/v1/reader/text" => show_text,
-        ApiOperation::new("showText", "Show a text of the till's own to the customer, between sales")
+        ApiOperation::new("showText", "Show a text of the till to the customer between sales")
             .text(
-                "It stays until the reader shows something else, the next sale at the latest; what does not fit its \
-                 display is cut.",
+                "It stays until the reader shows another text, at the latest until the next sale. Text that does not \
+                 fit the display is cut.",
             )
             .needs(Verb::TillsText)
             .body::<TextRequest>(json!({ "text": "Total 12.34 EUR\nThank you" }))
-            .answers_nothing(204, "The reader has it.")
+            .answers_nothing(204, "The reader has the text.")
             .refuses(&[ProblemType::NotReady]);
     post "/v1/printer/lines" => print_lines,
-        ApiOperation::new("printLines", "Print lines of the till's own, which are no receipt of this terminal")
+        ApiOperation::new("printLines", "Print lines of the till that are not a receipt of this terminal")
             .text(
-                "Answered when they are on paper, as far as the printer tells; tried once and not kept: after a refusal \
-                 the till may send them again.",
+                "The answer comes when they are printed, as far as the printer reports it. They are tried once and not \
+                 kept: after a refusal the till may send them again.",
             )
             .needs(Verb::TillsText)
             .body::<LinesRequest>(json!({
@@ -82,12 +82,12 @@ pub(super) const ROUTES: &[Route] = routes! {
             }))
             .answers::<PrintView>(
                 200,
-                "They are printed.",
+                "The lines are printed.",
                 json!({ "printer": "printer-1", "state": "ready", "text": "ok", "waiting": 0 }),
             )
             .refuses(&[ProblemType::Printer]);
     get "/v1/openapi.json" => description,
-        ApiOperation::new("description", "This description (OpenAPI 3.1)")
+        ApiOperation::new("description", "Get this description (OpenAPI 3.1)")
             .needs(Verb::Status)
             .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
 };
@@ -157,7 +157,7 @@ async fn print_lines(
 ) -> Result<Json<PrintView>, Failure> {
     let permit = caller.may(Verb::TillsText)?;
     if lines.is_empty() || lines.len() > MOST_LINES {
-        return Err(Failure::malformed(format!("lines: 1 to {MOST_LINES} of them")).field("lines"));
+        return Err(Failure::malformed(format!("lines: must be 1 to {MOST_LINES} lines")).field("lines"));
     }
     let is_long = |text: &str| text.chars().count() > LineToPrint::LONGEST;
     if let Some(at) = lines.iter().position(|line| is_long(&line.text) || is_long(&line.value)) {
@@ -222,7 +222,7 @@ async fn description(Extension(caller): Extension<Caller>) -> Result<Response, F
 async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Metrics)?;
     if caller.who().token.is_some() && !app.metrics_at_port {
-        let message = "figures are for the Unix socket alone; to serve them here too, write metrics = true into [till]";
+        let message = "metrics are available only on the Unix socket; to serve them here, set metrics = true in [till]";
         return Err(Failure::new(ProblemType::Forbidden, message));
     }
     let text = app.ask(&permit, |reply| Command::Metrics { reply }).await?;

@@ -57,12 +57,14 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.until("must be 1 to 32 letters, digits, - or _; write it as \"till-1\"");
         // The till of the cashier's page.
         terminal.answers("The till's name here", "counter");
-        terminal.until("a till stands there twice");
+        terminal.until("names a till twice");
         terminal.answers("The till's name here", "");
         terminal.answers("The till's address", "192.168.1");
         terminal.until("zvt[1].from: cannot be this array; write a list of addresses");
         terminal.answers("The till's address", "");
-        terminal.until("is open to whoever reaches it, and the protocol asks for no proof; name the till's address");
+        terminal.until(
+            "is open to everyone who can reach it, and the protocol has no authentication; write the till's address",
+        );
         terminal.answers("The till's address", "192.168.1.20");
         terminal.answers("The port at which the till finds the terminal [20007]", "99999");
         terminal.until("zvt[1].listen: cannot be this string");
@@ -70,13 +72,13 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.until("(it is not shown, Enter for none): ");
         terminal.types("12\r");
         let place = site.text("etc/kasse-1.zvt");
-        terminal.until(&format!("password-file: {place}: is not six digits; write the till's six digits into it"));
+        terminal.until(&format!("password-file: {place}: is not six digits; write the till's six digits to it"));
         terminal.until("(it is not shown, Enter for none): ");
         terminal.types(&format!("{PASSWORD}\r"));
-        terminal.answers("What page and till may do [sale, pre-authorise, ", "sale, refunds");
+        terminal.answers("Rights of the page and the till [sale, pre-authorise, ", "sale, refunds");
         terminal.until("refunds");
-        terminal.answers("What page and till may do", "");
-        terminal.answers("Where operators sign in: may this till do without", "");
+        terminal.answers("Rights of the page and the till", "");
+        terminal.answers("If operators sign in: may this till work without", "");
         assert_eq!(site.files(), [], "nothing is written before the last answer");
         terminal.answers("front.toml?", "yes");
         let (status, shown, _) = terminal.ends();
@@ -139,11 +141,11 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
         ("--till-name", "kasse 1", "--till-name: must be 1 to 32 letters"),
         ("--till-address", "kasse.local", "--till-address: nexo.from: cannot be this array"),
         ("--till-port", "0x20", "--till-port: nexo.listen: cannot be this string"),
-        ("--poi-id", "", "--poi-id: nexo.poi-id: \"\" is no POIID"),
+        ("--poi-id", "", "--poi-id: nexo.poi-id: \"\" is not a POIID"),
         ("--key-version", "one", "--key-version: nexo.till[1].key-version: cannot be this string"),
-        ("--certificate-name", "no host", "--certificate-name: nexo.certificate-name: \"no host\" is no host's name"),
+        ("--certificate-name", "no host", "--certificate-name: nexo.certificate-name: \"no host\" is not a host name"),
         ("--till-rights", "everything", "--till-rights: "),
-        ("--front-user", "0", "--front-user: root may do everything"),
+        ("--front-user", "0", "--front-user: root has every right"),
         ("--till-secret-file", "/nowhere", "/nowhere: "),
         ("--till-secret-file", "/dev/null", "--till-secret-file: nexo.till \"kasse-1\": passphrase-file: "),
         ("--till", "modem", "possible values"),
@@ -154,9 +156,9 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     }
     // Options about a till that is not connected are refused, not ignored.
     for (kind, says) in [
-        ("zvt", "--sale-id: is about a nexo till"),
-        ("page", "--till-address: is about a till"),
-        ("none", "--front-user: is about a till, and none is connected"),
+        ("zvt", "--sale-id: is only for a nexo till"),
+        ("page", "--till-address: is only for a till"),
+        ("none", "--front-user: is for a till, but none is connected"),
     ] {
         let output = run(with(&without(&good, "--till"), &["--till", kind]), token).await;
         assert_eq!(output.status.code(), Some(64), "{kind}: {}", text(&output));
@@ -191,18 +193,18 @@ async fn a_front_file_that_is_there_is_not_touched_without_a_word_and_kept_when_
     fs::write(site.path("etc/front.toml"), old).unwrap();
     let output = run(good.clone(), token).await;
     assert_eq!(output.status.code(), Some(78), "{}", text(&output));
-    assert!(text(&output).contains("front.toml is there already and was not touched; --replace"), "{}", text(&output));
+    assert!(text(&output).contains("front.toml exists and was not changed; --replace"), "{}", text(&output));
     assert_eq!(site.files().len(), 1);
     // Without an option about a till, the till stays as it is.
     let output = run(with(&site.options(), &["--no-doctor", "--token-file", "-"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("front.toml is there already"), "{}", text(&output));
+    assert!(text(&output).contains("front.toml exists"), "{}", text(&output));
     assert_eq!(fs::read_to_string(site.path("etc/front.toml")).unwrap(), old);
     // With --replace, omitted options come from the old configuration, which is kept.
     let given = without(&without(&good, "--till-address"), "--sale-id");
     let output = run(with(&given, &["--replace"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("into the new: webhook"), "{}", text(&output));
+    assert!(text(&output).contains("to the new one: webhook"), "{}", text(&output));
     assert_eq!(fs::read_to_string(site.path("etc/front.toml.old")).unwrap(), old);
     let (_, front) = checked(&site);
     assert!(front.contains("nexo      bar 0.0.0.0:9000 SaleID Bar"), "{front}");
@@ -234,7 +236,7 @@ async fn the_page_alone_needs_no_till_and_without_the_front_nothing_is_connected
     .await
     .unwrap();
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
-    let says = "--till: pos-front is not installed here, which connects tills; install it, or answer none";
+    let says = "--till: pos-front, which connects tills, is not installed here; install it, or answer none";
     assert!(text(&output).contains(says), "{}", text(&output));
     assert_eq!(site.files(), []);
 }

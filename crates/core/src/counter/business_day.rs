@@ -10,7 +10,7 @@ pub struct DayEnd(NaiveTime);
 
 /// The error for a text that is not a valid time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a time of day with two digits each, as 04:00")]
+#[error("must be a time of day with two digits each, such as 04:00")]
 pub struct NoDayEnd;
 
 impl FromStr for DayEnd {

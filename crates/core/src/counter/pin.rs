@@ -31,7 +31,7 @@ pub enum PinError {
     #[error("a PIN is 4 to 12 digits")]
     Malformed,
     /// It is one of the PINs that an attacker tries first.
-    #[error("this PIN is among the first that anybody tries: no row of digits, and not one digit alone")]
+    #[error("this PIN is too easy to guess: do not use consecutive digits or one repeated digit")]
     Obvious,
 }
 

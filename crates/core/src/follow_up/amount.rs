@@ -9,7 +9,7 @@ use pos_terms::transaction::{Earlier, Kind, Operation, SaleNumber};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFollowUp {
     /// This kind never follows a transaction of the earlier kind.
-    #[error("there is no {} of a {}", .follow.as_str(), .earlier.as_str())]
+    #[error("{} of a {} is not possible", .follow.as_str(), .earlier.as_str())]
     NeverFollows {
         /// The requested kind.
         follow: Kind,
@@ -31,7 +31,7 @@ pub enum NoFollowUp {
     #[error("the earlier transaction is in {0}")]
     OtherCurrency(Currency),
     /// The amount is higher than what is left.
-    #[error("{asked} is more than is left: {left}")]
+    #[error("{asked} is more than the remaining {left}")]
     TooMuch {
         /// The requested amount.
         asked: Amount,
@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(said(TILL), "R1: the earlier transaction was reversed");
         assert_eq!(said("till-2"), "transaction 17: the earlier transaction was reversed");
         let never = refund(Err(CannotFollow::NeverFollows), None, TILL).unwrap_err();
-        assert_eq!(never.to_string(), "there is no refund of a sale");
+        assert_eq!(never.to_string(), "refund of a sale is not possible");
     }
 }

@@ -84,31 +84,31 @@ pub enum Left {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotFollow {
     /// This kind never follows a transaction of the earlier kind.
-    #[error("it is a transaction that cannot be followed by this one")]
+    #[error("this kind of transaction cannot follow it")]
     NeverFollows,
     /// The transaction was not approved, or was reversed.
     #[error("it holds no money: it was not approved, or was reversed")]
     HoldsNothing,
     /// The transaction has no outcome yet.
-    #[error("it has not ended yet; wait for its end")]
+    #[error("it has not ended yet; wait for its outcome")]
     NotEnded,
     /// It was reversed.
     #[error("the earlier transaction was reversed")]
     Reversed,
     /// A reversal has no answer yet.
-    #[error("the earlier transaction is being reversed; wait for the end of that")]
+    #[error("the earlier transaction is being reversed; wait for the outcome")]
     BeingReversed,
     /// It was refunded in full or in part.
-    #[error("a refund of the earlier transaction was made or is being made: refund the rest instead")]
+    #[error("the earlier transaction was or is being refunded: refund the rest instead")]
     Refunded,
     /// It was captured in full or in part.
-    #[error("it was captured, or is being captured: reverse or refund the capture instead")]
+    #[error("it was or is being captured: reverse or refund the capture instead")]
     Captured,
     /// It was reauthorised.
-    #[error("it was reserved anew: refer to the reauthorisation")]
+    #[error("it was reauthorised: refer to the reauthorisation")]
     ReservedAnew,
     /// An increment has no outcome yet.
-    #[error("an increment of it has not ended yet; wait for its end")]
+    #[error("an increment of it has not ended yet; wait for its outcome")]
     IncrementOpen,
     /// A capture or refund was declared the last one.
     #[error("the last {} was the final one", .kind.as_str())]
@@ -117,16 +117,16 @@ pub enum CannotFollow {
         kind: Kind,
     },
     /// All allowed captures were made.
-    #[error("{most} captures were allowed, and made")]
+    #[error("all {most} allowed captures were made")]
     CapturesMade {
         /// The allowed number of captures.
         most: usize,
     },
     /// The reservation of an increment was captured, reauthorised or reversed.
-    #[error("the pre-authorisation of this increment was captured, reserved anew or reversed")]
+    #[error("the pre-authorisation of this increment was captured, reauthorised or reversed")]
     ReservationUsed,
     /// A transaction that counts is in another currency.
-    #[error("something that follows it is in another currency; look at it at the gateway")]
+    #[error("a transaction that follows it is in another currency; check it at the gateway")]
     OtherCurrency,
 }
 

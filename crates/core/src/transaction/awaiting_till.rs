@@ -50,10 +50,10 @@ pub enum PartMisfit {
     #[error("it does not wait for its till")]
     NotAwaited,
     /// A reservation has no rest that could be refunded.
-    #[error("a pre-authorisation is taken as a whole or not at all; capture the part that is needed later")]
+    #[error("a pre-authorisation is confirmed as a whole or not at all; capture the needed part later")]
     NotOfReservation,
     /// The amount is not a part of the approved amount.
-    #[error("{part} is no part of {approved}; say all if nothing is to be given back")]
+    #[error("{part} is not a part of {approved}; send all to keep the whole amount")]
     NoPart {
         /// The amount that the till wants to take.
         part: Amount,

@@ -156,7 +156,7 @@ impl StandIn {
                 *self.answered.lock().unwrap() = Some(Instant::now());
                 answer
             }
-            (method, path) => panic!("nobody answers {method} {path}"),
+            (method, path) => panic!("no answer for {method} {path}"),
         }
     }
 

@@ -42,7 +42,7 @@ struct Row {
 fn main() {
     println!("pos-front's share of a sale, {SALES} sales, in microseconds\n");
     print("ZVT over TCP", &zvt::measure(CARD));
-    print("ZVT over TCP, the agent has the outcome at once", &zvt::measure(Duration::ZERO));
+    print("ZVT over TCP, the agent has the outcome immediately", &zvt::measure(Duration::ZERO));
     print("nexo, sealed", &nexo::measure(CARD));
 }
 

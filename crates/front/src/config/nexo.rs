@@ -81,49 +81,49 @@ impl NexoConfig {
         let mut say = |key: String, wrong: String, remedy: &'static str| all.push((key, (wrong, remedy)));
         let Some(listen) = self.listen else {
             if !self.tills.is_empty() {
-                let remedy = "write listen = \"192.168.1.30:8443\", or leave [nexo] out";
-                say("nexo.listen".to_owned(), "is missing: no till reaches the terminal".to_owned(), remedy);
+                let remedy = "write listen = \"192.168.1.30:8443\", or omit [nexo]";
+                say("nexo.listen".to_owned(), "is missing: no till can reach the terminal".to_owned(), remedy);
             }
             return all;
         };
         let sealed = !self.plain && self.tills.iter().all(|till| till.passphrase_file.is_some());
         let needs_list = listen.ip().is_unspecified() || !(listen.ip().is_loopback() || sealed);
         if self.from.is_empty() && needs_list {
-            let wrong = format!("{listen} is open to whoever reaches it");
-            let remedy = "name the tills' addresses in from, as from = [\"192.168.1.20\"]";
+            let wrong = format!("{listen} is open to everyone who can reach it");
+            let remedy = "write the tills' addresses in from, such as from = [\"192.168.1.20\"]";
             say("nexo.listen".to_owned(), wrong, remedy);
         }
         if !is_name(&self.poi_id) {
-            let remedy = "write the name that the tills have for this terminal, as poi-id = \"PosAgent-0001\"";
-            say("nexo.poi-id".to_owned(), format!("{:?} is no POIID", self.poi_id), remedy);
+            let remedy = "write the tills' name for this terminal, such as poi-id = \"PosAgent-0001\"";
+            say("nexo.poi-id".to_owned(), format!("{:?} is not a POIID", self.poi_id), remedy);
         }
         if let Some(name) = self.common_name.as_ref().filter(|name| !is_common_name(name)) {
-            let wrong = format!("{name:?} is no host's name");
-            let remedy = "write it as \"PosAgent-000000001.live.terminal.adyen.com\", or leave it out";
+            let wrong = format!("{name:?} is not a host name");
+            let remedy = "write it as \"PosAgent-000000001.live.terminal.adyen.com\", or omit it";
             say("nexo.certificate-name".to_owned(), wrong, remedy);
         }
         if self.tills.is_empty() {
-            say("nexo.till".to_owned(), "there is none".to_owned(), "write a table [[nexo.till]] for each till");
+            say("nexo.till".to_owned(), "there is none".to_owned(), "write one [[nexo.till]] table for each till");
         }
         if self.tills.len() > MOST {
-            say("nexo.till".to_owned(), format!("{} of them", self.tills.len()), "name 16 at most");
+            say("nexo.till".to_owned(), format!("{} of them", self.tills.len()), "write 16 at most");
         }
         let (mut tills, mut sale_ids) = (names.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
         for till in &self.tills {
             let key = format!("nexo.till {:?}", till.till);
-            let remedy = "use 1 to 32 letters, digits, '-' and '_', for each till others";
+            let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
             if !is_till(&till.till) {
                 say(key.clone(), format!("till: {:?} cannot be a till's name", till.till), remedy);
             } else if !tills.insert(&till.till) {
-                say(key.clone(), format!("till: {:?} is another one's name", till.till), remedy);
+                say(key.clone(), format!("till: {:?} is used twice", till.till), remedy);
             }
             if !is_name(&till.sale_id) || !sale_ids.insert(&till.sale_id) {
-                let wrong = format!("sale-id: {:?} is no SaleID, or another till's", till.sale_id);
-                say(key.clone(), wrong, "write the till's own SaleID, for each till another one");
+                let wrong = format!("sale-id: {:?} is not a SaleID, or is used twice", till.sale_id);
+                say(key.clone(), wrong, "write the till's own SaleID, different for each till");
             }
             if let Some(name) = till.ignore.iter().find(|name| name.is_empty() || !may_be_ignored(name)) {
-                let wrong = format!("ignore: {name:?} is obeyed or refused: it changes what is paid");
-                say(key.clone(), wrong, "leave it out; reserves = true takes authorisationType and manualCapture");
+                let wrong = format!("ignore: {name:?} cannot be ignored: it changes what is paid");
+                say(key.clone(), wrong, "omit it; reserves = true accepts authorisationType and manualCapture");
             }
             if let Err((wrong, remedy)) = till.key() {
                 say(key, wrong, remedy);
@@ -157,13 +157,12 @@ impl NexoTillConfig {
 
     /// Returns the key that the till shares with the terminal, if it has one.
     pub(crate) fn key(&self) -> Result<Option<Key>, Wrong> {
-        let remedy =
-            "write the passphrase into it, owned by pos-front, mode 0600, and name key-identifier as the till has it";
+        let remedy = "write the passphrase to it, owned by pos-front, mode 0600; set key-identifier as in the till";
         let Some(file) = &self.passphrase_file else {
             if self.key_identifier.is_empty() {
                 return Ok(None);
             }
-            return Err(("passphrase-file: is missing, and there is a key-identifier".to_owned(), remedy));
+            return Err(("passphrase-file: is missing, but there is a key-identifier".to_owned(), remedy));
         };
         let passphrase = secret_line("passphrase-file", file, remedy)?;
         let key = Key::derive(&passphrase, &self.key_identifier, self.key_version);

@@ -72,21 +72,21 @@ impl Section<'_> {
     }
 
     pub(super) fn texts(&mut self, key: &str) -> Option<Vec<String>> {
-        self.take(key, "a list of texts, as [\"one\", \"two\"]", Some)
+        self.take(key, "a list of texts, such as [\"one\", \"two\"]", Some)
     }
 
     pub(super) fn addresses(&mut self, key: &str) -> Vec<SocketAddr> {
-        self.take(key, "a list of addresses with ports, as [\"0.0.0.0:8443\"]", Some).unwrap_or_default()
+        self.take(key, "a list of addresses with ports, such as [\"0.0.0.0:8443\"]", Some).unwrap_or_default()
     }
 
     /// Takes one address with its port.
     pub(super) fn address(&mut self, key: &str) -> Option<SocketAddr> {
-        self.take(key, "an address with its port, as \"0.0.0.0:20007\"", Some)
+        self.take(key, "an address with its port, such as \"0.0.0.0:20007\"", Some)
     }
 
     /// Takes a list of addresses without ports.
     pub(super) fn ips(&mut self, key: &str) -> Vec<IpAddr> {
-        self.take(key, "a list of addresses, as [\"192.168.1.20\"]", Some).unwrap_or_default()
+        self.take(key, "a list of addresses, such as [\"192.168.1.20\"]", Some).unwrap_or_default()
     }
 
     /// Reads a table below this one; it is empty when the file does not have it.
@@ -115,7 +115,7 @@ impl Section<'_> {
     pub(super) fn nothing_else(&mut self) {
         let left: Vec<String> = self.table.keys().cloned().collect();
         for key in left {
-            self.fault(&key, "is no key of this file", "correct the name or leave it out; the manual lists them");
+            self.fault(&key, "is not a key of this file", "correct the name or omit it; the manual lists the keys");
         }
     }
 }

@@ -98,20 +98,19 @@ impl ZvtConfig {
         let mut all = Vec::new();
         match &self.line {
             ZvtLine::Tcp { listen, from } if from.is_empty() && !listen.ip().is_loopback() => all.push((
-                format!("listen: {listen} is open to whoever reaches it, and the protocol asks for no proof"),
-                "name the till's address in from, as from = [\"192.168.1.20\"]",
+                format!(
+                    "listen: {listen} is open to everyone who can reach it, and the protocol has no authentication"
+                ),
+                "write the till's address in from, such as from = [\"192.168.1.20\"]",
             )),
             ZvtLine::Tcp { .. } => {}
             ZvtLine::Serial { speed: 0, .. } => {
-                all.push((
-                    "listen and serial: both are given".to_owned(),
-                    "a till has one line: leave one of them out",
-                ));
+                all.push(("listen and serial: both are given".to_owned(), "a till has one line: omit one of them"));
             }
             ZvtLine::Serial { speed, .. } if !SPEEDS.contains(&u64::from(*speed)) => {
                 all.push((
-                    format!("speed: {speed} is none of the protocol's"),
-                    "write 9600 or 115200, as the till has it",
+                    format!("speed: {speed} is not a speed of the protocol"),
+                    "write 9600 or 115200, as set in the till",
                 ));
             }
             ZvtLine::Serial { .. } => {}
@@ -125,7 +124,7 @@ impl ZvtConfig {
     /// Returns the password, if the till uses one.
     pub(crate) fn password(&self) -> Result<Option<u32>, Wrong> {
         let Some(file) = &self.password_file else { return Ok(None) };
-        let remedy = "write the till's six digits into it, owned by pos-front, mode 0600";
+        let remedy = "write the till's six digits to it, owned by pos-front, mode 0600";
         let text = secret_line("password-file", file, remedy)?;
         let digits = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|_| digits);
@@ -137,21 +136,20 @@ impl ZvtConfig {
 pub(super) fn judge(zvt: &[ZvtConfig], others: &[&String]) -> Vec<(String, Wrong)> {
     let mut all = Vec::new();
     if zvt.len() > MOST {
-        all.push(("zvt".to_owned(), (format!("{} of them", zvt.len()), "name 16 at most")));
+        all.push(("zvt".to_owned(), (format!("{} of them", zvt.len()), "write 16 at most")));
     }
     let (mut lines, mut names) = (BTreeSet::new(), others.iter().copied().collect::<BTreeSet<_>>());
     for one in zvt {
         let key = format!("zvt {:?}", one.till);
         if !lines.insert(one.line.to_string()) {
-            let wrong =
-                ("another one has the same line".to_owned(), "give each till a port or a serial line of its own");
+            let wrong = ("another till has the same line".to_owned(), "give each till its own port or serial line");
             all.push((key.clone(), wrong));
         }
-        let remedy = "use 1 to 32 letters, digits, '-' and '_', for each till others";
+        let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
         if !is_till(&one.till) {
             all.push((key.clone(), (format!("till: {:?} cannot be a till's name", one.till), remedy)));
         } else if !names.insert(&one.till) {
-            all.push((key.clone(), (format!("till: {:?} is another one's name", one.till), remedy)));
+            all.push((key.clone(), (format!("till: {:?} is used twice", one.till), remedy)));
         }
         all.extend(one.judge().into_iter().map(|wrong| (key.clone(), wrong)));
     }
@@ -172,12 +170,12 @@ pub(super) fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Resul
     let wrong = |what: &str| (format!("{key}: {}: {what}", file.display()), remedy);
     let facts = fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;
     if !facts.is_file() || facts.len() > 4096 {
-        return Err(wrong("is no file with one line"));
+        return Err(wrong("is not a file with one line"));
     }
     if facts.permissions().mode() & 0o077 != 0 {
         return Err(wrong("other users may open it"));
     }
     let text = fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
     let line = text.trim_end_matches(['\r', '\n']);
-    if line.is_empty() || line.contains('\n') { Err(wrong("is no file with one line")) } else { Ok(line.to_owned()) }
+    if line.is_empty() || line.contains('\n') { Err(wrong("is not a file with one line")) } else { Ok(line.to_owned()) }
 }

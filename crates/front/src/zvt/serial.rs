@@ -33,7 +33,10 @@ pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) 
             }
             Err(error) if !said => {
                 said = true;
-                tracing::warn!(path = %path.display(), %error, "the serial line of a till cannot be opened; see serial of [[zvt]]");
+                tracing::warn!(
+                    path = %path.display(), %error,
+                    "a till's serial line cannot be opened; check serial of [[zvt]]"
+                );
             }
             Err(_) => {}
         }

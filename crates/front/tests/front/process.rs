@@ -70,7 +70,7 @@ impl Running {
                 Some(("http", address)) => http = Some(address.to_owned()),
                 _ => {}
             }
-            asked |= line.contains("the agent is there") || line.contains("the agent is not there");
+            asked |= line.contains("the agent is running") || line.contains("the agent is not running");
             said.push_str(&line);
         }
         // The front must not wait for a reader of its log.

@@ -484,7 +484,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
     // The log tells the technician more than the network: the till, its source, and what to compare.
     let line = front.until_logged("compare passphrase, key-identifier and key-version").await;
     assert!(line.contains("WARN") && line.contains("till=\"") && line.contains("from=127.0.0.1:"), "{line}");
-    let line = front.until_logged("no sale-id of a [[nexo.till]]").await;
+    let line = front.until_logged("no [[nexo.till]] in front.toml has its SaleID").await;
     assert!(line.contains("from=127.0.0.1:") && !line.contains("till="), "{line}");
     // A request that is not a till's is refused with problem details.
     let post = |path: &str| till.client.post(till.url.replace("/nexo/", path)).body(good.clone());

@@ -65,7 +65,8 @@ pub(super) const TOKEN: Section = section(
     "token-account",
     "Token account",
     &[
-        r("tokenAccount.number", Format::Chars(CharacterSet::Digits, 12, 19), "token that stands for a card").secret(),
+        r("tokenAccount.number", Format::Chars(CharacterSet::Digits, 12, 19), "token that replaces a card number")
+            .secret(),
         r("tokenAccount.type", one_of(&["EXTERNAL", "NETWORK"]), "who made the token"),
         o("tokenAccount.expiryMonth", MONTH, "month in which it ends").secret(),
         o("tokenAccount.expiryYear", Format::Year, "year in which it ends").secret(),

@@ -13,7 +13,7 @@ pub(super) const SECTION: Section = section(
         c("airline.totalFareAmount", AMOUNT, "fare in all"),
         c("airline.ticketIssueDate", Format::Date, "when the ticket was issued"),
         c("airline.ticketIssueAddress", TEXT, "where it was issued"),
-        c("airline.thirdPartyBooking", TEXT, "whether somebody else booked"),
+        c("airline.thirdPartyBooking", TEXT, "whether a third party booked"),
         c("airline.bookingtype", TEXT, "kind of booking"),
         c("airline.ticketDeliveryMethod", TEXT, "how the ticket is handed over"),
         c("airline.bookingRefNum", TEXT, "number of the booking"),

@@ -6,7 +6,7 @@ pub(super) const REQUEST: Section = section(
     "asynchronous",
     "Asynchronous payments",
     &[
-        c("shopperResultUrl", Format::Url(6, 2048), "where the customer comes back to, and the result"),
+        c("shopperResultUrl", Format::Url(6, 2048), "address to which the customer returns with the result"),
         o("notificationUrl", Format::UrlPart(6, 2048), "deprecated: webhooks replace it"),
     ],
 );

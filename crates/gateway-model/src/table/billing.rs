@@ -5,7 +5,7 @@ use super::{CharacterSet, Format, OPEN, Row, Section, an, c, o, of, section, tex
 const ROWS: &[Row] = &[
     c("billing.street1", an(100), "street, first line; 3-D Secure 2 needs it"),
     c("billing.street2", an(100), "street, second line; not only digits in both"),
-    o("billing.houseNumber1", an(100), "house number; street1 is then the street alone and street2 is ignored"),
+    o("billing.houseNumber1", an(100), "house number; street1 is then only the street, and street2 is ignored"),
     o("billing.houseNumber2", an(100), "more of the house number; only with houseNumber1"),
     c("billing.city", an(80), "town; 3-D Secure 2 needs it"),
     c("billing.state", of(CharacterSet::LettersDigitsDot, 50), "state or county"),

@@ -9,7 +9,7 @@ pub(super) const SECTION: Section = section(
         c(
             "customParameters[name]",
             Format::Chars(CharacterSet::Anything, 0, 2048),
-            "a pair of our own, given back in the answer",
+            "our own pair, returned in the answer",
         ),
         c("threeDSecure.schemeData[CB-ITEMSNB]", n(2), "number of items; the domestic French scheme wants it"),
         c("threeDSecure.schemeData[CB-SCORE_MERCHANT]", text(1, 20), "the merchant's own score of the risk"),

@@ -32,7 +32,7 @@ pub(super) const SENDER: Section = section(
     "sender",
     "Sender",
     &[
-        o("sender.name", NAME_100, "whole name of who pays"),
+        o("sender.name", NAME_100, "full name of the payer"),
         o("sender.givenName", NAME_50, "given name"),
         o("sender.middleName", NAME_50, "middle name"),
         o("sender.surname", NAME_50, "surname"),
@@ -65,12 +65,12 @@ pub(super) const RECIPIENT: Section = section(
     "recipient",
     "Recipient",
     &[
-        o("recipient.givenName", NAME_48, "given name of who is paid"),
+        o("recipient.givenName", NAME_48, "given name of the payee"),
         o("recipient.middleName", NAME_48, "middle name"),
         o("recipient.surname", NAME_48, "surname"),
         o("recipient.birthDate", Format::Day, "birthday"),
         o("recipient.phone", Format::Phone(7, 25), "telephone"),
-        o("recipient.accountNumber", an(32), "account that is paid to").secret(),
+        o("recipient.accountNumber", an(32), "account that receives the payment").secret(),
         o("recipient.street", an(100), "street"),
         o("recipient.city", an(50), "town"),
         o("recipient.state", an(50), "state or county"),

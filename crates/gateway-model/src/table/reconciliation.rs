@@ -46,7 +46,7 @@ pub(super) const SECTION: Section = section(
         r("amount", AMOUNT, "of the payment").column("Amount"),
         r("currency", letters(3), "of the payment, ISO 4217").column("Currency"),
         o("paymentBrand", of(CharacterSet::Letters, 16), "how was paid").column("Brand"),
-        o("presentmentDate", an(255), "when we asked, in the clearing institute's time").column("TxRequestTime"),
+        o("presentmentDate", an(255), "time of the request, in the clearing institute's time").column("TxRequestTime"),
         r("settlement.amount", AMOUNT, "what is paid out").column("SettlementAmount"),
         r("settlement.currency", letters(3), "ISO 4217").column("SettlementCurrency"),
         o("settlement.fee", AMOUNT, "what is kept").column("SettlementFee"),

@@ -54,7 +54,7 @@ pub(super) const BANK_ACCOUNT: Section = section(
     "merchant-bank-account",
     "Payment response fields: merchant bank account",
     &[
-        r("merchant.bankAccount.holder", text(4, 128), "whose account is to be paid to"),
+        r("merchant.bankAccount.holder", text(4, 128), "holder of the account that receives the payment"),
         c("merchant.bankAccount.number", an(64), "its number; the IBAN in SEPA").secret(),
         c("merchant.bankAccount.bic", Format::Bic, "its bank"),
         c("merchant.bankAccount.country", letters(2), "its country"),

@@ -5,7 +5,7 @@ use super::{AMOUNT, CharacterSet, Format, OPEN, PHONE, Row, Section, an, c, lett
 const ROWS: &[Row] = &[
     c("shipping.street1", an(100), "street, first line"),
     c("shipping.street2", an(100), "street, second line"),
-    o("shipping.houseNumber1", an(100), "house number; street1 is then the street alone and street2 is ignored"),
+    o("shipping.houseNumber1", an(100), "house number; street1 is then only the street, and street2 is ignored"),
     o("shipping.houseNumber2", an(100), "more of the house number; only with houseNumber1"),
     c("shipping.city", of(CharacterSet::NoDigits, 80), "town"),
     c("shipping.state", of(CharacterSet::LettersDigitsDot, 50), "state or county"),

@@ -271,7 +271,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
         (1..=MAX_LISTS).contains(&assumed.query_list.len()) && assumed.query_list.iter().all(name),
         "gateway.assumptions.query-list",
         "must be a list of one to eight names of fields",
-        "write the field of the query's answer that holds the list, as [\"payments\"]",
+        "write the field of the query's answer that holds the list, such as [\"payments\"]",
     ));
     for not_found in &assumed.query_not_found {
         // "Too many requests" and "done" are answers too, but they do not prove that nothing is there.
@@ -280,7 +280,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
             !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
             "gateway.assumptions.query-not-found",
             &format!("{} is on the list throttled, uncertain or pending", not_found.code),
-            "write the code with which the gateway says that it found nothing",
+            "write the code that the gateway returns when it finds nothing",
         ));
     }
     for (key, names, most) in [("wallets", &assumed.wallets, 3), ("schemes", &assumed.schemes, 6)] {
@@ -289,7 +289,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
             names.len() <= most && names.iter().all(name),
             &format!("gateway.assumptions.{key}"),
             &format!("must be a list of at most {most} words of letters, digits and _"),
-            "write what stands before the dot in the names of its parameters",
+            "write the part before the dot in the names of its parameters",
         ));
     }
     for (key, values) in [
@@ -302,15 +302,15 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
             values.iter().all(value),
             &format!("gateway.assumptions.{key}"),
             "must be a list of codes, each of 1 to 16 letters, digits, dots and hyphens",
-            "write the codes as the acquirer writes them, as [\"65\", \"1A\"], or [] for none",
+            "write the acquirer's codes, such as [\"65\", \"1A\"], or [] for none",
         ));
     }
     let unknown = assumed.parameters_not_taken.iter().find(|entry| !parameter::means_any(entry));
     found.add(ensure(unknown.is_none(), "gateway.assumptions.parameters-not-taken", || {
         let unknown = unknown.map(String::as_str).unwrap_or_default();
         (
-            format!("\"{}\" is no parameter of a request, and none begins so", parameter::shown(unknown)),
-            "write names as pos-agent parameters list shows them, or a beginning with a dot at its end: \"corporate.\""
+            format!("\"{}\" is neither a parameter of a request nor the beginning of one", parameter::shown(unknown)),
+            "write names as pos-agent parameters list shows them, or a beginning that ends with a dot: \"corporate.\""
                 .to_owned(),
         )
     }));
@@ -365,7 +365,7 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
             codes.len() >= least && codes.iter().all(entry),
             &format!("gateway.assumptions.{key}"),
             &format!("must be {many} of result codes or their beginnings (digits and dots, up to 11)"),
-            "write it as [\"000.000.\"], or leave it out for the default",
+            "write it as [\"000.000.\"], or omit it for the default",
         ));
     }
 }

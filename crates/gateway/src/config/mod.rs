@@ -176,7 +176,7 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
         gateway.ca_pins.len() <= MAX_PINS && gateway.ca_pins.iter().all(pin),
         "gateway.ca-pins",
         "must be up to 16 pins: \"sha256/\" and the SHA-256 of a CA's key in base64",
-        "copy a pin that pos-agent doctor shows, or leave it out",
+        "copy a pin that pos-agent doctor shows, or omit it",
     ));
     if let Some(model) = &gateway.device_type {
         let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
@@ -213,7 +213,7 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
     found.add(ensure(with_card.is_none(), "gateway.terminal-with", || {
         let kind = with_card.map_or("", |kind| kind.as_str());
         (
-            format!("\"{kind}\" is no kind that pays without a card at the reader"),
+            format!("\"{kind}\" is not a kind of transaction without a card at the reader"),
             "write kinds such as capture, refund, reversal, increment, by-registration".to_owned(),
         )
     }));
@@ -254,14 +254,14 @@ fn client_certificate(found: &mut FaultList, gateway: &Gateway) {
     found.add(check(
         file.is_some() == (key.is_some() || name.is_some()),
         "gateway.client-certificate-file",
-        "a certificate of ours needs its key, and a key its certificate",
-        "give client-certificate-file with client-key-file or client-key-credential, or none of them",
+        "a client certificate and its key must be set together",
+        "set client-certificate-file with client-key-file or client-key-credential, or omit all of them",
     ));
     found.add(check(
         key.is_none() || name.is_none(),
         "gateway.client-key-file",
         "only one of client-key-file and client-key-credential can hold the key",
-        "leave one of them out",
+        "omit one of them",
     ));
     for (at, file) in [("gateway.client-certificate-file", file), ("gateway.client-key-file", key)] {
         if let Some(file) = file {
@@ -287,7 +287,7 @@ fn url(text: &str) -> Result<(), ConfigFault> {
         return Err(wrong("must begin with https://"));
     };
     if !rest.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(wrong("must not hold spaces or other than ASCII characters"));
+        return Err(wrong("must not hold spaces or non-ASCII characters"));
     }
     if rest.split('/').next().is_some_and(|authority| authority.contains('@')) {
         return Err(wrong("must not hold a user name or password"));
@@ -323,10 +323,10 @@ pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
         let lost = credential_is_there(name) == Some(false);
         found.add(ensure(!lost, key, || {
             (
-                format!("systemd handed over nothing as the credential \"{name}\""),
+                format!("systemd did not pass the credential \"{name}\""),
                 format!(
-                    "write it into the file that LoadCredential={name}:… of the unit names (/etc/pos-agent/{name}, unless that was \
-                     changed), as root, mode 0600; then systemctl restart pos-agent"
+                    "write it to the file of the unit's LoadCredential={name}:… (by default /etc/pos-agent/{name}) as \
+                     root, mode 0600; then systemctl restart pos-agent"
                 ),
             )
         }));

@@ -45,7 +45,7 @@ impl Host {
         let more = self.form(body, form::CHECKOUT)?;
         // data-model: overridePaymentType[brand], "accepted only when creating a checkout".
         if let Some(name) = more.first_under(OVERRIDE) {
-            return Err(Invalid::new(name, "it is said when the checkout is made, and does not change").into());
+            return Err(Invalid::new(name, "it is set when the checkout is created and does not change").into());
         }
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let known = checkout.purpose;
@@ -58,7 +58,7 @@ impl Host {
         let pairs: Vec<(String, String)> = kept.chain(named).collect();
         let form = Form::from_pairs(pairs.clone(), form::CHECKOUT, self.reading())?;
         if self.checked(&form)? != known {
-            let why = "a checkout that pays stays one, and one that stores payment data too";
+            let why = "a checkout cannot change between paying and storing payment data";
             return Err(Invalid::new("createRegistration", why).into());
         }
         if !self.checkouts.replace(id, pairs) {

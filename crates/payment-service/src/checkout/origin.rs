@@ -13,7 +13,7 @@ use crate::invalid::Invalid;
 pub(super) const WIDGET_ORIGIN: &str = "widget-origin";
 
 /// The rule for `shopperResultUrl`.
-pub(super) const MUST_BE: &str = "must be an absolute address of http or https, without a user in it";
+pub(super) const MUST_BE: &str = "must be an absolute http or https address without a user name";
 
 /// Returns the origin of an address as a browser writes it; `None` for an address without origin.
 pub(super) fn of(url: &str) -> Option<String> {

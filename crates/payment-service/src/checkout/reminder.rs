@@ -39,7 +39,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// The reason why a shop was not reached.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
-    #[error("it is no address of http or https")]
+    #[error("it is not an http or https address")]
     Address,
     #[error("no connection: {0}")]
     Line(#[from] io::Error),
@@ -92,8 +92,8 @@ async fn call_shop(call: ShopCall, tls: Arc<ClientConfig>) {
     let url = with_query(&call.shopper_result_url, &[("resourcePath", &call.resource_path)]);
     let called = tokio::time::timeout(PATIENCE, get(&url, tls)).await.unwrap_or_else(|late| Err(late.into()));
     match called {
-        Ok(status) => tracing::info!("gateway: the shop was told to ask for {}: {status}", call.resource_path),
-        Err(why) => tracing::warn!("gateway: the shop could not be told to ask for {}: {why}", call.resource_path),
+        Ok(status) => tracing::info!("gateway: the shop was notified to query {}: {status}", call.resource_path),
+        Err(why) => tracing::warn!("gateway: the shop could not be notified to query {}: {why}", call.resource_path),
     }
 }
 

@@ -43,7 +43,7 @@ const SHOPPER_RESULT_URL: &str = "shopperResultUrl";
 
 // The interface does not document the codes for these refusals.
 const EXPIRED: Refusal =
-    rule("id", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
+    rule("id", "200.300.404", "this checkout has expired: it was valid for 30 minutes; create another");
 const STORES: Refusal =
     rule("id", "700.400.580", "this checkout stores payment data: it is served at its path /registration");
 const PAYS: Refusal = rule("id", "700.400.580", "this checkout is paid: it is served at its path /payment");
@@ -166,11 +166,11 @@ fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     for (name, _) in &pairs {
         if name.starts_with(CUSTOM) {
             if !name.starts_with(CUSTOM_OF_SHOPPER) {
-                let why = "from the client side, names of custom parameters begin with SHOPPER_";
+                let why = "from the client side, names of custom parameters must begin with SHOPPER_";
                 return Err(Invalid::new(shown(name), why));
             }
         } else if !OF_SHOPPER.iter().any(|entry| means(entry, name)) {
-            let why = "the shopper's page cannot set it: the merchant's server does, when it makes the checkout";
+            let why = "the shopper's page cannot set it; the merchant's server sets it when it creates the checkout";
             return Err(Invalid::new(shown(name), why));
         }
     }
@@ -245,7 +245,7 @@ fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
 fn name_wanted(refusal: Refusal) -> Refusal {
     match refusal {
         Refusal::Invalid(invalid) if invalid.name.starts_with(BROWSER) => {
-            let why = "required for 3-D Secure, with the surname: the server says them when it makes the checkout";
+            let why = "required for 3-D Secure, with the surname; the server sends them when it creates the checkout";
             Invalid::new("customer.givenName", why).into()
         }
         other => other,

@@ -76,12 +76,12 @@ impl Job {
     /// Returns the first payment of a schedule that is set up at `now`.
     pub(super) fn first(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, Invalid> {
         let from = self.start.map_or(now, |start| start.max(now));
-        let never = || Invalid::new(self.named_by, "never comes: no such day from now to the end of 2099");
+        let never = || Invalid::new(self.named_by, "never occurs: no such day from now to the end of 2099");
         let first = self.timetable.next_from(from).ok_or_else(never)?;
         match self.last_by_itself(now)? {
             Some((last, name)) if first > last => {
                 let first = first.format("%Y-%m-%d %H:%M:%S");
-                Err(Invalid::new(name, format!("ends before the first payment would come, {first}")))
+                Err(Invalid::new(name, format!("ends before the first payment, {first}")))
             }
             _ => Ok(first),
         }

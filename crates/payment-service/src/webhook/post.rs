@@ -62,7 +62,7 @@ pub(crate) fn client(options: &Options) -> io::Result<Client> {
 }
 
 async fn post(client: Option<Client>, task: Task) -> (String, Result<(), String>) {
-    let Some(client) = client else { return (task.hook, Err("this program cannot make an HTTPS client".to_owned())) };
+    let Some(client) = client else { return (task.hook, Err("this program cannot create an HTTPS client".to_owned())) };
     let request = client.post(&task.url);
     let request = match &task.key {
         None => request.header("content-type", "application/json; charset=UTF-8").body(task.body.to_string()),
@@ -78,12 +78,10 @@ async fn post(client: Option<Client>, task: Task) -> (String, Result<(), String>
     let went = match request.send().await {
         Ok(answer) if answer.status().is_success() => Ok(()),
         Ok(answer) if answer.status().is_redirection() => {
-            Err(format!("{}: redirects are not followed; register the address that it leads to", answer.status()))
+            Err(format!("{}: redirects are not followed; register the target address", answer.status()))
         }
         Ok(answer) => Err(answer.status().to_string()),
-        Err(error) if error.is_timeout() => {
-            Err("no answer within its time; the receiver hangs or is too slow".to_owned())
-        }
+        Err(error) if error.is_timeout() => Err("no answer in time; the receiver hangs or is too slow".to_owned()),
         // The error text may contain the URL, which may contain a secret.
         Err(error) => Err(cause(&error.without_url())),
     };

@@ -155,13 +155,13 @@ impl Webhooks {
         match PAUSES.get(head.attempts) {
             Some(minutes) => {
                 tracing::warn!(
-                    "gateway: the webhook {id} was not told: {why}; again in {minutes} minutes of its clock"
+                    "gateway: the webhook {id} was not notified: {why}; next try in {minutes} minutes of its clock"
                 );
                 head.attempts += 1;
                 head.due = now + TimeDelta::minutes(*minutes);
             }
             None => {
-                tracing::error!("gateway: the webhook {id} was not told: {why}; the notification is given up");
+                tracing::error!("gateway: the webhook {id} was not notified: {why}; the notification is dropped");
                 hook.waiting.pop_front();
                 hook.given_up += 1;
             }
@@ -207,7 +207,10 @@ impl Hook {
             return;
         }
         if self.dropped == 0 {
-            tracing::warn!("gateway: the webhook {} is told no more: {MOST_WAITING} notifications wait", self.id);
+            tracing::warn!(
+                "gateway: notifications for the webhook {} are dropped: {MOST_WAITING} already wait",
+                self.id
+            );
         }
         self.dropped += 1;
     }
@@ -233,17 +236,17 @@ impl Hook {
 fn check(url: &str) -> Result<(), Invalid> {
     let wrong = |why: &str| Err(Invalid::new("url", why));
     let Some(parsed) = (url.len() <= LONGEST_URL).then(|| url.parse::<hyper::Uri>().ok()).flatten() else {
-        return wrong("must be an absolute address of at most 2048 characters, as https://shop.example/notify");
+        return wrong("must be an absolute address of at most 2048 characters, such as https://shop.example/notify");
     };
     let (Some(scheme), Some(authority)) = (parsed.scheme_str(), parsed.authority()) else {
-        return wrong("must be absolute, as https://shop.example/notify");
+        return wrong("must be absolute, such as https://shop.example/notify");
     };
     if authority.as_str().contains('@') {
         return wrong("must hold no user name or password");
     }
     match (scheme, authority.host()) {
         ("https", _) | ("http", "localhost" | "127.0.0.1" | "[::1]") => Ok(()),
-        ("http", _) => wrong("must be https; http goes to this machine alone"),
+        ("http", _) => wrong("must be https; http may only go to this machine"),
         _ => wrong("must be https"),
     }
 }

@@ -60,7 +60,7 @@ const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'no
 
 // The interface does not document the code for this refusal.
 const EXPIRED: Refusal =
-    rule("checkoutId", "200.300.404", "this checkout has expired: it was valid for 30 minutes, make another");
+    rule("checkoutId", "200.300.404", "this checkout has expired: it was valid for 30 minutes; create another");
 
 impl Asset {
     fn delivery(kind: &str, body: impl Into<Bytes>) -> Delivery {

@@ -75,7 +75,7 @@ fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
     W::from_word(&word).ok_or_else(|| {
         let shown: String =
             if has_many_digits(&word) { "…".to_owned() } else { word.chars().take(LONGEST_SHOWN).collect() };
-        de::Error::custom(format_args!("{shown:?} is no word for {}", W::FOR))
+        de::Error::custom(format_args!("{shown:?} is not a value of {}", W::FOR))
     })
 }
 

@@ -35,13 +35,13 @@ pub enum HeaderWrong {
         most: usize,
     },
     /// The field has characters that are not allowed in a name.
-    #[error("has characters that cannot be printed, or a blank at an end")]
+    #[error("has unprintable characters, or a space at an end")]
     Characters,
     /// The version is another one.
     #[error("must be 3.0")]
     Version,
     /// A response arrived in place of a request, or the reverse.
-    #[error("is not that of this kind of message")]
+    #[error("does not fit this kind of message")]
     Kind,
 }
 
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(wrong(|it| it.device_id = Some("x".repeat(11))), length("DeviceID", 10));
         assert_eq!(wrong(|it| it.sale_id = Some("x".repeat(129))), length("SaleID", 128));
         assert_eq!(wrong(|it| it.poi_id.clear()), length("POIID", 128));
-        let letters = "has characters that cannot be printed, or a blank at an end";
+        let letters = "has unprintable characters, or a space at an end";
         assert_eq!(wrong(|it| it.sale_id = Some("a\nb".into())), format!("MessageHeader.SaleID {letters}"));
         assert_eq!(wrong(|it| it.poi_id.push(' ')), format!("MessageHeader.POIID {letters}"));
         assert_eq!(wrong(|it| it.service_id = None), "MessageHeader.ServiceID is missing");

@@ -35,7 +35,7 @@ pub enum DecimalError {
     TooLarge,
     /// The number has more decimals than the currency. It is not rounded, because `0.30000000000000004` is a till's
     /// mistake.
-    #[error("has {found} decimals, and the currency has {most}")]
+    #[error("has {found} decimals, but the currency has {most}")]
     TooManyDecimals {
         /// The currency's exponent.
         most: u8,

@@ -44,7 +44,7 @@ pub enum KeyError {
     Empty,
     /// The passphrase has other letters than ASCII. Tills' libraries derive different keys from them: Node's uses
     /// Latin-1, Java's UTF-8.
-    #[error("the passphrase has characters that are not ASCII; tills make different keys of them")]
+    #[error("the passphrase has non-ASCII characters, from which tills derive different keys")]
     NotAscii,
     /// The key has no name.
     #[error("the key identifier is empty")]

@@ -115,7 +115,7 @@ impl fmt::Debug for Apdu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApduError {
     /// The length and the number of bytes differ.
-    #[error("{control} says {announced} bytes of data, and {there} are there")]
+    #[error("{control} announces {announced} bytes of data, but has {there}")]
     Length {
         /// Class and instruction.
         control: Control,
@@ -125,7 +125,7 @@ pub enum ApduError {
         there: usize,
     },
     /// The head is incomplete.
-    #[error("{there} bytes are no APDU: it has class, instruction and length at least")]
+    #[error("{there} bytes are too few for an APDU, which has at least class, instruction and length")]
     NoHead {
         /// The number of bytes present.
         there: usize,

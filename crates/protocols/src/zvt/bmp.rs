@@ -87,7 +87,7 @@ pub enum BmpError {
         at: usize,
     },
     /// The field is incomplete.
-    #[error("BMP {bmp:02X} at byte {at} is not whole")]
+    #[error("BMP {bmp:02X} at byte {at} is incomplete")]
     Short {
         /// The number of the BMP.
         bmp: u8,
@@ -103,13 +103,13 @@ pub enum BmpError {
         at: usize,
     },
     /// The value contains digits A to F.
-    #[error("BMP {bmp:02X} has other digits than 0 to 9")]
+    #[error("BMP {bmp:02X} has a digit above 9")]
     Digits {
         /// The number of the BMP.
         bmp: u8,
     },
     /// The field occurs twice.
-    #[error("BMP {bmp:02X} stands there twice")]
+    #[error("BMP {bmp:02X} is there twice")]
     Twice {
         /// The number of the BMP.
         bmp: u8,

@@ -26,7 +26,7 @@ pub enum CommandError {
         what: &'static str,
     },
     /// A number contains a digit other than 0 to 9.
-    #[error("{control}: the {what} has other digits than 0 to 9")]
+    #[error("{control}: the {what} has a digit above 9")]
     Digits {
         /// Class and instruction.
         control: Control,

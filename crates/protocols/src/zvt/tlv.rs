@@ -59,13 +59,13 @@ const DEEPEST: u8 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlvError {
     /// A tag, a length or a value is incomplete.
-    #[error("a TLV that begins at byte {at} is not whole")]
+    #[error("the TLV at byte {at} is incomplete")]
     Short {
         /// The offset of the TLV in bytes.
         at: usize,
     },
     /// A tag of more than three bytes, or a length of more than two.
-    #[error("a TLV that begins at byte {at} has a tag or a length that is too long")]
+    #[error("the tag or length of the TLV at byte {at} is too long")]
     Strange {
         /// The offset of the TLV in bytes.
         at: usize,

@@ -102,7 +102,7 @@ fn fields(data: &[u8]) -> String {
             }
             // The unreadable byte may be a digit of a password, so it is not shown.
             Err(_) => {
-                line.push_str(", and what cannot be read");
+                line.push_str(", and unreadable data");
                 break;
             }
         }
@@ -130,8 +130,8 @@ mod tests {
             "{sale}"
         );
         assert_eq!(shown("06 50 03 12 34 56"), "06 50 end of day: password …");
-        assert_eq!(shown("06 01 02 99 00"), "06 01 authorisation, and what cannot be read");
-        assert_eq!(shown("06 50 04 3D 12 34 56"), "06 50 end of day: password …, and what cannot be read");
+        assert_eq!(shown("06 01 02 99 00"), "06 01 authorisation, and unreadable data");
+        assert_eq!(shown("06 50 04 3D 12 34 56"), "06 50 end of day: password …, and unreadable data");
         assert_eq!(shown("80 00 04 31 32 33 34"), "80 00 positive answer");
         let text = |text: &str| line(&Apdu::new(Control::PRINT_LINE, [&[0x40], text.as_bytes()].concat()));
         for number in ["4711008005757038", "4711 0080 0575 7038", "4711-008005-75703", "card 471100800575703"] {
@@ -202,8 +202,8 @@ mod tests {
     #[test]
     fn what_ended_it_and_how_it_goes_on_is_in_the_line() {
         for (text, expected) in [
-            ("06 1E 05 6C 04 00 00 00", "06 1E aborted: 6C cancelled, or no card in time, and what cannot be read"),
-            ("06 1E 03 B8 87 00", "06 1E aborted: B8 no such reservation, and what cannot be read"),
+            ("06 1E 05 6C 04 00 00 00", "06 1E aborted: 6C cancelled, or no card in time, and unreadable data"),
+            ("06 1E 03 B8 87 00", "06 1E aborted: B8 no such reservation, and unreadable data"),
             ("06 1E 04 B8 87 00 17", "06 1E aborted: B8 no such reservation, receipt 0017"),
             ("06 1E 00", "06 1E aborted"),
             ("04 FF 01 0A", "04 FF intermediate status: 0A"),
@@ -211,7 +211,7 @@ mod tests {
             ("04 FF 00", "04 FF intermediate status: 00"),
             ("04 0F 02 27 05", "04 0F status information, result 05 declined by the bank"),
             ("84 00 00", "84 00 positive answer"),
-            ("84 9D 07 04 00 00 00 00 08 00", "84 9D negative answer: only a part was given out"),
+            ("84 9D 07 04 00 00 00 00 08 00", "84 9D negative answer: only a part was dispensed"),
             ("06 D1 03 40 48 69", "06 D1 print line: 40 \"Hi\""),
             ("06 D1 00", "06 D1 print line"),
             ("06 00 04 12 34 56 DE", "06 00 registration: password …, config DE"),
@@ -222,7 +222,7 @@ mod tests {
             ),
             ("06 00 06 12 34 56 DE 06 00", "06 00 registration: password …, config DE, TLV 0 bytes"),
             ("06 00 03 12 34 56", "06 00 registration"),
-            ("06 C0 02 1E 47", "06 C0 read card, and what cannot be read"),
+            ("06 C0 02 1E 47", "06 C0 read card, and unreadable data"),
             ("0F F0 00", "0F F0 unknown"),
         ] {
             assert_eq!(shown(text), expected, "{text}");

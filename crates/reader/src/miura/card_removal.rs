@@ -53,7 +53,7 @@ impl CardRemoval {
                 Next::Stay(self)
             }
             Ok(_) if status == StatusWord::OK => Next::StartAnew(Unready::NoCardKey { serial: line.serial() }),
-            _ => Next::StartAnew(Unready::Restarting { cause: "it did not say which keys it holds".to_owned() }),
+            _ => Next::StartAnew(Unready::Restarting { cause: "it did not report its keys".to_owned() }),
         }
     }
 

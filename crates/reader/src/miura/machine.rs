@@ -140,7 +140,7 @@ impl SessionMachine {
         match self.line.answered(body, status) {
             AnswerTo::Abort => debug!("ABORT answered"),
             AnswerTo::Command(pending) => self.answered(pending, body, status, now),
-            AnswerTo::Nobody => debug!(?status, bytes = body.len(), "answer nobody waits for"),
+            AnswerTo::Nobody => debug!(?status, bytes = body.len(), "unexpected answer"),
         }
     }
 
@@ -257,7 +257,7 @@ impl SessionMachine {
                     ReaderOrder::Show { .. } => "show",
                     _ => "complete",
                 };
-                debug!(name, "order that is not for now");
+                debug!(name, "order not possible now");
                 self.state = state;
             }
         }

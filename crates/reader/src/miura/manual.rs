@@ -134,14 +134,14 @@ impl SaleAtReader {
 /// Describes a status word of the commands for typing, where E0 to ED have other meanings (readers: 2.9).
 pub(super) fn in_words(status: StatusWord) -> &'static str {
     match status.0 {
-        0x9FE0 => "it has no keys to seal it with",
+        0x9FE0 => "it has no keys to encrypt with",
         0x9FE1 => "wrong parameters for its keys",
         0x9FE2 => "nothing was typed",
         0x9FE3 | 0x9FE4 => "its keys cannot be loaded",
-        0x9FE5 => "it could not be sealed",
+        0x9FE5 => "it could not be encrypted",
         0x9FE6 => "its data are malformed",
         0x9FED => "the reader does not allow it",
-        0x9F14 => "what was typed is no card number or date",
+        0x9F14 => "the typed value is not a card number or date",
         _ => status.words(),
     }
 }

@@ -37,7 +37,7 @@ impl<S> Next<S> {
     /// Returns the result for a reader in an impossible state (9F22, 9F26). It has restarted, and its message about the
     /// restart was lost or never sent.
     pub(super) fn reader_has_lost_it(status: StatusWord) -> Self {
-        let cause = format!("the reader has lost what it was doing ({})", status.words());
+        let cause = format!("the reader lost its state ({})", status.words());
         Self::StartAnew(Unready::Restarting { cause })
     }
 

@@ -88,7 +88,7 @@ impl StartUp {
                 line.check_at = now + idle::CHECK;
                 return Next::Idle;
             }
-            _ => debug!(name = pending.name, "answer to nothing of the start-up"),
+            _ => debug!(name = pending.name, "unexpected answer during start-up"),
         }
         Next::Stay(self)
     }

@@ -76,7 +76,7 @@ impl SaleAtReader {
                 let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
                 let why = match (stage, pending.disturbed) {
                     (_, true) => unreadable("the line to the reader is disturbed"),
-                    (SaleStage::Chip { .. }, _) if !line.slot => unreadable("it was taken out too early"),
+                    (SaleStage::Chip { .. }, _) if !line.slot => unreadable("it was removed too early"),
                     _ => NoCard::TimedOut,
                 };
                 self.stop(line, AfterAbort::End(why), now)
@@ -92,7 +92,7 @@ impl SaleAtReader {
                 self.wait(line, now)
             }
             (SaleStage::Presented(awaiting), None) if now >= awaiting.until => {
-                Next::Reopen(Unready::Restarting { cause: "no answer of the host for the card".to_owned() })
+                Next::Reopen(Unready::Restarting { cause: "no answer from the gateway for the card".to_owned() })
             }
             (stage, _) => self.at(stage),
         }

@@ -119,7 +119,7 @@ fn say(text: &str) {
 
 /// A line that [`LineFaults::carry_out`] does not know; the text lists the known ones.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{0}` is not known; there are: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
+#[error("`{0}` is unknown; use: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
 pub struct Misunderstood(String);
 
 impl LineFaults {

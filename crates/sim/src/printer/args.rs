@@ -135,7 +135,7 @@ async fn obey(printer: &Printer, word: &str, dead: &mut bool) -> String {
     format!(
         "power {}, {}, cover {}",
         either(*dead, "off", "on"),
-        either(sensors.paper_out, "no paper", either(sensors.paper_near_end, "paper nearly at its end", "paper")),
+        either(sensors.paper_out, "no paper", either(sensors.paper_near_end, "paper low", "paper")),
         either(sensors.cover_open, "open", "closed"),
     )
 }

@@ -316,7 +316,9 @@ mod tests {
         std::fs::write(&file, "on waiting: tap tap\n").unwrap();
         assert_eq!(options(&words).script, "on waiting: tap tap".parse().unwrap());
         std::fs::write(&file, "on waiting: tap tap\non waitin: tap tap\n").unwrap();
-        assert!(parsed(&words).unwrap_err().ends_with("line 2: \"waitin\" is no event; did you mean \"waiting\"?"));
+        assert!(
+            parsed(&words).unwrap_err().ends_with("line 2: \"waitin\" is not a known event; did you mean \"waiting\"?")
+        );
         std::fs::write(&file, [0xFF, 0xFE]).unwrap();
         assert!(parsed(&words).unwrap_err().contains("not text"));
         std::fs::write(&file, " ".repeat(script::MAX_TEXT + 10)).unwrap();

@@ -278,7 +278,7 @@ impl<'a> Till<'a> {
         let posted = self.client.post(&self.args.at).header("content-type", "application/json").body(bytes);
         let unknown = |error: reqwest::Error| {
             let at = &self.args.at;
-            let asks = format!("{at}: {error}; is the front running? `repeat {service_id}` tells what became of it");
+            let asks = format!("{at}: {error}; is the front running? `repeat {service_id}` shows its outcome");
             io::Error::new(io::ErrorKind::ConnectionAborted, asks)
         };
         let answer = posted.send().await.map_err(unknown)?;
@@ -317,7 +317,7 @@ fn shown(answer: &Message) -> u8 {
             return 1;
         }
         Message::Request(request) => {
-            say(&format!("{} in the place of an answer", request.body.category()));
+            say(&format!("{} instead of an answer", request.body.category()));
             return 1;
         }
     };

@@ -174,9 +174,8 @@ impl Till {
     async fn hear(&mut self, until: Instant) -> io::Result<Apdu> {
         let mut chunk = [0; 4096];
         while self.waiting.is_empty() {
-            let silent = || {
-                io::Error::new(io::ErrorKind::TimedOut, "the terminal says nothing; `repeat` tells what became of it")
-            };
+            let silent =
+                || io::Error::new(io::ErrorKind::TimedOut, "the terminal says nothing; `repeat` shows its outcome");
             let count = timeout_at(until, self.stream.read(&mut chunk)).await.map_err(|_| silent())??;
             let mut bytes = chunk.get(..count).unwrap_or_default();
             if bytes.is_empty() {
@@ -197,7 +196,7 @@ impl Till {
         let answer = self.hear(Instant::now() + T3).await?;
         match answer.control {
             control if !control.is_answer() => {
-                return Err(io::Error::other(format!("{control} in the place of an answer")));
+                return Err(io::Error::other(format!("{control} instead of an answer")));
             }
             Control(0x84, code) if code != 0 => {
                 say(&format!("refused: {code:02X} {}", code::meaning(code)));
@@ -223,7 +222,7 @@ impl Till {
             let approval = matches!(&told, TerminalMessage::Status(fields) if fields.byte(0x27) == Some(0));
             match (approval, acknowledge) {
                 (true, Acknowledge::Never) => {
-                    say("04 0F has come, and the line breaks");
+                    say("04 0F has arrived; the line is cut");
                     return Ok(1);
                 }
                 (true, Acknowledge::No) => self.send(&Apdu::refused(code::DECLINED)).await?,

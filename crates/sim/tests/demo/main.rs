@@ -154,7 +154,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.press("\t");
     shop.shows(&["12.34 EUR  sale 1 by chip: charged", "charged in all: 12.34 EUR"]);
     shop.press("d");
-    shop.says("The agent knows demo-1 already and does nothing a second time.");
+    shop.says("The agent already knows demo-1 and does nothing twice.");
     shop.shows(&["Ledger 1"]);
 
     // Approved, but the answer never comes: the power is cut while the agent waits for it.
@@ -164,10 +164,10 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.shows(&["5.71 EUR  sale 2 by tapping: charged", "charged in all: 18.05 EUR", "demo-2: Authorising"]);
     shop.press("k");
     shop.shows(&["agent no power", "k give the agent its power back"]);
-    shop.says("The agent does not run any more.");
+    shop.says("The agent is no longer running.");
     // The power comes back automatically: a second k after that would cut it again.
     shop.says("The agent has power again.");
-    shop.shows(&["5.71 EUR  sale 2 by tapping: taken back"]);
+    shop.shows(&["5.71 EUR  sale 2 by tapping: reversed"]);
     shop.shows(&["void of sale 2", "charged in all: 12.34 EUR", "agent ready"]);
 
     shop.resize(120, 40);
@@ -207,7 +207,7 @@ fn a_terminal_that_can_do_no_more_gets_lines() {
     for (term, more) in [("dumb", &[][..]), ("xterm-256color", &["--plain"])] {
         let mut shop = Terminal::open(term, more);
         // The card list is longer than the screen, so the screen shows its end.
-        shop.shows(&["Q debit", "It is a debit card of another brand.", "[ WELCOME ]  It has nothing to do."]);
+        shop.shows(&["Q debit", "It is a debit card of another brand.", "[ WELCOME ]  It is idle."]);
         assert!(!shop.emulator.screen().alternate_screen(), "{term} {more:?}");
         shop.press("i");
         shop.shows(&["You insert the card chip-pin."]);

@@ -49,7 +49,7 @@ fn sales(shop: &mut Terminal, size: (u16, u16)) {
 
     shop.press("Fn\ri");
     shop.says("You insert the card chip-signature.");
-    shop.says("Its chip wants a signature.");
+    shop.says("Its chip asks for a signature.");
     shop.shows(&["SIGNATURE NEEDED", "y signature ok  f forged"]);
     shop.cuts_no_word(size);
     shop.press("y");
@@ -62,14 +62,14 @@ fn sales(shop: &mut Terminal, size: (u16, u16)) {
 fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
     // A part of it is refunded, and then it cannot be voided.
     shop.press("b");
-    shop.says("How much of demo-4 is given back? Enter alone gives back all.");
+    shop.says("How much of demo-4 is refunded? Press Enter to refund all.");
     shop.cuts_no_word(size);
     shop.press("5\r");
     shop.says("You refund 5.00 EUR of demo-4; the refund is demo-5.");
     shop.shows(&["demo-5: ", "APPROVED 5.00 EUR"]);
     shop.cuts_no_word(size);
     shop.press("v");
-    shop.says("The agent does not begin demo-6, and no money moves.");
+    shop.says("The agent does not start demo-6; no money moves.");
     shop.cuts_no_word(size);
 
     // The tip is typed on the reader, and the card pays both together. Then all of it is reversed.
@@ -93,7 +93,7 @@ fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
 fn sheets(shop: &mut Terminal, size: (u16, u16)) {
     // The ledger of the gateway, and the totals of the agent.
     shop.press("\t");
-    shop.shows(&["14.34 EUR  sale 6 by chip: taken back", "14.34 EUR  void of sale 6", "charged in all: 22.48 EUR"]);
+    shop.shows(&["14.34 EUR  sale 6 by chip: reversed", "14.34 EUR  void of sale 6", "charged in all: 22.48 EUR"]);
     shop.cuts_no_word(size);
     shop.press("z");
     shop.shows(&[
@@ -103,7 +103,7 @@ fn sheets(shop: &mut Terminal, size: (u16, u16)) {
     ]);
     shop.cuts_no_word(size);
     shop.press("z?");
-    shop.says("Take a card in your hand. ↑ and ↓ take the one before or after.");
+    shop.says("Take a card in your hand. ↑ and ↓ take the previous or next one.");
     shop.says("q Quit.");
     shop.cuts_no_word(size);
     shop.press(" ");

@@ -41,13 +41,13 @@ pub enum TlvError {
         at: usize,
     },
     /// A tag of more than four bytes, one that starts with FF FF, or one with a superfluous 80 after its first byte.
-    #[error("TLV tag at byte {at} is not a tag of EMV")]
+    #[error("TLV tag at byte {at} is not an EMV tag")]
     BadTag {
         /// Offset of the object in its container.
         at: usize,
     },
     /// An indefinite length or one of more than three bytes after the first.
-    #[error("TLV length at byte {at} is not a length of EMV")]
+    #[error("TLV length at byte {at} is not an EMV length")]
     BadLength {
         /// Offset of the object in its container.
         at: usize,

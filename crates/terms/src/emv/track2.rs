@@ -41,7 +41,7 @@ pub enum Track2Error {
     #[error("track 2 has no service code")]
     ServiceCode,
     /// A character other than a digit is after the service code, or any character is after the pad.
-    #[error("track 2 has a character after the service code that is no digit")]
+    #[error("track 2 has a non-digit after the service code")]
     Discretionary,
     /// The stripe lacks its start or end sentinel.
     #[error("track 2 has no start or end sentinel")]

@@ -141,8 +141,11 @@ mod tests {
             assert_eq!(read(text, code), Err(error), "{text} {code}");
         }
         let said = |text| read(text, "EUR").unwrap_err().to_string();
-        assert_eq!(said("1,000"), "EUR amounts have at most 2 decimals, this one has 3; write one thousand as 1000");
-        assert!(said("1,000.00").ends_with("write it without separators between thousands, as 1000.00"));
+        assert_eq!(
+            said("1,000"),
+            "EUR amounts have at most 2 decimals, but this one has 3; write one thousand as 1000"
+        );
+        assert!(said("1,000.00").ends_with("write it without thousands separators, as 1000.00"));
     }
 
     proptest! {

@@ -81,7 +81,7 @@ impl State {
         let same = |known: &&HeardClose| known.close.number == close.number || known.close.reference == close.reference;
         match self.closes.iter().find(same).map(|known| known.close.clone()) {
             Some(known) if known != close => {
-                self.violation("a close has changed, or was made twice", format!("{known:?}, then {close:?}"));
+                self.violation("a close was changed, or made twice", format!("{known:?}, then {close:?}"));
             }
             Some(_) => {}
             None => self.closes.push(HeardClose { close, between }),
@@ -155,7 +155,7 @@ impl State {
                 *own.entry(brand.currency.clone()).or_default() += minor(&brand.net);
             }
             if whole != own {
-                self.violation("the tills' own sums together are not the close's", format!("{own:?} of {close:?}"));
+                self.violation("the tills' own sums differ from the close's sums", format!("{own:?} of {close:?}"));
             }
             for net in &close.net {
                 *sum.entry(net.currency.clone()).or_default() += minor(&net.net);
@@ -163,7 +163,7 @@ impl State {
             if let Some([asked, heard]) = between
                 && let Err(why) = self.explains(close, &sum, asked, heard)
             {
-                self.violation("the closes are not the ledger, but for what is open", why);
+                self.violation("the closes differ from the ledger in more than the open transactions", why);
             }
         }
     }

@@ -158,7 +158,8 @@ impl State {
     pub(super) fn asked_too_much(&self, payment: &str) -> Option<(&'static str, String)> {
         let Some(entry) = self.bank.ledger.iter().find(|entry| entry.id == payment) else {
             let asked: u64 = self.asked_of(payment).values().sum();
-            return (asked > 0).then(|| ("asked of a payment that never was", format!("{asked} of {payment}")));
+            return (asked > 0)
+                .then(|| ("the request names a payment that does not exist", format!("{asked} of {payment}")));
         };
         // An increment is part of its reservation.
         let base = match entry.practice {
@@ -195,7 +196,7 @@ impl State {
             let there = if part.kind == "PA" && part.id == base.id { u64::MAX } else { part.possible() };
             if back > there {
                 return Some((
-                    "more asked back than there is",
+                    "more was reversed or refunded than was charged",
                     format!("{back} of {there} of {}: {of_part:?}", part.id),
                 ));
             }
@@ -206,6 +207,7 @@ impl State {
         let (taken, free) = (sum("CP"), sum("RV"));
         let reserved: u64 = parts.iter().map(|part| if taken > 0 { part.certain() } else { part.possible() }).sum();
         let how = || format!("{taken} captured and {free} given free of {reserved} of {}: {all:?}", base.id);
-        (base.kind == "PA" && taken + free > reserved).then(|| ("more captured or given free than is reserved", how()))
+        (base.kind == "PA" && taken + free > reserved)
+            .then(|| ("more was captured or released than was reserved", how()))
     }
 }

@@ -120,7 +120,7 @@ impl State {
             }
             let promised = wish.told.iter().any(|told| matches!(told, TillResult::Approved { .. }));
             if promised && held.is_empty() {
-                self.violation("taken back after its till was told that it is approved", wish.reference.clone());
+                self.violation("reversed after its till was told that it is approved", wish.reference.clone());
             }
         }
     }
@@ -138,7 +138,7 @@ impl State {
             let absent = asked.at.saturating_sub(before.at) >= ABSENCE_FINAL;
             let may_be_sooner = self.bank.host_rules == HostRules::Literal;
             let why = match what.kind.as_str() {
-                "RV" if before.what != *what => Some("a reversal goes under another request's reference"),
+                "RV" if before.what != *what => Some("a reversal has another request's reference"),
                 "RV" => None,
                 "CP" | "RF" if before.what != *what => Some("something else was sent under the same reference"),
                 "CP" | "RF" if !absent && !may_be_sooner => Some("sent again before its absence was final"),
@@ -162,7 +162,7 @@ impl State {
         let asked = &self.bank.asked[place];
         let what = &asked.what;
         if let Some(wish) = asked.wish.map(|number| self.wishes.iter().find(|wish| wish.number == number)) {
-            let Some(wish) = wish else { return Some("nobody wished this") };
+            let Some(wish) = wish else { return Some("no till wished this") };
             let of = match &wish.of {
                 None => what.payment.is_none(),
                 Some(Earlier::Payment(id)) => what.payment.as_ref() == Some(id),
@@ -183,21 +183,21 @@ impl State {
             let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
             let took_part = wish.is_some_and(|wish| wish.confirms.is_some_and(|confirms| confirms.says == Says::Part));
             let is_rest = what.minor == rest_of(paid.approved) && what.currency == paid.currency;
-            return (!took_part || !is_rest).then_some("a refund that is not the rest of what a till took in part");
+            return (!took_part || !is_rest).then_some("a refund that is not the rest of a part that a till took");
         }
         let Some(undone) = undone.filter(|entry| entry.wish.is_some() && what.kind == "RV") else {
-            return Some("nobody wished this");
+            return Some("no till wished this");
         };
         let own = what.reference.strip_prefix(&undone.reference);
         if own.is_none() || what.minor > undone.approved || what.currency != undone.currency {
-            return Some("a reversal that undoes something else");
+            return Some("a reversal of another transaction");
         }
         let number = own.and_then(|end| end.strip_prefix("-r")).and_then(|number| number.parse::<u32>().ok());
         if number.is_none() {
-            return Some("a reversal without a reference of its own");
+            return Some("a reversal without its own reference");
         }
         if undone.kind == "CD" {
-            return Some("a credit was reversed by itself");
+            return Some("a credit was reversed automatically");
         }
         let begun = self.bank.asked.iter().find(|asked| asked.what.reference == undone.reference);
         let of_before = begun.is_some_and(|begun| begun.board < asked.board);
@@ -383,14 +383,14 @@ impl State {
                     && given == *minor
                     && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
                     && back.iter().all(|entry| entry.approved == *minor);
-                (!right).then(|| ("the rest that was given back is another one", how()))
+                (!right).then(|| ("another rest was refunded", how()))
             }
             Some(TillResult::Unconfirmed { needs_a_person: true }) => None,
             Some(TillResult::Nothing(_)) => {
-                (given > 0).then(|| ("its till was told that no rest goes back, and one did", how()))
+                (given > 0).then(|| ("its till was told that no rest is refunded, but one was", how()))
             }
             Some(TillResult::Unknown(_)) | None if wish.confirmed == Some(Says::Part) || given > 0 => {
-                Some(("a part was taken, and nobody knows of the rest", how()))
+                Some(("a part was taken, but the rest is not known", how()))
             }
             Some(TillResult::Unknown(_)) | None => None,
             Some(_) => Some(("the refund of the rest does not end", how())),

@@ -56,13 +56,11 @@ impl ReaderControl {
         let change = ReaderChange { unix_ms: self.clock.unix_ms(), reader, before };
         let told = change.before.as_ref().map(|_| {
             let words = change.words();
-            tracing::warn!(
-                "the card reader is not as before: {words}; if nobody changed it on purpose, use it no more"
-            );
-            format!("The card reader is not as before: {words}")
+            tracing::warn!("the card reader changed: {words}; if this was not intended, stop using it");
+            format!("The card reader changed: {words}")
         });
         if !self.recorded.may_record(self.clock.monotonic()) {
-            tracing::warn!("the reader changes again and again; this change is not recorded");
+            tracing::warn!("the reader changes repeatedly; this change is not recorded");
         } else if let Err(error) = journal.mark_reader(&change.reader, change.unix_ms) {
             // At the reader's next start it is compared with the same record again.
             tracing::warn!(%error, "the change of the reader is not recorded");

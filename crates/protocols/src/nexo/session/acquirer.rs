@@ -37,7 +37,7 @@ pub fn may_be_ignored(key: &str) -> bool {
 pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Result<Asked, Outcome> {
     let Some(data) = data else { return Ok(Asked::default()) };
     let entries = data.entries().ok_or_else(|| {
-        let why = format!("{FOR_ACQUIRER}: must be pairs or a JSON object, and no key may stand in it twice");
+        let why = format!("{FOR_ACQUIRER}: must be pairs or a JSON object, without duplicate keys");
         because(ErrorCondition::MessageFormat, &why)
     })?;
     let mut asked = Asked::default();
@@ -80,8 +80,5 @@ fn is_passed_over(key: &str, settings: &Settings) -> bool {
 /// Refuses a key by its name. A key that may contain a card number is not shown.
 pub(super) fn refused(key: &str) -> Outcome {
     let shown: String = if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() };
-    because(
-        ErrorCondition::NotAllowed,
-        &format!("{FOR_ACQUIRER}: {shown}: this terminal does not serve it; leave it out"),
-    )
+    because(ErrorCondition::NotAllowed, &format!("{FOR_ACQUIRER}: {shown}: this terminal does not support it; omit it"))
 }

@@ -205,7 +205,7 @@ impl Job {
                 self.look_for(&named, flow);
             }
             RequestBody::Login(login) if login.training_mode_flag => {
-                let why = "TrainingModeFlag: this terminal does not train by a till; nothing was changed";
+                let why = "TrainingModeFlag: a till cannot start training at this terminal; nothing was changed";
                 self.answered(because(ErrorCondition::UnavailableService, &why), flow);
             }
             RequestBody::Diagnosis(_) | RequestBody::Login(_) => self.ask(Ask::Status, Stage::Terminal, flow),
@@ -318,10 +318,10 @@ impl Job {
     /// Ends the request because the terminal has been silent for too long.
     fn nobody_answers(&mut self, may_stand: bool, flow: &mut Flow<'_>) {
         if may_stand {
-            let why = "nobody knows yet what became of it; ask for it by TransactionStatus";
+            let why = "the outcome is not known yet; ask for it by TransactionStatus";
             return self.answered(because(ErrorCondition::UnreachableHost, &why), flow);
         }
-        let why = "the terminal's program does not answer; nothing was begun";
+        let why = "the terminal's program does not answer; nothing was started";
         self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
     }
 

@@ -181,10 +181,10 @@ impl Session {
             }
             // This does not apply to a repeated message, which has been joined to the first one above.
             RequestBody::Payment(_) | RequestBody::Reversal(_) if self.jobs.values().any(Job::moves_money) => {
-                Some(because(ErrorCondition::Busy, &"another message of this till is being carried out"))
+                Some(because(ErrorCondition::Busy, &"another message of this till is being processed"))
             }
             _ if self.jobs.len() >= MOST_EXCHANGES => {
-                Some(because(ErrorCondition::Busy, &"too many messages of this till are being carried out"))
+                Some(because(ErrorCondition::Busy, &"too many messages of this till are being processed"))
             }
             _ => None,
         };

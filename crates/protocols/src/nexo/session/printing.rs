@@ -21,7 +21,7 @@ pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Result<Vec<PrintLi
         (OutputFormat::Text, None) => text_lines(&content.output_text, profile),
         (OutputFormat::BarCode, Some(barcode)) if content.output_text.is_empty() => vec![code_line(barcode)?],
         (OutputFormat::Text, Some(_)) | (OutputFormat::BarCode, Some(_)) => {
-            return Err("OutputText and OutputBarcode are two requests: one OutputFormat has one of them");
+            return Err("OutputText and OutputBarcode need two requests: one OutputFormat has one of them");
         }
         (OutputFormat::BarCode, None) => return Err("OutputBarcode is missing"),
         (OutputFormat::MessageRef | OutputFormat::Xhtml, _) => {
@@ -50,15 +50,15 @@ fn text_lines(pieces: &[OutputText], profile: Profile) -> Vec<PrintLine> {
 
 fn code_line(barcode: &OutputBarcode) -> Result<PrintLine, &'static str> {
     if barcode.qr_code_binary_value.is_some() {
-        return Err("QRCodeBinaryValue is not printed; BarcodeValue is");
+        return Err("QRCodeBinaryValue cannot be printed; use BarcodeValue");
     }
     if barcode.qr_code_version.is_some() {
-        return Err("QRCodeVersion cannot be chosen; leave it out: the code is as large as BarcodeValue needs");
+        return Err("QRCodeVersion cannot be chosen, as BarcodeValue determines the size; omit it");
     }
     let kind = barcode.barcode_type.ok_or("BarcodeType is missing")?;
     let level = barcode.qr_code_error_correction;
     if level.is_some() && kind != BarcodeType::QrCode {
-        return Err("QRCodeErrorCorrection is for BarcodeType QRCode alone");
+        return Err("QRCodeErrorCorrection is only for BarcodeType QRCode");
     }
     let code = match (kind, level) {
         (BarcodeType::Ean8, _) => PrintCode::Ean8,

@@ -94,7 +94,7 @@ pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> 
         _ => None,
     };
     if let Some(field) = not_served {
-        return Err(not_allowed(&format!("{field}: this terminal does not serve it; leave it out")));
+        return Err(not_allowed(&format!("{field}: this terminal does not support it; omit it")));
     }
     if let Some(transaction) = request.body.transaction() {
         for (field, text) in [("TransactionID", &transaction.transaction_id), ("TimeStamp", &transaction.time_stamp)] {
@@ -120,7 +120,7 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     let amounts = &payment.payment_transaction.amounts_req;
     let facts = flow.facts.ok_or_else(|| Outcome::failure(ErrorCondition::UnavailableDevice))?;
     if amounts.currency != facts.currency {
-        return Err(not_allowed(&format!("AmountsReq.Currency: this terminal takes {}", facts.currency)));
+        return Err(not_allowed(&format!("AmountsReq.Currency: this terminal accepts {}", facts.currency)));
     }
     let of = |field: &str, amount: Option<Decimal>| minor(field, amount, facts.decimals);
     let requested = of("AmountsReq.RequestedAmount", amounts.requested_amount)?;
@@ -153,12 +153,12 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
         (PaymentType::UpdateReservation, false) => (How::Update, Kind::Increment),
         (PaymentType::Completion, false) => (How::Completion, Kind::Capture),
         (other, _) => {
-            let why = format!("PaymentType {other} is not served by this terminal");
+            let why = format!("this terminal does not support PaymentType {other}");
             return Err(because(ErrorCondition::UnavailableService, &why));
         }
     };
     if original.is_some() && how == How::Alone {
-        let why = "OriginalPOITransaction: a payment of this PaymentType takes a card, and follows no earlier one";
+        let why = "OriginalPOITransaction: not possible with this PaymentType, which reads a card";
         return Err(not_allowed(why));
     }
     if acquirer.asks_tip && kind != Kind::Sale {
@@ -177,7 +177,7 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     if kind == Kind::Sale {
         amount = with_tip(&mut begin, acquirer.asks_tip, (requested, tip), facts.decimals)?;
     } else if tip.is_some() {
-        return Err(not_allowed("AmountsReq.TipAmount: only a payment of the type Normal has a tip"));
+        return Err(not_allowed("AmountsReq.TipAmount: only the PaymentType Normal can have a tip"));
     }
     // A partial approval below the till's minimum would have to be reversed. So with a minimum, no partial approval is
     // accepted.
@@ -205,8 +205,8 @@ fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> 
         (Normal, Some(true)) if flow.settings.reserves => Ok(FirstReservation),
         (FirstReservation | OneTimeReservation | UpdateReservation, Some(true)) => Ok(payment_type),
         (FirstReservation | OneTimeReservation | UpdateReservation, Some(false)) | (_, Some(true)) => {
-            let why = "SaleToAcquirerData: authorisationType, manualCapture: this till's captures do not come to this terminal \
-                       (reserves in front.toml); ask for FirstReservation, or leave them out";
+            let why = "SaleToAcquirerData: authorisationType, manualCapture: this till does not capture at this \
+                terminal (reserves in front.toml); use FirstReservation, or omit them";
             Err(not_allowed(why))
         }
         (payment_type, _) => Ok(payment_type),
@@ -222,7 +222,7 @@ fn with_tip(
 ) -> Result<Option<u64>, Outcome> {
     match (requested, tip) {
         (Some(requested), Some(tip)) if tip >= requested => {
-            Err(malformed("AmountsReq.TipAmount", "must be less than RequestedAmount, which it is a part of"))
+            Err(malformed("AmountsReq.TipAmount", "must be less than RequestedAmount, which includes it"))
         }
         (Some(requested), Some(tip)) => {
             begin.tip = Some(text(tip, decimals));
@@ -239,7 +239,7 @@ fn with_tip(
 fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry>, Outcome> {
     let Some(conditions) = conditions else { return Ok(None) };
     if !conditions.allowed_payment_brand.is_empty() {
-        let why = "AllowedPaymentBrand: this terminal takes the brands that the reader takes; leave it out";
+        let why = "AllowedPaymentBrand: the reader determines the brands; omit it";
         return Err(because(ErrorCondition::PaymentRestriction, &why));
     }
     let modes = &conditions.force_entry_mode;
@@ -252,7 +252,7 @@ fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry
     if modes.is_empty() || chip && tapped {
         return Ok(None);
     }
-    let why = "ForceEntryMode: the reader takes chip and contactless cards alike; name both, or Keyed, or leave it out";
+    let why = "ForceEntryMode: the reader takes both chip and contactless cards; write both, or Keyed, or omit it";
     Err(because(ErrorCondition::PaymentRestriction, &why))
 }
 
@@ -268,7 +268,7 @@ fn of_reversal(reversal: &ReversalRequest, flow: &Flow<'_>) -> Result<Wanted, Ou
     let decimals = flow.facts.map_or(2, |facts| facts.decimals);
     let amount = minor("ReversedAmount", reversal.reversed_amount, decimals)?;
     if amount == Some(0) {
-        return Err(malformed("ReversedAmount", "must be above zero; leave it out for all of it"));
+        return Err(malformed("ReversedAmount", "must be above zero; omit it for the whole amount"));
     }
     let data = reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref());
     let acquirer = acquirer::read(data, flow.settings)?;
@@ -288,7 +288,7 @@ fn named(original: Option<&OriginalPoiTransaction>, flow: &Flow<'_>) -> Result<T
     let elsewhere = original.sale_id.as_ref().is_some_and(|sale_id| *sale_id != flow.settings.sale_id)
         || original.poi_id.as_ref().is_some_and(|poi_id| *poi_id != flow.settings.poi_id);
     if elsewhere {
-        let why = "OriginalPOITransaction: it is another till's, or another terminal's; ask for it there";
+        let why = "OriginalPOITransaction: it belongs to another till or terminal; send the request there";
         return Err(because(ErrorCondition::NotFound, &why));
     }
     let named = original.poi_transaction_id.clone();
@@ -323,30 +323,30 @@ impl Wanted {
                 if self.how == How::Reversal { "SaleToAcquirerData: currency" } else { "Currency" },
                 &original.currency,
             );
-            return Err(not_allowed(&format!("{field}: the original is in {is}, and {currency} is another one")));
+            return Err(not_allowed(&format!("{field}: the original is in {is}, not in {currency}")));
         }
         let left = original.left.as_deref().and_then(in_minor).unwrap_or(0);
         if left == 0 {
-            return Err(not_allowed("nothing is left of the original: it came to nothing, or was given back"));
+            return Err(not_allowed(
+                "nothing is left of the original: it was not approved, or was refunded or reversed",
+            ));
         }
         let amount = self.amount.unwrap_or(left);
         let reserves = matches!(original.kind, Kind::PreAuthorisation | Kind::PreAuthorisationByRegistration);
         let whole = original.approved_amount.as_deref().and_then(in_minor);
         let (kind, amount) = match self.how {
             How::Update if amount <= left => {
-                return Err(not_allowed(
-                    "RequestedAmount: so much is reserved already; it is the sum of the reservation",
-                ));
+                return Err(not_allowed("RequestedAmount: must be the new total, above the reserved amount"));
             }
             How::Update => (Kind::Increment, Some(amount - left)),
             _ if amount > left => {
                 let left = text(left, decimals);
-                return Err(not_allowed(&format!("more than is left of the original, which is {left}")));
+                return Err(not_allowed(&format!("more than the original's remaining {left}")));
             }
             How::Completion => (Kind::Capture, Some(amount)),
             How::Reversal if reserves && amount < left => {
                 return Err(not_allowed(
-                    "ReversedAmount: a reservation is given up as a whole; take a part by Completion",
+                    "ReversedAmount: a reservation is reversed as a whole; capture a part with Completion",
                 ));
             }
             How::Reversal if reserves || (amount == left && whole == Some(left)) => (Kind::Reversal, None),

@@ -50,7 +50,7 @@ pub enum Heard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The checksum is wrong.
-    #[error("frame with checksum {found:04X} where {wanted:04X} belongs")]
+    #[error("frame with checksum {found:04X} instead of {wanted:04X}")]
     Checksum {
         /// The computed checksum.
         wanted: u16,
@@ -58,13 +58,13 @@ pub enum FrameError {
         found: u16,
     },
     /// The checksum is right, but the content is not one message.
-    #[error("frame without a whole message: {0}")]
+    #[error("frame with an incomplete message: {0}")]
     Message(#[from] ApduError),
     /// The frame is longer than any message.
     #[error("frame longer than a message can be")]
     TooLong,
     /// A DLE is followed by a byte that is not allowed there.
-    #[error("frame with {byte:02X} behind DLE")]
+    #[error("frame with {byte:02X} after DLE")]
     Escape {
         /// The byte after DLE.
         byte: u8,

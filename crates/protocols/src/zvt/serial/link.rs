@@ -59,7 +59,7 @@ impl std::fmt::Debug for LinkAction {
 
 /// The error of a full queue: more messages wait than the protocol can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{MAX_QUEUE} messages wait to be sent already")]
+#[error("{MAX_QUEUE} messages already wait to be sent")]
 pub struct QueueFull;
 
 /// The frame that waits for its acknowledgement.

@@ -48,7 +48,7 @@ statuses! {
     INSERT = 0x9FC3, "insert the card";
     CONTACTLESS_HARDWARE = 0x9FCF, "contactless hardware error";
     NO_PIN_KEY = 0x9FE0, "no PIN key";
-    NOT_ENCRYPTED = 0x9FE5, "no key left to encrypt with";
+    NOT_ENCRYPTED = 0x9FE5, "no encryption key left";
 }
 
 impl std::fmt::Debug for StatusWord {

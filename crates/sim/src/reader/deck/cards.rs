@@ -165,7 +165,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-insert",
-        about: "when tapped it wants to be inserted",
+        about: "when tapped it must be inserted",
         pan: "4217651111111119",
         holder: "TEST CARD/INSERT ME",
         chip: CHIP_AND_PIN,
@@ -233,7 +233,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "pin-exceeded",
-        about: "its chip takes no PIN any more",
+        about: "its chip no longer takes a PIN",
         pan: "4761739001010200",
         holder: "TEST CARD/PIN BLOCKED",
         tries: 0,

@@ -25,7 +25,7 @@ pub struct ScriptError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptFault {
     /// The line begins with neither `on` nor `after`.
-    #[error("\"{word}\" begins no rule; write on EVENT: ACTION, or after TIME: ACTION")]
+    #[error("\"{word}\" does not begin a rule; write on EVENT: ACTION, or after TIME: ACTION")]
     NoRule {
         /// The first word.
         word: String,
@@ -34,7 +34,7 @@ pub enum ScriptFault {
     #[error("an action is missing; write on EVENT: ACTION, ACTION")]
     NoAction,
     /// A word is not in the list of its position.
-    #[error("\"{word}\" is no {kind}; {}", instead(*.meant, .known))]
+    #[error("\"{word}\" is not a known {kind}; {}", instead(*.meant, .known))]
     Unknown {
         /// The word.
         word: String,
@@ -46,7 +46,7 @@ pub enum ScriptFault {
         known: Vec<&'static str>,
     },
     /// A number, time or PIN is needed.
-    #[error("\"{word}\" is no {wanted}")]
+    #[error("\"{word}\" is not valid; expected: {wanted}")]
     NotA {
         /// The word.
         word: String,
@@ -54,7 +54,7 @@ pub enum ScriptFault {
         wanted: &'static str,
     },
     /// A word that an event or action needs is missing.
-    #[error("\"{after}\" needs {wanted} behind it")]
+    #[error("\"{after}\" needs {wanted} after it")]
     Missing {
         /// The last word of the line.
         after: String,
@@ -62,7 +62,7 @@ pub enum ScriptFault {
         wanted: &'static str,
     },
     /// A word too many.
-    #[error("\"{word}\" is too much here; actions are parted by commas")]
+    #[error("\"{word}\" does not belong here; separate actions with commas")]
     TooMuch {
         /// The word.
         word: String,
@@ -370,37 +370,49 @@ mod tests {
     #[test]
     fn what_is_no_script_is_named_with_its_line_and_word() {
         for (text, said) in [
-            ("when pin: remove", "line 1: \"when\" begins no rule; write on EVENT: ACTION, or after TIME: ACTION"),
-            (": remove", "line 1: \"\" begins no rule; write on EVENT: ACTION, or after TIME: ACTION"),
-            ("# ok\n\non pinn: remove", "line 3: \"pinn\" is no event; did you mean \"pin\"?"),
-            ("on pin: tapp tap", "line 1: \"tapp\" is no action; did you mean \"tap\"?"),
-            ("on pin: tap tap-pni", "line 1: \"tap-pni\" is no card; did you mean \"tap-pin\"?"),
-            ("on pin: key blue", "line 1: \"blue\" is no key; there are cancel, enter, clear, 0, 9"),
-            ("on pin: type rigth", "line 1: \"rigth\" is no typing; did you mean \"right\"?"),
-            ("on pin: type 1234567890123", "line 1: \"1234567890123\" is no number of at most twelve digits"),
-            ("on pin: type", "line 1: \"type\" needs digits, right, wrong, cancel, bypass or nothing behind it"),
-            ("on pin: remove remove", "line 1: \"remove\" is too much here; actions are parted by commas"),
-            ("on pin 1 2: remove", "line 1: \"2\" is too much here; actions are parted by commas"),
-            ("on: remove", "line 1: \"on\" needs an event behind it"),
+            (
+                "when pin: remove",
+                "line 1: \"when\" does not begin a rule; write on EVENT: ACTION, or after TIME: ACTION",
+            ),
+            (": remove", "line 1: \"\" does not begin a rule; write on EVENT: ACTION, or after TIME: ACTION"),
+            ("# ok\n\non pinn: remove", "line 3: \"pinn\" is not a known event; did you mean \"pin\"?"),
+            ("on pin: tapp tap", "line 1: \"tapp\" is not a known action; did you mean \"tap\"?"),
+            ("on pin: tap tap-pni", "line 1: \"tap-pni\" is not a known card; did you mean \"tap-pin\"?"),
+            ("on pin: key blue", "line 1: \"blue\" is not a known key; there are cancel, enter, clear, 0, 9"),
+            ("on pin: type rigth", "line 1: \"rigth\" is not a known typing; did you mean \"right\"?"),
+            (
+                "on pin: type 1234567890123",
+                "line 1: \"1234567890123\" is not valid; expected: number of at most twelve digits",
+            ),
+            ("on pin: type", "line 1: \"type\" needs digits, right, wrong, cancel, bypass or nothing after it"),
+            ("on pin: remove remove", "line 1: \"remove\" does not belong here; separate actions with commas"),
+            ("on pin 1 2: remove", "line 1: \"2\" does not belong here; separate actions with commas"),
+            ("on: remove", "line 1: \"on\" needs an event after it"),
             ("on pin", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
             ("on pin:", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
             ("on pin: remove,,", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
-            ("on pin 0: remove", "line 1: \"0\" is no number from 1 on"),
-            ("on pin +1: remove", "line 1: \"+1\" is no number from 1 on"),
-            ("on pin x: remove", "line 1: \"x\" is no number from 1 on"),
-            ("on pin: wait 2", "line 1: \"2\" is no time such as 300ms or 2s, of at most an hour"),
-            ("on pin: wait 3601s", "line 1: \"3601s\" is no time such as 300ms or 2s, of at most an hour"),
+            ("on pin 0: remove", "line 1: \"0\" is not valid; expected: number from 1 on"),
+            ("on pin +1: remove", "line 1: \"+1\" is not valid; expected: number from 1 on"),
+            ("on pin x: remove", "line 1: \"x\" is not valid; expected: number from 1 on"),
+            ("on pin: wait 2", "line 1: \"2\" is not valid; expected: time such as 300ms or 2s, of at most an hour"),
+            (
+                "on pin: wait 3601s",
+                "line 1: \"3601s\" is not valid; expected: time such as 300ms or 2s, of at most an hour",
+            ),
             (
                 "after 99999999999999999999s: remove",
-                "line 1: \"99999999999999999999s\" is no time such as 300ms or 2s, of at most an hour",
+                "line 1: \"99999999999999999999s\" is not valid; expected: time such as 300ms or 2s, of at most an hour",
             ),
-            ("on pin: garbage 4097", "line 1: \"4097\" is no number from 1 to 4096"),
-            ("on pin: amount 1000000000000", "line 1: \"1000000000000\" is no amount of at most twelve digits"),
-            ("on pin: choose 0", "line 1: \"0\" is no number from 1 to 9, or nothing"),
+            ("on pin: garbage 4097", "line 1: \"4097\" is not valid; expected: number from 1 to 4096"),
+            (
+                "on pin: amount 1000000000000",
+                "line 1: \"1000000000000\" is not valid; expected: amount of at most twelve digits",
+            ),
+            ("on pin: choose 0", "line 1: \"0\" is not valid; expected: number from 1 to 9, or nothing"),
         ] {
             assert_eq!(says(text), said, "{text}");
         }
-        assert!(says("on x: remove").ends_with("is no event; there are connected, powered-on, frame, abort, sale, waiting, inserted, start, choice, pin, number, answer, asked, continue, ended, removed"));
+        assert!(says("on x: remove").ends_with("is not a known event; there are connected, powered-on, frame, abort, sale, waiting, inserted, start, choice, pin, number, answer, asked, continue, ended, removed"));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Device {
                 self.perform(actions);
             }
             if fired > MOST_AT_ONCE {
-                tracing::warn!("reader: the script goes in a circle; what it does at this moment is left out");
+                tracing::warn!("reader: the script loops; its further actions at this moment are skipped");
                 self.script.happened.clear();
                 let now = self.now;
                 self.script.agenda.retain(|(at, _)| *at > now);

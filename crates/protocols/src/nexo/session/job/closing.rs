@@ -46,7 +46,8 @@ impl Job {
             let id = self.request.header.service_id();
             let (made, newer) = (known.number, last.number);
             let why = format!(
-                "ServiceID {id} has made close {made} within 48 hours, and close {newer} was made since; give a new close its own"
+                "ServiceID {id} made close {made} within 48 hours, and close {newer} followed; give a new close its \
+                 own ServiceID"
             );
             return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
         }

@@ -27,7 +27,7 @@ pub(super) struct Receipts {
 impl Job {
     pub(super) fn begin(&mut self, standing: Standing, begin: Begin, flow: &mut Flow<'_>) {
         if self.aborted {
-            return self.answered(because(ErrorCondition::Aborted, &"aborted before it was begun"), flow);
+            return self.answered(because(ErrorCondition::Aborted, &"aborted before it was started"), flow);
         }
         if !self.is_heard() && !standing.may_stand {
             // The till has given up before the transaction began, so it does not begin.

@@ -55,7 +55,8 @@ impl Job {
         if is_taken || standing.apart {
             let id = self.request.header.service_id();
             let why = format!(
-                "ServiceID {id} was used for another amount or another kind of payment; ask TransactionStatus what became of it"
+                "ServiceID {id} was used for another amount or another kind of payment; ask for its outcome by \
+                 TransactionStatus"
             );
             return self.reject(&why, flow);
         }
@@ -135,9 +136,10 @@ impl Job {
                 if let Some(sale) = sales.iter().find(charged) {
                     let why = match told::service_id_of(sale) {
                         Some(id) => format!(
-                            "this SaleTransactionID was paid, or may be, with ServiceID {id}: ask TransactionStatus for that one"
+                            "this SaleTransactionID was or may have been paid with ServiceID {id}; ask for that one by \
+                             TransactionStatus"
                         ),
-                        None => "this SaleTransactionID was paid, or may be: ask TransactionStatus".to_owned(),
+                        None => "this SaleTransactionID was or may have been paid; ask by TransactionStatus".to_owned(),
                     };
                     return self.reject(&why, flow);
                 }
@@ -164,7 +166,7 @@ impl Job {
         match wanted.original_number() {
             None if wanted.how == How::Alone => self.begin(standing, wanted.begin, flow),
             None => {
-                let why = "OriginalPOITransaction.POITransactionID.TransactionID is none of this terminal's";
+                let why = "OriginalPOITransaction.POITransactionID.TransactionID is unknown at this terminal";
                 self.answered(because(ErrorCondition::NotFound, &why), flow);
             }
             Some(number) => self.ask(Ask::Number(number), Stage::Original(standing), flow),

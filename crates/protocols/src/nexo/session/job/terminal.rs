@@ -64,7 +64,7 @@ impl Job {
         let RequestBody::Input(input) = &self.request.body else { return };
         match (wanted::typed(input), flow.facts) {
             (false, _) => {
-                let why = "the reader takes amounts: InputCommand DecimalString of the device CustomerInput";
+                let why = "the reader accepts only amounts: InputCommand DecimalString of Device CustomerInput";
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
             }
             (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
@@ -82,7 +82,7 @@ impl Job {
         match printing::text_to_show(display) {
             Some(text) => self.ask(Ask::ShowText(text), Stage::Terminal, flow),
             None => {
-                let why = "the reader shows a text: Device CustomerDisplay, OutputFormat Text, no MenuEntry";
+                let why = "the reader shows only text: Device CustomerDisplay, OutputFormat Text, no MenuEntry";
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
             }
         }
@@ -95,7 +95,7 @@ impl Job {
                 Some(own) => Some(Said::Close(Box::new(own))),
                 None => {
                     let number = close.number;
-                    let why = format!("close {number} is of an earlier program, which kept no till's own sums");
+                    let why = format!("an earlier version made close {number}, without each till's own sums");
                     return self.answered(because(ErrorCondition::NotAllowed, &why), flow);
                 }
             },

@@ -214,7 +214,7 @@ fn another_message_under_a_used_reference_is_never_answered_by_the_first() {
             let id = &format!("p{n}");
             counter.done(category, id, &first);
             let said = counter.is_rejected(category, id, &second);
-            assert!(said.contains("another amount") || said.contains("earlier program"), "{what}: {said}");
+            assert!(said.contains("another amount") || said.contains("earlier version"), "{what}: {said}");
             // The number is free again, but the payment is not.
             counter.later(3 * DAY);
             let begun = counter.journal.len();

@@ -13,13 +13,13 @@ impl Model {
         match news {
             News::Connected => {
                 self.connected = true;
-                self.tell(Tone::Plain, "The agent runs.");
+                self.tell(Tone::Plain, "The agent is running.");
                 return self.sale.as_ref().map(|sale| sale.reference.clone());
             }
             News::Lost => {
                 self.connected = false;
                 self.status = None;
-                self.tell(Tone::Trouble, "The agent does not run any more.");
+                self.tell(Tone::Trouble, "The agent is no longer running.");
             }
             News::Step(step) => self.step(step),
             News::Status(status) => self.standing(status),
@@ -29,7 +29,7 @@ impl Model {
                 if self.page == Page::Totals {
                     self.page = Page::None;
                 }
-                let told = format!("There are no totals now. {} Press z to ask again.", why(&failed));
+                let told = format!("The totals are not available. {} Press z to ask again.", why(&failed));
                 self.tell(Tone::Trouble, told);
             }
         }
@@ -77,10 +77,8 @@ impl Model {
         match (asked, answer) {
             (Asked::Begin(_), Ok(sale)) => {
                 if sale.replayed {
-                    let told = format!(
-                        "The agent knows {} already and does nothing a second time. {}",
-                        sale.reference, sale.text
-                    );
+                    let told =
+                        format!("The agent already knows {} and does nothing twice. {}", sale.reference, sale.text);
                     self.tell(Tone::of(&sale), told);
                 }
                 // A step that came meanwhile is newer than the answer.
@@ -96,7 +94,7 @@ impl Model {
             // A step has reported it already.
             (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
             (Asked::Show(reference), Ok(sale)) => {
-                self.tell(Tone::of(&sale), format!("This is how {reference} stands: {}", sale.text));
+                self.tell(Tone::of(&sale), format!("State of {reference}: {}", sale.text));
                 self.adopt(sale);
             }
             (Asked::Begin(wanted), Err(failed @ Failed::Refused(_))) => {
@@ -106,7 +104,7 @@ impl Model {
                 }
                 self.asked = None;
                 let why = why(&failed);
-                let told = format!("The agent does not begin {}, and no money moves. {why}", wanted.reference);
+                let told = format!("The agent does not start {}; no money moves. {why}", wanted.reference);
                 self.tell(Tone::Trouble, told);
             }
             (Asked::Begin(wanted), Err(Failed::Lost(_))) => {
@@ -120,11 +118,11 @@ impl Model {
                 self.tell(Tone::Trouble, format!("{reference} is not cancelled. {}", why(&failed)));
             }
             (Asked::Signature(..), Err(failed)) => {
-                let told = format!("Your word on the signature has not arrived. {} Say it again.", why(&failed));
+                let told = format!("Your decision on the signature did not arrive. {} Repeat it.", why(&failed));
                 self.tell(Tone::Trouble, told);
             }
             (Asked::Show(reference), Err(failed)) => {
-                let told = format!("How {reference} stands cannot be told. {} Press d to ask again.", why(&failed));
+                let told = format!("The state of {reference} is not known. {} Press d to ask again.", why(&failed));
                 self.tell(Tone::Trouble, told);
             }
         }

@@ -54,33 +54,33 @@ fn plainly(cents: u8) -> &'static str {
         54 => "It is declined: the bank gives no reason.",
         55 => "It is declined: the gateway finds the risk too high.",
         56 => "It is approved; the customer's address was not checked.",
-        57 => "It is approved, with long orders for a chip that takes any.",
+        57 => "It is approved, with long scripts for a chip that takes any.",
         60 => "Half of it is approved; the customer pays the rest in cash.",
-        61 => "It is not decided at first, and approved when asked again.",
+        61 => "It is pending at first, and approved when asked again.",
         62 => "It is never decided.",
         63 => "The gateway is too busy; nothing is charged.",
-        64 => "The gateway has a fault of its own; nothing is charged.",
-        65 => "The gateway has a fault of its own, but has charged it.",
+        64 => "The gateway has a fault; nothing is charged.",
+        65 => "The gateway has a fault, but has charged it.",
         66 => "It is approved, but the answer cannot be read.",
         67 => "It is approved, but only half of the answer arrives.",
         68 => "It is approved, but the answer is far too long.",
-        69 => "It is approved, with a code that nobody knows.",
+        69 => "It is approved, with an unknown code.",
         70 => "No answer comes; nothing is charged.",
         71 => "It is approved, but no answer comes.",
         72 => "The line is cut before the answer; nothing is charged.",
         73 => "It is approved, but the line is cut before the answer.",
-        74 => "It is approved, with signs in the answer that upset printers.",
+        74 => "It is approved, with control bytes in the answer.",
         75 => "It is approved, but there is no answer for the chip.",
         76 => "It is approved, but the chip's answer cannot be read.",
-        77 => "It is approved, but the chip is told to decline.",
-        78 => "The gateway sends the terminal round once, then approves.",
+        77 => "It is approved, but the answer makes the chip decline.",
+        78 => "The gateway redirects the terminal once, then approves.",
         79 => "More is approved than was asked for.",
         80 => "It is approved, the line is cut; it is found only later.",
-        81 => "It is approved, the line is cut; taking it back fails once.",
-        82 => "It is approved, the line is cut; taking it back has no answer.",
-        83 => "The gateway names another address; nothing is charged.",
+        81 => "It is approved, the line is cut; its reversal fails once.",
+        82 => "It is approved, the line is cut; its reversal has no answer.",
+        83 => "The gateway redirects elsewhere; nothing is charged.",
         93 => "It is declined when tapped: the card must be inserted.",
-        84..=92 | 95 | 96 => "It is approved; the first void of it meets trouble.",
+        84..=92 | 95 | 96 => "It is approved; its first void has a fault.",
         _ => APPROVED,
     }
 }
@@ -135,9 +135,9 @@ impl AmountEntry {
         let amount = self.checked(purpose)?;
         if purpose == Purpose::Refund {
             return Ok(if amount.is_none() {
-                "All that is left of it is given back."
+                "All that is left of it is refunded."
             } else {
-                "So much is given back."
+                "This amount is refunded."
             });
         }
         let cents = amount.as_deref().and_then(|amount| amount.split_once('.')?.1.parse().ok());

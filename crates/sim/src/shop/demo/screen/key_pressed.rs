@@ -81,11 +81,11 @@ impl Model {
             },
             Intent::Network => match toggled(&mut faults.network) {
                 true => (NETWORK_CUT, ShopAction::Network(true)),
-                false => ("You put the network back.", ShopAction::Network(false)),
+                false => ("You restore the network.", ShopAction::Network(false)),
             },
             Intent::Slow => match toggled(&mut faults.slow) {
                 true => ("You make the line to the gateway slow.", ShopAction::Slow(true)),
-                false => ("You make the line to the gateway quick again.", ShopAction::Slow(false)),
+                false => ("You make the line to the gateway fast again.", ShopAction::Slow(false)),
             },
             Intent::Power if toggled(&mut faults.power) => (
                 "You cut the agent's power. It comes back after 4 seconds, or when you press k.",
@@ -123,7 +123,7 @@ impl Model {
     fn is_free(&mut self) -> bool {
         let busy = self
             .under_way()
-            .map(|sale| format!("{} is not over yet. Wait for its end, or press x to cancel it.", sale.reference));
+            .map(|sale| format!("{} has not ended yet. Wait, or press x to cancel it.", sale.reference));
         let free = busy.is_none();
         if let Some(busy) = busy {
             self.tell(Tone::You, busy);
@@ -135,7 +135,7 @@ impl Model {
     fn last_sale(&mut self, what: &str) -> Option<String> {
         let last = self.sold.last().cloned();
         if last.is_none() {
-            self.tell(Tone::You, format!("There is no sale yet that you could {what}. Press n to start one."));
+            self.tell(Tone::You, format!("There is no sale to {what} yet. Press n to start one."));
         }
         last
     }
@@ -192,7 +192,7 @@ impl Model {
 
     fn compare(&mut self, accepted: bool) -> Option<ShopAction> {
         let Some(sale) = self.sale.as_ref().filter(|sale| sale.waits_for_signature()) else {
-            return self.in_vain("No slip waits for its signature to be compared.");
+            return self.in_vain("No sale waits for a signature check.");
         };
         let asked = Asked::Signature(sale.reference.clone(), accepted);
         let words = if accepted {

@@ -17,21 +17,21 @@ use super::view::colour;
 
 /// The meaning of the keys, in the order of a transaction.
 const KEYS: &[(&str, &str)] = &[
-    ("n", "Start a sale: type an amount, or take one by what comes of it."),
+    ("n", "Start a sale: type an amount, or choose one by its outcome."),
     ("m", "Start a sale with a tip, which the customer types on the reader."),
     ("x", "Cancel the sale at the till."),
     ("y f", "Accept the signature on the slip, or refuse it as forged."),
-    ("b", "Refund the last sale: give back all of it, or a part."),
-    ("v", "Void the last sale: undo it as if it had never been."),
+    ("b", "Refund the last sale: all of it, or a part."),
+    ("v", "Void the last sale: the whole amount is reversed."),
     ("z", "Show the totals, as a cashier counts them when the shop closes."),
-    ("d", "Ask for the same again, as a till does that has lost its answer."),
-    ("1-9 A-Q", "Take a card in your hand. ↑ and ↓ take the one before or after."),
+    ("d", "Send the same again, like a till that lost its answer."),
+    ("1-9 A-Q", "Take a card in your hand. ↑ and ↓ take the previous or next one."),
     ("i t s r", "Insert, tap or swipe the card; take it out of the slot."),
     ("0-9 Enter", "Type the tip on the reader, while it asks for one."),
     ("c", "Press the reader's red key."),
-    ("w", "Type a wrong PIN next time. The customer types by himself."),
+    ("w", "Type a wrong PIN next time. The customer types automatically."),
     ("u", "Pull the reader's cable out, or put it back."),
-    ("g l", "Cut the network, or make it slow; the same key mends it."),
+    ("g l", "Cut the network, or make it slow; the same key restores it."),
     ("p", "Take the printer's paper, open its cover, switch it off, or on."),
     ("k", "Cut the agent's power. It comes back after 4 seconds, or by k."),
     ("Tab", "Show the gateway's ledger, or the receipts again."),
@@ -94,7 +94,7 @@ pub(super) fn question(model: &Model, purpose: Purpose) -> (String, Result<&'sta
     let asks = match purpose {
         Purpose::Sale => "How much is the sale?".to_owned(),
         Purpose::SaleWithTip => "How much is the sale, without the tip?".to_owned(),
-        Purpose::Refund => format!("How much of {last} is given back? Enter alone gives back all."),
+        Purpose::Refund => format!("How much of {last} is refunded? Press Enter to refund all."),
     };
     (asks, model.amount.meaning(purpose))
 }
@@ -121,7 +121,7 @@ fn amount(frame: &mut Frame, body: Rect, model: &Model, purpose: Purpose) {
     let mut block = page(title);
     if purpose != Purpose::Refund {
         lines.push(Line::default());
-        lines.push(Line::from(" The cents choose what comes of it:").dim());
+        lines.push(Line::from(" The cents choose the outcome:").dim());
         let rows = height.saturating_sub(lines.len());
         let count = ready_made().count();
         let first = window(entry.picked, count, rows);
@@ -137,7 +137,7 @@ fn amount(frame: &mut Frame, body: Rect, model: &Model, purpose: Purpose) {
 /// Returns the totals, as a cashier counts them.
 pub(super) fn totals(model: &Model) -> Vec<String> {
     let Some(Totals { open, kinds, schemes, tips, declined, taken_back, cancelled, not_sent }) = &model.totals else {
-        return vec!["The agent counts.".to_owned()];
+        return vec!["The agent is counting.".to_owned()];
     };
     let mut lines = vec![format!("{:<28}{:>6}{:>16}", "", "count", "sum")];
     let row = |what: &str, sum: &Sum| format!("{what:<28}{:>6}{:>16} {}", sum.count, sum.sum, sum.currency);
@@ -149,7 +149,7 @@ pub(super) fn totals(model: &Model) -> Vec<String> {
     }
     lines.extend(tips.iter().map(|tip| row("Tips; the sales hold them too", tip)));
     if kinds.is_empty() {
-        lines.push("Nothing was taken or given yet.".to_owned());
+        lines.push("There are no amounts yet.".to_owned());
     }
     for (what, count) in
         [("Declined", declined), ("Taken back", taken_back), ("Cancelled", cancelled), ("Not sent", not_sent)]
@@ -158,7 +158,7 @@ pub(super) fn totals(model: &Model) -> Vec<String> {
     }
     if !open.is_empty() {
         lines.push(String::new());
-        lines.push("These have no end yet, and are in no sum above:".to_owned());
+        lines.push("These have no outcome yet and are in no sum above:".to_owned());
         lines.extend(
             open.iter().map(|sale| format!("  {} of {} {}", kind_of_one(&sale.kind), sale.amount, sale.reference)),
         );

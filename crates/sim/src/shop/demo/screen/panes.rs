@@ -45,7 +45,7 @@ pub(super) fn waiting(model: &Model) -> &'static str {
         _ if model.faults.cable => "Its cable is out.",
         WaitsFor::Agent if model.under_way().is_some_and(|sale| sale.kind == "sale") => "Do what the display says.",
         WaitsFor::Agent if model.display.card_in_slot => "Take the card out.",
-        WaitsFor::Agent => "It has nothing to do.",
+        WaitsFor::Agent => "It is idle.",
         WaitsFor::Card => "It waits for a card.",
         WaitsFor::Pin => "The customer types the PIN.",
         WaitsFor::Number => "Type the tip on the reader.",
@@ -184,7 +184,7 @@ fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Ve
         State::Approved => (": charged", colour(Tone::Good)),
         State::Declined => (": declined", colour(Tone::Bad)),
         State::Pending => (": not decided", colour(Tone::Doubt)),
-        State::Reversed => (": taken back", Style::new()),
+        State::Reversed => (": reversed", Style::new()),
     };
     let amount = format!(" {:>8} {}  ", booking.amount, booking.currency);
     let indent = amount.chars().count();

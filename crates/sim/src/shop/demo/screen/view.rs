@@ -151,11 +151,11 @@ fn banner_lines(model: &Model, width: u16) -> Vec<Line<'static>> {
 
 fn banner(model: &Model) -> Vec<(Tone, String)> {
     if model.faults.power {
-        let text = "The agent has no power. Press k to give it back, or wait 4 seconds.";
+        let text = "The agent has no power. Press k to restore it, or wait 4 seconds.";
         return vec![(Tone::Trouble, text.to_owned())];
     }
     if !model.connected {
-        return vec![(Tone::Plain, "The agent starts. Wait a moment.".to_owned())];
+        return vec![(Tone::Plain, "The agent is starting. Wait a moment.".to_owned())];
     }
     let attention = attention(model);
     // The transaction's text is left out if the agent's messages contain it.

@@ -51,7 +51,7 @@ fn a_sale_is_asked_for_once_and_each_further_one_has_a_name_of_its_own() {
     let mut model = waiting();
     for intent in [SALE, Intent::Ask(Purpose::Refund), Intent::Void] {
         assert_eq!(model.press(intent), None);
-        let busy = "demo-1 is not over yet. Wait for its end, or press x to cancel it.";
+        let busy = "demo-1 has not ended yet. Wait, or press x to cancel it.";
         assert_eq!((model.page, last(&model).1), (Page::None, busy));
     }
     assert_eq!(model.press(Intent::Cancel), Some(ShopAction::Till(Asked::Cancel("demo-1".to_owned()))));
@@ -79,7 +79,7 @@ fn the_same_reference_goes_out_with_the_same_amount() {
     let known = Sale { replayed: true, ..sale("demo-1", "ended", Some("declined"), "DECLINED") };
     let asked = begin("demo-1");
     model.hear(News::Answer(asked, Ok(known)));
-    assert_eq!(last(&model), (Tone::Bad, "The agent knows demo-1 already and does nothing a second time. DECLINED"));
+    assert_eq!(last(&model), (Tone::Bad, "The agent already knows demo-1 and does nothing twice. DECLINED"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_lost_answer_is_doubt_and_a_refusal_is_none() {
 
     let mut model = began();
     model.hear(News::Answer(asked, Err(Failed::Refused("not ready".to_owned()))));
-    let said = "The agent does not begin demo-1, and no money moves. Not ready.";
+    let said = "The agent does not start demo-1; no money moves. Not ready.";
     assert_eq!((last(&model), model.sale.clone()), ((Tone::Trouble, said), None));
     assert_eq!(model.press(Intent::Again), None, "there is nothing to ask again for");
 }
@@ -135,7 +135,7 @@ fn after_a_power_cut_the_latest_sale_is_asked_for() {
         Asked::Show("demo-1".to_owned()),
         Ok(sale("demo-1", "ended", Some("cancelled"), "CANCELLED")),
     ));
-    assert_eq!(last(&model), (Tone::Trouble, "This is how demo-1 stands: CANCELLED"));
+    assert_eq!(last(&model), (Tone::Trouble, "State of demo-1: CANCELLED"));
     assert_eq!(model.under_way(), None);
 }
 
@@ -240,7 +240,7 @@ fn sold() -> Model {
 fn a_refund_and_a_void_are_of_the_last_sale() {
     let mut model = Model::default();
     assert_eq!(model.press(Intent::Void), None);
-    assert_eq!(last(&model).1, "There is no sale yet that you could void. Press n to start one.");
+    assert_eq!(last(&model).1, "There is no sale to void yet. Press n to start one.");
     assert_eq!((model.press(Intent::Ask(Purpose::Refund)), model.page), (None, Page::None));
 
     let refund = |amount: Option<&str>| Wanted {
@@ -297,7 +297,7 @@ fn totals_are_asked_for_anew_each_time() {
     model.press(Intent::Totals);
     model.hear(News::Totals(Err(Failed::Lost("cut".to_owned()))));
     assert_eq!(model.page, Page::None);
-    assert_eq!(last(&model).1, "There are no totals now. The agent has not answered. Press z to ask again.");
+    assert_eq!(last(&model).1, "The totals are not available. The agent has not answered. Press z to ask again.");
 }
 
 #[test]

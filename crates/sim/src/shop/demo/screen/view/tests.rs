@@ -122,7 +122,7 @@ fn at_80_by_24_everything_has_a_place_and_nothing_is_cut() {
         SMALL,
         &[
             "12.34 EUR  sale 1 by chip: charged",
-            "12.34 EUR  sale 2 by chip: taken back",
+            "12.34 EUR  sale 2 by chip: reversed",
             "12.34 EUR  void of sale 2",
             "charged in all: 12.34 EUR",
             "Tab receipts  ? help  q quit",
@@ -223,15 +223,15 @@ fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     }
     model.press(Intent::Close);
     model.press(Intent::Ask(Purpose::Refund));
-    says(&model, SMALL, &["How much of demo-1 is given back?", "All that is left of it is given back."]);
+    says(&model, SMALL, &["How much of demo-1 is refunded?", "All that is left of it is refunded."]);
     model.press(Intent::Type('.'));
     says(&model, SMALL, &["The amount is not a number; write it as 12.34."]);
     model.press(Intent::Close);
     model.press(Intent::Totals);
-    says(&model, SMALL, &["The agent counts."]);
+    says(&model, SMALL, &["The agent is counting."]);
     model.totals = Some(closed());
     says(&model, SMALL, &["Sales                            2           24.68 EUR", "  with VISA", "Refunds", "Tips"]);
-    says(&model, SMALL, &["These have no end yet, and are in no sum above:", "Sale of 12.34 demo-3"]);
+    says(&model, SMALL, &["These have no outcome yet and are in no sum above:", "Sale of 12.34 demo-3"]);
 }
 
 /// Returns the totals of a day.
@@ -307,7 +307,7 @@ fn cuts_no_word(model: &Model) {
 fn no_word_is_cut_whatever_the_shop_is_like() {
     let words = [
         "APPROVED 12.34 EUR, SIGNATURE NEEDED: compare it with the card, then accept or refuse it",
-        "UNCONFIRMED, reversing: the gateway's answer did not arrive whole; last try: no connection to the gateway",
+        "UNCONFIRMED, reversing: the gateway's answer is incomplete; last try: no connection to the gateway",
         "PARTIALLY APPROVED: only 2.80 EUR of 5.60 EUR",
     ];
     for state in ["", "waiting-for-card", "in-progress", "awaiting-signature", "unconfirmed", "ended"] {
