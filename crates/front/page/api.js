@@ -26,9 +26,23 @@ export function waitFor(method, path, waits = WAITS) {
   return waits[found ?? ""] * 1000;
 }
 
+/**
+ * Returns a signal that ends with `signal` or after `ms`, and `end()` for when the request is over. Browsers of a few
+ * years ago have no `AbortSignal.any`.
+ */
+export function limited(signal, ms) {
+  const both = new AbortController();
+  const stop = () => both.abort();
+  const timer = ms ? setTimeout(stop, ms) : null;
+  signal?.addEventListener("abort", stop);
+  if (signal?.aborted) stop();
+  return { signal: both.signal, end: () => { clearTimeout(timer); signal?.removeEventListener("abort", stop); } };
+}
+
 export async function ask(method, path, { body, ms = waitFor(method, path), signal, headers, text } = {}) {
+  const limit = limited(signal, ms);
   const request = {
-    method, cache: "no-store", signal: AbortSignal.any([signal, ms && AbortSignal.timeout(ms)].filter(Boolean)),
+    method, cache: "no-store", signal: limit.signal,
     headers: { ...(method === "GET" ? {} : { "Content-Type": "application/json" }), ...headers },
     body: method === "POST" ? JSON.stringify(body ?? {}) : undefined,
   };
@@ -38,6 +52,8 @@ export async function ask(method, path, { body, ms = waitFor(method, path), sign
     said = await answer.text();
   } catch (error) {
     throw new Lost(String(error));
+  } finally {
+    limit.end();
   }
   let json = null;
   try { json = JSON.parse(said); } catch { /* handled below */ }

@@ -1,5 +1,7 @@
 // Small builders for the page's elements. Data from outside becomes text; no data is parsed as HTML.
 
+import { t } from "./words.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Builds an element: `h("button", {class: "big", onclick: f}, "text", child)`. */
@@ -25,7 +27,9 @@ function set(element, props) {
 }
 /** Puts the page's images into the document, so a new screen has them even when the connection is lost. */
 export async function loadIcons() {
-  const file = await (await fetch("/assets/icons.svg")).text();
+  const answer = await fetch("/assets/icons.svg");
+  if (!answer.ok) throw new Error(`icons: ${answer.status}`);
+  const file = await answer.text();
   const pictures = new DOMParser().parseFromString(file, "image/svg+xml").documentElement;
   pictures.querySelectorAll("symbol").forEach((one) => { one.id = `icon-${one.id}`; });
   pictures.setAttribute("class", "unseen");
@@ -41,6 +45,9 @@ export function text(element, value) {
   if (element.textContent !== value) element.textContent = value;
 }
 export const fill = (element, ...children) => element.replaceChildren(...children.flat().filter(Boolean));
+
+/** Builds a folded text that only a technician needs; null if there is none. */
+export const folded = (words) => (words ? h("details", { class: "technical" }, h("summary", {}, t("technical")), h("p", {}, words)) : null);
 
 export function button(name, word, onclick, props = {}) {
   const act = (event) => event.currentTarget.getAttribute("aria-disabled") !== "true" && onclick(event);

@@ -5,7 +5,7 @@ import { button, dialog, fill, h, icon, text } from "./dom.js";
 import { movesMoney, payable } from "./draft.js";
 import { minor, typed, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
-import { iconOf, whyOf, wordOf } from "./sale.js";
+import { iconOf, paysOut, signed, whyOf, wordOf } from "./sale.js";
 import { isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
@@ -123,12 +123,19 @@ export function historyScreen(page, argument) {
     text(said, all.length ? t("sales.count", { count: all.length }) : t("sales.none"));
     more.hidden = source.done();
     const today = new Date().toDateString();
-    fill(list, all.map((sale) => h("li", {}, h("button", {
-      class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, onclick: () => showOne(sale.reference),
+    rows(all, (sale) => h("li", {}, h("button", {
+      class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)), onclick: () => showOne(sale.reference),
     }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
-    h("strong", { class: "sum" }, movesMoney(sale.kind) && money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency))))));
+    h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency))))));
+  }
+  /** Draws what is new: thousands of rows take seconds on a slow board. */
+  let drawn = [];
+  function rows(all, row) {
+    const isOlder = drawn.length && all.length >= drawn.length && drawn.every((sale, n) => sale === all[n]);
+    if (isOlder) list.append(...all.slice(drawn.length).map(row)); else fill(list, all.map(row));
+    drawn = all;
   }
   if (argument?.reference) showOne(argument.reference); else look(true);
 
@@ -200,12 +207,12 @@ function detail(page, sale, back, reload) {
   return [
     h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back", "aria-label": t("detail.back") }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
     h("div", { class: "one" },
-      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, amount(sale.approvedAmount ?? payable(sale, exponent)))),
+      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)) }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, amount(sale.approvedAmount ?? payable(sale, exponent))))),
       h("div", { class: "answers", role: "group", "aria-label": t("detail.actions") }, acts, button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }), open),
       h("dl", {}, facts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, t(`fact.${name}`)), h("dd", {}, value)))),
       sale.later?.length ? [h("h2", {}, t("detail.later")), h("ul", { class: "list" }, sale.later.map((one) => h("li", {}, h(one.reference ? "button" : "div", {
-        type: one.reference ? "button" : null, class: "entry", onclick: one.reference ? () => page.go("sales", one) : null,
-      }, h("span", { class: "badge" }, icon(iconOf(one)), h("span", {}, wordOf(one))), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, money(one.amount, one.currency))))))] : null),
+        type: one.reference ? "button" : null, class: "entry", "data-out": String(paysOut(one.kind)), onclick: one.reference ? () => page.go("sales", one) : null,
+      }, h("span", { class: "badge" }, icon(iconOf(one)), h("span", {}, wordOf(one))), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, movesMoney(one.kind) && signed(one.kind, money(one.amount, one.currency)))))))] : null),
   ];
 }
 const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card", "pre-authorisation-by-registration": "clock", "forget-card": "cancelled" };

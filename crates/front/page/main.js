@@ -7,7 +7,7 @@ import { dayScreen } from "./day.js";
 import { EMPTY, movesMoney, payable } from "./draft.js";
 import { historyScreen } from "./history.js";
 import { payScreen } from "./pay.js";
-import { saleScreen, whoseWords, wordOf } from "./sale.js";
+import { barOf, noticeOf, saleScreen } from "./sale.js";
 import { askSupervisor, signInScreen } from "./signin.js";
 import * as sound from "./sound.js";
 import { begin, isUnderWay, reduce, screenOf } from "./state.js";
@@ -197,11 +197,17 @@ function linked(up, agent = false) {
 }
 
 let beats = 0;
+/** The answer to the last health request while no operator is signed in; no stream is open then. */
+let unsigned = "connecting";
 async function beat() {
-  if (signedOut || asleep) return;
+  if (asleep) return;
   const found = await health();
   beats += 1;
   if (found === "unsure") return;
+  if (signedOut) {
+    unsigned = found === "up" ? "signed-out" : found;
+    return strip();
+  }
   if (found !== "up") {
     linked(false, found === "agent-down");
     // A cut connection gives no error: the stream is opened again.
@@ -336,8 +342,8 @@ function strip() {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
   });
   const { status } = state;
-  let word = state.link === "up" ? "ready" : state.link;
-  if (state.link === "up" && status) {
+  let word = signedOut ? unsigned : state.link === "up" ? "ready" : state.link;
+  if (!signedOut && state.link === "up" && status) {
     if (status.reader?.cardLeft) word = "card-left";
     else if (isUnderWay(state.job) || status.busy) word = "busy";
     else if (!status.ready) word = "not-ready";
@@ -353,13 +359,10 @@ function bars() {
   const list = [];
   if (!signedOut) {
     if (state.link === "lost" || state.link === "agent-down") list.push(["alarm", t(`link.${state.link}`), null]);
-    if (view !== "pay" && job) {
-      const word = isUnderWay(job) ? t("running.bar", { amount: saleAmount(job) }) + whoseWords(state, job.sale, " · ") : t("notice", noticeOf(job.sale ?? {}));
-      list.push(["note", word, [t("running.show"), context.showOutcome]]);
-    }
+    if (view !== "pay" && job) list.push(["note", barOf(state, job, settings), [t("running.show"), context.showOutcome]]);
     // Notices about the shop's money are not shown in training mode.
     const notice = !trains() && state.notices[0];
-    if (notice) list.push(["note", t("notice", noticeOf(notice)), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
+    if (notice) list.push(["note", noticeOf(state, notice, settings), [t("notice.read"), () => dispatch({ type: "notice-read" })]]);
     if (newer) list.push(["note", t("newer"), null]);
     if (state.open.length && !trains() && view === "pay" && !job && !list.length) {
       list.push(["warn", t("open.bar", { count: state.open.length }), [t("running.show"), () => context.go("terminal")]]);
@@ -373,9 +376,6 @@ function bars() {
   fill(at("bars"), list.map(([kind, words, act]) => h("div", { class: `bar ${kind}` },
     icon(kind === "alarm" ? "not-sent" : kind === "warn" ? "question" : "journal"), h("p", {}, words), act && button(null, act[0], act[1]))));
 }
-const saleAmount = (job) => (movesMoney(job.sale?.kind ?? job.request?.kind) ? money(payable(job.sale ?? job.request, settings.exponent), job.sale?.currency ?? settings.currency) : t(`kind.${job.sale?.kind ?? job.request.kind}`));
-const noticeOf = (sale) => ({ amount: money(payable(sale, settings.exponent), sale.currency ?? settings.currency), time: clock(sale.startedAt), word: wordOf(sale) + whoseWords(state, sale, " · ") });
-
 /** Updates everything that needs no event: countdowns, the lock, an outcome that is shown for long. */
 function tick() {
   const now = Date.now();
@@ -431,10 +431,10 @@ async function boot() {
   api.train(trains());
   const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
   const [, , , who] = await Promise.all([
-    load(guess), readSettingsAtStart(), loadIcons(),
+    untilLoaded(() => load(guess)), readSettingsAtStart(), untilLoaded(loadIcons),
     api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
-  if (!settings.languages.includes(guess)) await load(settings.languages[0]);
+  if (!settings.languages.includes(guess)) await untilLoaded(() => load(settings.languages[0]));
   if (who === "nobody") signedOut = true;
   else if (who?.operator) session = who;
   shell();
@@ -444,6 +444,12 @@ async function boot() {
   listen();
   beatForEver();
   setInterval(tick, 200);
+}
+/** Loads a part of the page again until it has come: a page that lost one would never open. */
+async function untilLoaded(part) {
+  for (;;) {
+    try { return await part(); } catch { await sleep(1000); }
+  }
 }
 async function readSettingsAtStart() {
   for (let tries = 0; ; tries += 1) {

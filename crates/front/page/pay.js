@@ -3,6 +3,7 @@
 import { button, dialog, h, icon, text } from "./dom.js";
 import { EMPTY, payable, requestOf, STORED } from "./draft.js";
 import { minor, shift, unshift, wire } from "./money.js";
+import { deviceWords, paysOut, problemWords, signed } from "./sale.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
@@ -20,6 +21,9 @@ export function payScreen(page) {
   const change = (more) => page.dispatch({ type: "draft", change: more });
   const unitsOf = () => minor(draft().amount, exponent) ?? 0n;
 
+  const label = h("label", { for: "amount" }, t("pay.amount"));
+  // It takes the label's place, so that the keypad stays where it is.
+  const trouble = h("p", { class: "trouble", role: "status", hidden: true });
   const figure = h("output", { class: "figure", id: "amount" });
   const charge = button(null, "", start, { class: "charge", id: "charge" });
   const kindButton = button("more", "", chooseKind, { class: "quiet", id: "kind" });
@@ -30,7 +34,7 @@ export function payScreen(page) {
     h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
     h("div", { class: "order" },
       h("div", { class: "row" }, kindButton, referenceButton),
-      h("div", { class: "display" }, h("label", { for: "amount" }, t("pay.amount")), figure),
+      h("div", { class: "display" }, label, trouble, figure),
       tipRow, charge),
     keys);
 
@@ -52,10 +56,11 @@ export function payScreen(page) {
   function draw(spoken) {
     const { kind, reference, registration } = draft();
     const units = unitsOf();
-    text(figure, money(wire(units, exponent), currency));
+    text(figure, signed(kind, money(wire(units, exponent), currency)));
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(payable(requestOf(draft(), exponent), exponent), currency) }) : t("pay.enter-amount"));
     charge.dataset.empty = String(units === 0n);
+    charge.dataset.out = String(paysOut(kind));
     const stored = STORED.includes(kind) && `·· ${registration.slice(-4)}`;
     text(kindButton.querySelector("span"), stored || t(`kind.${kind}`));
     if (stored) kindButton.setAttribute("aria-label", `${t(`kind.${kind}`)} ${stored}`); else kindButton.removeAttribute("aria-label");
@@ -152,6 +157,11 @@ export function payScreen(page) {
     el,
     update(state) {
       charge.dataset.off = String(state.link !== "up" || state.status?.ready === false);
+      const words = state.link !== "up" || !state.status ? ""
+        : deviceWords(state.status) || (state.status.ready === false ? problemWords({ code: "not-ready" }, state.status) : "");
+      text(trouble, words);
+      trouble.hidden = !words;
+      label.setAttribute("class", words ? "unseen" : "");
     },
     leave: () => clearTimeout(saying),
     press(event) {

@@ -1,12 +1,12 @@
 // The transaction in hand: one screen for each state, each with the one action that is possible.
 
 import { get } from "./api.js";
-import { armLater, button, fill, h, icon, s, text } from "./dom.js";
+import { armLater, button, fill, folded, h, icon, s, text } from "./dom.js";
 import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
 import { wire } from "./money.js";
 import { showReceipt } from "./receipt.js";
 import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
-import { clockSeconds, first, has, money, reason, t } from "./words.js";
+import { clock, clockSeconds, first, has, money, reason, t } from "./words.js";
 
 /** Returns the name of a transaction's outcome or state. */
 export function wordOf(sale) {
@@ -36,6 +36,33 @@ export function whoseWords(state, sale, before = "") {
   return found ? before + t(found.operator ? "whose.by" : "whose", found) : "";
 }
 
+/** The kinds that pay money out to the customer. */
+const PAYS_OUT = ["refund", "reversal", "credit"];
+/** Returns an amount as the kind moves it: with a sign if it goes out of the shop. */
+export const signed = (kind, shown) => (shown && PAYS_OUT.includes(kind) ? `− ${shown}` : shown);
+export const paysOut = (kind) => PAYS_OUT.includes(kind);
+
+const kindOf = (job) => job.sale?.kind ?? job.request?.kind ?? "sale";
+/** Returns the amount of a job as other screens name it; the kind if it moves no money. */
+function amountOf(job, { exponent, currency }) {
+  const kind = kindOf(job);
+  return movesMoney(kind) ? money(payable(job.sale ?? job.request, exponent), job.sale?.currency ?? currency) : t(`kind.${kind}`);
+}
+/** Returns the sentence about a transaction that is not on the screen. */
+export const noticeOf = (state, sale, { exponent, currency }) => t("notice", {
+  amount: money(payable(sale, exponent), sale.currency ?? currency), time: clock(sale.startedAt), word: wordOf(sale) + whoseWords(state, sale, " · "),
+});
+/** Returns the sentence about the job in hand, for the other screens. A refused request has no transaction. */
+export function barOf(state, job, settings) {
+  if (isUnderWay(job)) return t("running.bar", { amount: amountOf(job, settings) }) + whoseWords(state, job.sale, " · ");
+  return job.sale ? noticeOf(state, job.sale, settings) : t("notice.request", { amount: amountOf(job, settings), word: wordFor(job.phase, job) });
+}
+/** Returns the number of tries that the reader's sentence about a wrong PIN names, in the cashier's words. */
+function pinWords(wrong) {
+  const tries = /\d+/.exec(wrong)?.[0];
+  return tries ? t(tries === "1" ? "pin.one" : "pin.tries", { tries }) : t("pin.wrong");
+}
+
 const RUNNING = ["asking", "card", "bank"];
 const STEP_ICON = { "remove-card": "remove", "pin-entry": "pin", "pin-wrong": "pin", "pin-done": "bank", "type-card": "pin", "choosing-application": "pin", authorising: "bank", throttled: "bank" };
 
@@ -56,13 +83,14 @@ function runningScreen(page, name) {
   const picture = h("div", { class: "picture" });
   const old = h("p", { class: "old" });
   const answer = h("p", { class: "answer", role: "alert" });
+  const wrong = h("p", { class: "wrong", role: "alert" });
   const ring = countdown();
   const stop = button("close", t("cancel"), () => page.dispatch({ type: "cancel" }), { class: "stop", id: "cancel" });
   const sum = h("p", { class: "sum" });
   const theirs = h("p", { class: "kind whose" });
   const stages = ["card", "bank", "done"].map((stage) => h("li", { "data-stage": stage }, t(`stage.${stage}`)));
-  const el = h("section", { class: "sale running", "data-screen": name },
-    h("div", { class: "act" }, picture, h("div", {}, who, title, hint, old)),
+  const el = h("section", { class: "sale running", "data-screen": name, "data-out": String(paysOut(kind)) },
+    h("div", { class: "act" }, picture, h("div", {}, who, title, wrong, hint, old)),
     h("aside", {},
       h("p", { class: "kind" }, t(`kind.${kind}`)), sum, theirs,
       ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
@@ -80,15 +108,17 @@ function runningScreen(page, name) {
       : step && has(`step.${step}`) ? step : "present-card";
     const person = screen === "asking" ? "terminal" : sent ? "bank" : ["authorising", "throttled", "pin-done"].includes(word) ? "bank" : "customer";
     text(who, t(`who.${person}`));
-    text(sum, movesMoney(kind) ? money(payable(now.sale ?? now.request, page.settings().exponent), now.sale?.currency ?? page.settings().currency) : "");
+    text(sum, movesMoney(kind) ? signed(kind, amountOf(now, page.settings())) : "");
     text(theirs, whoseWords(page.state(), now.sale));
     const dots = word === "pin-entry" && now.step?.text ? "•".repeat((now.step.text.match(/\*/g) ?? []).length) : "";
     const unknown = step && !has(`step.${step}`) && now.step.text && !["in-progress", "waiting-for-card"].includes(step);
     const headline = screen === "asking" ? t("asking.word") : unknown ? now.step.text
+      : word === "pin-wrong" ? pinWords(now.step.wrong ?? "")
       : word === "authorising" && sent ? t("step.authorising.sent") : t(`step.${word}`);
     text(title, dots ? `${headline} ${dots}` : headline);
     if (headline !== saidStep && saidStep !== null) page.say(headline);
     saidStep = headline;
+    text(wrong, now.fresh && now.step?.wrong !== undefined && word !== "pin-wrong" ? pinWords(now.step.wrong) : "");
     text(hint, hintOf(now, screen, word));
     text(old, now.fresh || screen === "asking" || link === "connecting" ? "" : t("old", { time: clockSeconds(new Date(now.seenAt ?? now.begunAt)) }));
     const wantedIcon = screen === "asking" ? "clock" : STEP_ICON[word] ?? "card";
@@ -102,14 +132,16 @@ function runningScreen(page, name) {
       if (n === reached) stage.setAttribute("aria-current", "step"); else stage.removeAttribute("aria-current");
       stage.dataset.done = String(n < reached);
     });
-    stop.hidden = !mayCancel(now) && now.cancel !== "asked";
+    // Without a connection, no cancel would arrive.
+    stop.hidden = (!mayCancel(now) && now.cancel !== "asked") || link === "lost" || link === "agent-down";
     text(stop.querySelector("span"), now.cancel === "asked" ? t("cancel.asked") : t("cancel"));
     text(answer, cancelWords(now));
     el.dataset.stale = String(!now.fresh && screen !== "asking");
   }
   function hintOf(now, screen, word) {
     if (screen === "asking") return now.posting || now.posts <= 1 && !now.restored ? t("asking.text") : t("asking.checking");
-    if (!now.fresh && page.state().link !== "up") return t("hint.lost");
+    const { link } = page.state();
+    if (!now.fresh && link !== "up") return t(link === "agent-down" ? "hint.agent-down" : "hint.lost");
     const wait = waitOf(now);
     if (wait?.until && performance.now() > wait.until + 500) return t("hint.long");
     // Until the transaction's own card is read, the card in the slot is that of the previous payment.
@@ -126,7 +158,7 @@ function runningScreen(page, name) {
       text(hint, hintOf(current, screenOf(current), el.dataset.step));
     },
     press(event) {
-      if (event.key !== "Escape" || event.repeat || stop.getAttribute("aria-disabled") === "true") return false;
+      if (event.key !== "Escape" || event.repeat || stop.hidden || stop.getAttribute("aria-disabled") === "true") return false;
       page.dispatch({ type: "cancel" });
       return true;
     },
@@ -191,10 +223,15 @@ function endScreen(page, name, job) {
   const lines = h("div", { class: "lines" });
   const answers = h("div", { class: "answers" });
   const old = h("p", { class: "old", role: "status" });
+  const todo = h("p", { class: "todo", role: "status" });
+  const detail = h("div", {});
   const ring = countdown();
-  const el = h("section", { class: "sale end", "data-screen": name },
-    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(LOOK[name] ?? name), ring.el),
-      h("div", {}, title, sum, lines, old)),
+  const kind = kindOf(job);
+  // A supervisor's word is a step on the way, and no refusal.
+  const look = name === "refused" && job.problem?.code === "supervisor-needed" ? "person" : LOOK[name] ?? name;
+  const el = h("section", { class: "sale end", "data-screen": name, "data-look": look, "data-out": String(paysOut(kind)) },
+    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(look), ring.el),
+      h("div", {}, title, sum, todo, lines, detail, old)),
     answers);
   const leave = () => page.dispatch({ type: "leave" });
   const prepare = (draft) => page.dispatch({ type: "prepare", draft });
@@ -243,7 +280,10 @@ function endScreen(page, name, job) {
       if (now.judged) made.forEach((one) => one.setAttribute("aria-disabled", "true")); else armLater(made, name === "signature" || name === "confirm" ? 700 : 450);
       fill(answers, made);
     }
-    text(sum, !movesMoney(sale?.kind ?? now.request?.kind) ? "" : amount(name === "partial" ? sale.approvedAmount : payable(sale ?? now.request, exponent)));
+    text(sum, sumFor(name, now, exponent, currency));
+    text(todo, todoFor(name, state));
+    const technical = name === "refused" && now.problem?.code !== "supervisor-needed" ? now.problem?.detail ?? "" : "";
+    if (detail.dataset.said !== technical) { detail.dataset.said = technical; fill(detail, folded(technical)); }
     const said = linesFor(name, now, amount, exponent, state);
     if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
     const stale = !now.fresh && !!sale && state.link !== "connecting";
@@ -251,7 +291,9 @@ function endScreen(page, name, job) {
     text(old, stale ? t("old", { time: clockSeconds(new Date(now.seenAt ?? Date.now())) }) : "");
   }
   return {
-    el, update, focus: title, said: [wordFor(name, job), ...linesFor(name, job, amount, exponent, page.state())].join(". "),
+    // The title has the focus, so a screen reader says it first; the rest follows.
+    el, update, focus: title,
+    said: [sumFor(name, job, exponent, currency), todoFor(name, page.state()), ...linesFor(name, job, amount, exponent, page.state())].filter(Boolean).join(". "),
     tick() {
       const { job: current } = page.state();
       if (current) ring.draw(["signature", "confirm", "unconfirmed", "finishing"].includes(name) ? waitOf(current) : null, page);
@@ -268,9 +310,34 @@ function endScreen(page, name, job) {
   };
 }
 
+/** Returns the amount of an outcome, as its kind moves it. */
+function sumFor(name, job, exponent, currency) {
+  const kind = kindOf(job);
+  if (!movesMoney(kind)) return "";
+  const amount = name === "partial" ? job.sale.approvedAmount : payable(job.sale ?? job.request, exponent);
+  return signed(kind, money(amount, job.sale?.currency ?? currency));
+}
+/** Returns what the cashier must do at the devices after a transaction: a card in the reader, a printer without paper. */
+function todoFor(name, { status, link }) {
+  if (link !== "up" || ["not-begun", "refused"].includes(name)) return "";
+  if (status?.reader?.cardLeft) return t("step.remove-card");
+  return deviceWords(status, ["printer"]);
+}
+/** Returns the remedy for the first device that cannot work; empty if all can. */
+export function deviceWords(status, groups = ["reader", "printer"]) {
+  const devices = [["reader", status?.reader], ...(status?.printers ?? []).map((one) => ["printer", one])];
+  const found = devices.find(([group, one]) => groups.includes(group) && one && !WORKS.includes(one.state));
+  if (!found) return "";
+  const [group, { state }] = found;
+  const words = first([`state.${group}.${state}`], reason(`${group}-${state}`));
+  return words && `${t(`part.${group}`)}: ${words}`;
+}
+/** The states of a device in which it does its work, or will do it in a moment. */
+const WORKS = ["ready", "opening", "restarting", "not-used-yet", "pausing", "paper-low"];
+
 function wordFor(name, job) {
   if (name === "not-begun") return t("not-begun.word");
-  if (name === "refused") return t("refused.word");
+  if (name === "refused") return t(job.problem?.code === "supervisor-needed" ? "supervisor.title" : "refused.word");
   if (name === "approved") return wordOf(job.sale);
   return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
 }
@@ -287,7 +354,10 @@ function linesFor(name, job, amount, exponent, state) {
     case "finishing": lines.push(t("finishing.now"), t("finishing.text"), whyOf(sale)); break;
     case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), whyOf(sale) || sale.needsPerson); break;
     case "not-begun": lines.push(t("not-begun.text")); break;
-    case "refused": lines.push(problemWords(job.problem, state.status), t("refused.text")); break;
+    case "refused":
+      if (job.problem?.code !== "supervisor-needed") lines.push(problemWords(job.problem, state.status));
+      lines.push(t("refused.text"));
+      break;
     case "declined": case "cancelled": case "not-sent": case "reversed": lines.push(nothing(), whyOf(sale)); break;
     default: break;
   }
@@ -301,12 +371,12 @@ function linesFor(name, job, amount, exponent, state) {
   return lines.filter(Boolean);
 }
 
-/** Returns a refusal in the cashier's language; the agent's own sentence when it contains more. */
+/**
+ * Returns a refusal in the cashier's language. The agent's own sentence is for the technician; only for a refusal that
+ * this page does not know it is said here.
+ */
 export function problemWords(problem, status) {
   const why = problem?.code === "not-ready" && status?.attention?.map((one) => reason(one.code)).find(Boolean);
   if (why) return why;
-  const known = has(`problem.${problem?.code}`);
-  const words = known ? t(`problem.${problem.code}`) : t("problem.other");
-  const tells = ["not-possible", "amount", "not-ready", "parameter"].includes(problem?.code) || !known;
-  return tells && problem?.detail ? `${words} (${problem.detail})` : words;
+  return first([`problem.${problem?.code}`], problem?.detail ? `${t("problem.other")} (${problem.detail})` : t("problem.other"));
 }

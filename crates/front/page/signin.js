@@ -63,8 +63,13 @@ function pinPad(word, send, said) {
   }, name === "erase" ? icon("erase") : name === "clear" ? icon("close") : name));
   const el = h("div", { class: "pin" }, dots, spoken, h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, keys), go);
 
+  function tell(words, look = "wrong") {
+    said.setAttribute("class", look);
+    text(said, words);
+  }
   function type(name) {
     if (busy || timer) return;
+    tell("", "hint");
     digits = name === "erase" ? digits.slice(0, -1) : name === "clear" ? "" : (digits + name).slice(0, 12);
     draw();
   }
@@ -81,7 +86,7 @@ function pinPad(word, send, said) {
     draw();
     try { await send(sent); } catch (error) {
       if (error.status === 429 && error.code !== "pin-under-way") wait(error.retryAfterS ?? 30);
-      else text(said, error.status === 401 ? t("sign.wrong") : failure(error));
+      else tell(error.status === 401 ? t("sign.wrong") : failure(error));
     }
     busy = false;
   }
@@ -89,9 +94,9 @@ function pinPad(word, send, said) {
     const until = Date.now() + seconds * 1000;
     const tick = () => {
       const left = Math.ceil((until - Date.now()) / 1000);
-      if (left > 0) return text(said, t("sign.wait", { s: left }));
+      if (left > 0) return tell(t("sign.wait", { s: left }));
       leave();
-      text(said, t("sign.wait-done"));
+      tell(t("sign.wait-done"), "hint");
     };
     timer = setInterval(tick, 1000);
     tick();

@@ -344,7 +344,10 @@ function withStep(state, data, { now, tick = now }) {
   const { job } = state;
   if (job.phase !== "known" || !isUnderWay(job)) return state;
   const wait = WAITS.includes(data.step) ? tick : job.step?.wait;
-  return withJob(state, { step: { word: data.step, text: data.text ?? "", at: tick, wait } });
+  const text = data.text ?? "";
+  // The reader asks for the PIN again milliseconds later, so what was wrong stays until the next PIN is entered.
+  const wrong = data.step === "pin-wrong" ? text : data.step === "pin-entry" ? job.step?.wrong : undefined;
+  return withJob(state, { step: { word: data.step, text, at: tick, wait, ...(wrong !== undefined && { wrong }) } });
 }
 
 function other(state, data, when) {

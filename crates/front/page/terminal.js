@@ -1,7 +1,7 @@
 // The state of the terminal: each part with a sign, a word and a remedy; unconfirmed transactions; pairing; the
 // language.
 
-import { fill, h, icon, text } from "./dom.js";
+import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
 import { pairingPart } from "./pairing.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
@@ -64,6 +64,7 @@ function part(picture, word, view, group, name = "") {
   const waits = view.waiting ? ` ${t("state.printer.waiting", { count: view.waiting })}` : "";
   return h("li", { class: "part", "data-level": level, "data-part": group },
     icon(picture), h("div", {}, h("h2", {}, name ? `${t(word)} · ${name}` : t(word)), h("p", {}, said + waits),
-      level === "good" && group !== "reader" ? null : h("p", { class: "detail" }, view.text)),
+      // A good reader's text is its name and serial number.
+      level === "good" ? group === "reader" && h("p", { class: "detail" }, view.text) : folded(view.text)),
     h("span", { class: "sign" }, icon({ good: "approved", soon: "question", bad: "declined" }[level])));
 }
