@@ -54,6 +54,26 @@ export function button(name, word, onclick, props = {}) {
   return h("button", { ...props, onclick: act }, name && icon(name), h("span", {}, word));
 }
 
+/**
+ * Builds a keypad; `press` receives a digit, `erase` or `clear`. A key takes no focus from the pointer, so Enter on a
+ * keyboard still does what it did.
+ */
+export function keypad(names, press, attribute = "data-key") {
+  const sign = { erase: ["erase", "pay.back"], clear: ["close", "pay.clear"] };
+  return h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, names.map((name) => h("button", {
+    class: "key", [attribute]: name, "aria-label": sign[name] && t(sign[name][1]),
+    onmousedown: (event) => event.preventDefault(), onclick: () => press(name),
+  }, sign[name] ? icon(sign[name][0]) : name)));
+}
+/** The keys of an amount, and of plain digits. */
+export const AMOUNT_KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
+export const DIGIT_KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "clear", "0", "erase"];
+/** Types a key of `DIGIT_KEYS` into a field. */
+export function typeInto(field, name) {
+  field.value = name === "clear" ? "" : name === "erase" ? field.value.slice(0, -1) : field.value + name;
+  field.dispatchEvent(new Event("input"));
+}
+
 /** Blocks new buttons for a moment, so that a second tap for the previous screen does not press them. */
 export function armLater(buttons, ms = 450) {
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));

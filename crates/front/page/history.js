@@ -1,9 +1,9 @@
 // The history: a list that can be searched, and one transaction with all actions that are possible for it.
 
 import * as api from "./api.js";
-import { button, dialog, fill, h, icon, text } from "./dom.js";
+import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, fill, h, icon, keypad, text, typeInto } from "./dom.js";
 import { movesMoney, payable } from "./draft.js";
-import { minor, typed, wire } from "./money.js";
+import { minor, shift, typed, unshift, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
 import { iconOf, paysOut, signed, whyOf, wordOf } from "./sale.js";
 import { isUnderWay } from "./state.js";
@@ -88,11 +88,18 @@ export function historyScreen(page, argument) {
   const { exponent, currency } = page.settings();
   const field = h("input", { id: "search", type: "search", autocomplete: "off", "aria-describedby": "search-hint", placeholder: t("sales.search-hint") });
   const list = h("ul", { class: "list" });
+  // A kiosk has no keyboard, and most searches are digits.
+  const pad = keypad(DIGIT_KEYS, (name) => typeInto(field, name));
+  pad.hidden = true;
+  const digits = button("pin", t("sales.digits"), () => {
+    pad.hidden = !pad.hidden;
+    digits.setAttribute("aria-expanded", String(!pad.hidden));
+  }, { class: "quiet", id: "digits", "aria-expanded": "false" });
   const said = h("p", { class: "hint", role: "status" });
   const more = button(null, t("sales.more"), () => look(false), { class: "quiet", id: "more", hidden: true });
   const title = h("h1", { tabindex: "-1" }, t("sales.title"));
   fill(el, h("header", {}, title, h("div", { class: "search" }, icon("search"), h("label", { class: "unseen", for: "search" }, t("sales.search")), field,
-    h("span", { class: "unseen", id: "search-hint" }, t("sales.search-hint")))), said, list, more);
+    h("span", { class: "unseen", id: "search-hint" }, t("sales.search-hint"))), digits), pad, said, list, more);
   let source = search("", exponent);
   let sales = [];
   let turn = 0;
@@ -232,7 +239,7 @@ async function follow(page, sale, kind) {
   const stored = kind.endsWith("by-registration");
   const more = kind === "increment" || stored;
   const value = await dialog(t(`kind.${kind}`), (close) => {
-    const field = h("input", { id: "how-much", type: "text", inputmode: "decimal", autocomplete: "off", "data-first": true, "aria-describedby": "how-much-hint how-much-wrong", value: more ? "" : plain(left) });
+    const field = h("input", { id: "how-much", type: "text", inputmode: "none", autocomplete: "off", "data-first": true, "aria-describedby": "how-much-hint how-much-wrong", value: more ? "" : plain(left) });
     const wrong = h("p", { class: "wrong", id: "how-much-wrong", role: "alert" });
     const act = button(null, "", done, { class: "primary", id: "do" });
     function read() { return typed(field.value || "x", exponent); }
@@ -244,13 +251,21 @@ async function follow(page, sale, kind) {
       text(wrong, problem);
       if (problem) { field.setAttribute("aria-invalid", "true"); field.focus(); } else close({ amount: now });
     }
-    field.addEventListener("input", draw);
+    // The first digit replaces the proposed amount, as it does on a keyboard.
+    let isProposed = !more;
+    function press(name) {
+      const before = isProposed ? 0n : minor(read() ?? "0", exponent);
+      isProposed = false;
+      field.value = plain(wire(name === "erase" ? unshift(before) : shift(before, name), exponent));
+      draw();
+    }
+    field.addEventListener("input", () => { isProposed = false; draw(); });
     field.addEventListener("focus", () => field.select());
     field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
     draw();
     return [h("label", { for: "how-much" }, t("act.amount")), field, h("p", { class: "hint", id: "how-much-hint" }, more ? t(`about.${kind}`) : t("act.at-most", { amount: shownLeft })), wrong,
-      h("div", { class: "answers" }, act, button("close", t("no"), () => close(null), { class: "quiet" }))];
-  });
+      keypad(AMOUNT_KEYS, press), h("div", { class: "answers" }, act, button("close", t("no"), () => close(null), { class: "quiet" }))];
+  }, "with-keys");
   if (!value) return;
   const by = stored ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };
   page.start({ kind, ...by, amount: value.amount });

@@ -1,6 +1,6 @@
 // The keypad: amount, reference, kind and tip; one press starts.
 
-import { button, dialog, h, icon, text } from "./dom.js";
+import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, h, keypad, text, typeInto } from "./dom.js";
 import { EMPTY, payable, requestOf, STORED } from "./draft.js";
 import { minor, shift, unshift, wire } from "./money.js";
 import { deviceWords, paysOut, problemWords, signed } from "./sale.js";
@@ -9,7 +9,6 @@ import { money, t } from "./words.js";
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
 /** The outcomes that can be trained by name; the cents of the amount choose these and others. */
 const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
-const KEYS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "00", "0", "erase"];
 
 /**
  * Builds the keypad. The typed data is the state's draft: it stays when another screen is shown, and returns after a
@@ -29,7 +28,7 @@ export function payScreen(page) {
   const kindButton = button("more", "", chooseKind, { class: "quiet", id: "kind" });
   const referenceButton = button("tag", "", typeReference, { class: "quiet", id: "reference" });
   const tipRow = h("div", { class: "tips", role: "group", "aria-label": t("tip") });
-  const keys = h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, KEYS.map(key));
+  const keys = keypad(AMOUNT_KEYS, digit);
   const el = h("section", { class: "pay" },
     h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
     h("div", { class: "order" },
@@ -38,14 +37,6 @@ export function payScreen(page) {
       tipRow, charge),
     keys);
 
-  function key(name) {
-    const label = name === "erase" ? icon("erase") : name;
-    // The key takes no focus from the pointer, so Enter on a keyboard still charges.
-    return h("button", {
-      class: "key", "data-key": name, "aria-label": name === "erase" ? t("pay.back") : null,
-      onmousedown: (event) => event.preventDefault(), onclick: () => digit(name),
-    }, label);
-  }
   function digit(name) {
     const before = unitsOf();
     const units = name === "erase" ? unshift(before) : shift(before, name);
@@ -129,10 +120,11 @@ export function payScreen(page) {
       };
       field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
       return [
-        h("label", { for: `${name}-field` }, t(`pay.${name}`)), field, h("p", { class: "hint", id: "typed-hint" }, t(`pay.${name}-hint`)), wrong,
+        h("label", { class: "unseen", for: `${name}-field` }, t(`pay.${name}`)), field, h("p", { class: "hint", id: "typed-hint" }, t(`pay.${name}-hint`)), wrong,
+        keypad(DIGIT_KEYS, (key) => typeInto(field, key)),
         h("div", { class: "answers" }, button(null, t("pay.ok"), done, { class: "primary", id: "ok" }), button(null, t("no"), () => close(null), { class: "quiet" })),
       ];
-    });
+    }, "with-keys");
     return typed && typed.value;
   }
   async function typeReference() {

@@ -258,9 +258,9 @@ function endScreen(page, name, job) {
         fresh(t("not-begun.leave"), "leave", "quiet")];
       case "refused": {
         const code = now.problem?.code;
-        const more = code === "supervisor-needed" ? button("person", t("supervisor.title"), page.again, { class: "primary", id: "supervisor" })
+        const more = code === "supervisor-needed" ? button("person", t("supervisor.ask"), page.again, { class: "primary", id: "supervisor" })
           : code === "unauthorized" ? button(null, t("again"), page.again, { class: "primary", id: "start-again" }) : null;
-        return [more, button(null, t("refused.leave"), () => (now.draft ? prepare(now.draft) : leave()), { class: "primary", id: "new" })];
+        return [more, button(null, t("refused.leave"), () => (now.draft ? prepare(now.draft) : leave()), { class: more ? "quiet" : "primary", id: "new" })];
       }
       case "declined": case "cancelled": case "not-sent": case "reversed":
         if (sale.reason === "insert-and-pin" && mayTryAgain(now)) return [retry(sale, "outcome.insert", { class: "primary", id: "retry" }), button(null, t("outcome.new"), leave, { class: "quiet", id: "new" }), receipt];

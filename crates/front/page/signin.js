@@ -1,7 +1,7 @@
 // Sign-in: a list of names, a PIN pad, and the question for a supervisor's PIN.
 
 import * as api from "./api.js";
-import { button, dialog, fill, h, icon, text } from "./dom.js";
+import { button, dialog, DIGIT_KEYS, fill, h, icon, keypad, text } from "./dom.js";
 import { toApprove } from "./draft.js";
 import { failure } from "./receipt.js";
 import { language, money, t } from "./words.js";
@@ -57,11 +57,7 @@ function pinPad(word, send, said) {
   const dots = h("p", { class: "dots", "aria-hidden": "true" });
   const spoken = h("span", { class: "unseen", role: "status" });
   const go = button(null, word, enter, { class: "primary", id: "pin-enter" });
-  const keys = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "clear", "0", "erase"].map((name) => h("button", {
-    class: "key", "data-pin": name, "aria-label": name === "erase" ? t("pay.back") : name === "clear" ? t("pay.clear") : null,
-    onmousedown: (event) => event.preventDefault(), onclick: () => type(name),
-  }, name === "erase" ? icon("erase") : name === "clear" ? icon("close") : name));
-  const el = h("div", { class: "pin" }, dots, spoken, h("div", { class: "keys", role: "group", "aria-label": t("pay.keys") }, keys), go);
+  const el = h("div", { class: "pin", tabindex: "-1" }, dots, spoken, keypad(DIGIT_KEYS, type, "data-pin"), go);
 
   function tell(words, look = "wrong") {
     said.setAttribute("class", look);
@@ -126,12 +122,22 @@ export async function askSupervisor(page, { reference, request, problem }) {
   const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
   return dialog(t("supervisor.title"), (close) => {
     const said = h("p", { class: "wrong", role: "alert" });
-    const name = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true, value: found[0]?.name });
+    let chosen = found.length === 1 ? found[0].name : "";
+    const typed = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true });
+    const names = found.map((one) => h("button", { "data-operator": one.name, "aria-pressed": String(one.name === chosen), onclick: () => choose(one.name) }, one.name));
+    function choose(name) {
+      chosen = name;
+      names.forEach((one) => one.setAttribute("aria-pressed", String(one.getAttribute("data-operator") === chosen)));
+      pad.el.focus();
+    }
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
-      const made = await api.post("/v1/approvals", { operator: name.value.trim(), pin, for: command });
+      const operator = names.length ? chosen : typed.value.trim();
+      if (!operator) return text(said, t("supervisor.choose"));
+      const made = await api.post("/v1/approvals", { operator, pin, for: command });
       close(made.approval);
     }, said);
+    if (names.length) pad.el.setAttribute("data-first", "");
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
-    return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), h("label", { for: "supervisor-name" }, t("supervisor.name")), name, pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
+    return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), ...(names.length ? [h("div", { class: "tabs", id: "supervisor-name", role: "group", "aria-label": t("supervisor.name") }, names)] : [h("label", { for: "supervisor-name" }, t("supervisor.name")), typed]), pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
   }, "supervisor");
 }

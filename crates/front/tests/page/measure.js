@@ -9,6 +9,8 @@ for (const e of document.querySelectorAll("button, input, h1, h2, p, span, stron
   const r = e.getBoundingClientRect();
   if (/^(button|input)$/i.test(e.tagName) && (r.height < 43.5 || r.width < 43.5)) faults.push(`small target ${Math.round(r.width)}x${Math.round(r.height)} ${name(e)}`);
   if (r.right > innerWidth + 1 || r.left < -1) faults.push(`out of the screen ${name(e)}`);
+  const size = parseFloat(getComputedStyle(e).fontSize);
+  if (size < 11 && (e.innerText ?? "").trim()) faults.push(`small text ${size}px ${name(e)}`);
   const o = getComputedStyle(e).overflowX;
   if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
 }
