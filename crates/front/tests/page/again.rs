@@ -110,7 +110,9 @@ impl Trial {
         counter.shop.gateway.force(Outcome::Approve);
         page.press("#retry", By::Pointer).await;
         page.until_screen("sale-card").await;
-        assert_eq!(shown(page, ".sale .sum").await, format!("€{}", self.pays));
+        // Money that leaves the shop has a sign.
+        let sign = if self.kind == "credit" { "− " } else { "" };
+        assert_eq!(shown(page, ".sale .sum").await, format!("{sign}€{}", self.pays));
         let second = reference(page).await;
         assert_ne!(first, second, "a transaction of its own");
         counter.present("tap", CardEntry::Tap).await;
