@@ -43,7 +43,7 @@ fn lean(file: &Path) -> io::Result<Vec<u8>> {
         // No text of the page contains an arrow.
         Some("js") => without_blanks_beside_signs(&with_waits(without_comments(&fs::read_to_string(file)?))),
         // No text of JSON and no tag of an image is longer than one line.
-        Some("json" | "svg") => fs::read_to_string(file)?.lines().map(str::trim).collect(),
+        Some("json" | "svg" | "webmanifest") => fs::read_to_string(file)?.lines().map(str::trim).collect(),
         _ => return fs::read(file),
     };
     Ok(content.into_bytes())

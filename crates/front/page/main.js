@@ -415,12 +415,20 @@ let asleep = false;
 document.addEventListener("visibilitychange", () => {
   clearTimeout(unseen);
   asleep = false;
-  if (!document.hidden) return void beat();
+  if (!document.hidden) {
+    stayAwake();
+    return void beat();
+  }
   unseen = setTimeout(() => { asleep = true; streamUp = false; stream.abort(); linked(false); }, UNSEEN_MS);
 });
 /** Another page has changed the stored transaction: if it was closed there, it is not kept here either. */
 addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });
 at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
+
+/** Keeps the screen on: a cashier does not unlock a kiosk before each customer. */
+async function stayAwake() {
+  try { await navigator.wakeLock?.request("screen"); } catch { /* a browser may refuse it */ }
+}
 
 async function boot() {
   let saved = null;
@@ -442,6 +450,7 @@ async function boot() {
   if (state.job && !signedOut) dispatch({ type: "ask-again", reference: state.job.reference });
   if (!signedOut) readStatus();
   listen();
+  stayAwake();
   beatForEver();
   setInterval(tick, 200);
 }

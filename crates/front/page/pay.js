@@ -2,7 +2,7 @@
 
 import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, h, keypad, text, typeInto } from "./dom.js";
 import { EMPTY, payable, requestOf, STORED } from "./draft.js";
-import { minor, shift, unshift, wire } from "./money.js";
+import { minor, percent, shift, unshift, wire } from "./money.js";
 import { deviceWords, paysOut, problemWords, signed } from "./sale.js";
 import { money, t } from "./words.js";
 
@@ -24,6 +24,7 @@ export function payScreen(page) {
   // It takes the label's place, so that the keypad stays where it is.
   const trouble = h("p", { class: "trouble", role: "status", hidden: true });
   const figure = h("output", { class: "figure", id: "amount" });
+  const total = h("p", { class: "total" });
   const charge = button(null, "", start, { class: "charge", id: "charge" });
   const kindButton = button("more", "", chooseKind, { class: "quiet", id: "kind" });
   const referenceButton = button("tag", "", typeReference, { class: "quiet", id: "reference" });
@@ -33,7 +34,7 @@ export function payScreen(page) {
     h("h1", { class: "unseen", tabindex: "-1" }, t("pay.title")),
     h("div", { class: "order" },
       h("div", { class: "row" }, kindButton, referenceButton),
-      h("div", { class: "display" }, label, trouble, figure),
+      h("div", { class: "display" }, label, trouble, figure, total),
       tipRow, charge),
     keys);
 
@@ -43,6 +44,7 @@ export function payScreen(page) {
     change({ amount: wire(units, exponent) });
     if (units !== before || name === "erase") draw(true);
   }
+  const sumOf = (units) => money(wire(units, exponent), currency);
   let saying = null;
   function draw(spoken) {
     const { kind, reference, registration } = draft();
@@ -50,6 +52,8 @@ export function payScreen(page) {
     text(figure, signed(kind, money(wire(units, exponent), currency)));
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(payable(requestOf(draft(), exponent), exponent), currency) }) : t("pay.enter-amount"));
+    const { tip } = requestOf(draft(), exponent);
+    text(total, units > 0n && tip && tip !== "ask" ? t("pay.total", { tip: money(tip, currency), total: money(payable(requestOf(draft(), exponent), exponent), currency) }) : "");
     charge.dataset.empty = String(units === 0n);
     charge.dataset.out = String(paysOut(kind));
     const stored = STORED.includes(kind) && `·· ${registration.slice(-4)}`;
@@ -68,13 +72,16 @@ export function payScreen(page) {
     if (tipRow.hidden) return;
     const choices = [[null, t("tip.none")], ...(tips.presets ?? []).map((rate) => [rate, t("tip.rate", { rate })])];
     if (tips.custom) choices.push(["ask", t("tip.ask")]);
-    if (tipRow.children.length === choices.length) {
-      [...tipRow.children].forEach((one, n) => one.setAttribute("aria-pressed", String(choices[n][0] === tip)));
-      return;
+    if (tipRow.children.length !== choices.length) {
+      tipRow.replaceChildren(...choices.map(([value, word]) => h("button", { "data-tip": String(value), onclick: () => { change({ tip: value }); draw(); } },
+        h("span", {}, word), h("small", {}))));
     }
-    tipRow.replaceChildren(...choices.map(([value, word]) => h("button", {
-      "aria-pressed": String(value === tip), "data-tip": String(value), onclick: () => { change({ tip: value }); draw(); },
-    }, word)));
+    [...tipRow.children].forEach((one, n) => {
+      const [rate] = choices[n];
+      one.setAttribute("aria-pressed", String(rate === tip));
+      // The customer hears a sum, and not a rate.
+      text(one.lastChild, rate === null || rate === "ask" || !unitsOf() ? "" : sumOf(percent(unitsOf(), rate)));
+    });
   }
 
   async function chooseKind() {

@@ -46,7 +46,7 @@ use crate::session::{self, KnownSessions, SessionDigest};
 use crate::webhooks::Webhook;
 
 /// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// The limit for wrong tokens of one address. A till has the right token, and a person who types it may make mistakes.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));

@@ -166,3 +166,10 @@ test("nothing that the agent is asked has a time of the page's own, but the look
   assert.equal(own.length, 1, own.join("\n"));
   assert.match(own[0], /"\/v1\/status", \{ ms: LOOK_MS \}/);
 });
+
+test("every module of the page is asked for at once, and not one after the other", () => {
+  const index = file("index.html");
+  const modules = readdirSync(PAGE).filter((name) => name.endsWith(".js") && !["main.js", "start.js"].includes(name));
+  const asked = [...index.matchAll(/rel="modulepreload" href="\/assets\/([\w-]+\.js)"/g)].map(([, name]) => name);
+  assert.deepEqual(asked, modules.sort());
+});
