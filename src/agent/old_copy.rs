@@ -64,7 +64,7 @@ pub(super) struct OldCopy {
     /// The wall clock time of the journal's latest knowledge at the start, in milliseconds since 1970.
     known_until_unix_ms: i64,
     /// The wall clock time of the journal's first record, in milliseconds since 1970. References from more than a day
-    /// earlier belong to another journal, from before the terminal was set up anew.
+    /// earlier belong to another journal, from before the terminal was set up again.
     first_unix_ms: i64,
     /// The highest number at the start: higher ones are this board's own.
     before: SaleNumber,

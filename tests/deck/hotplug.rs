@@ -55,7 +55,7 @@ fn row(random: &mut Random) -> Row {
         0 => (Moment::After, "after 0ms: unplug 1ms".to_owned()),
         // While the agent waits for the gateway.
         1 => (Moment::Host, "after 0ms: unplug 1ms".to_owned()),
-        // Again, while the agent starts the reader anew.
+        // Again, while the agent starts the reader again.
         2 | 3 => {
             let first = 1 + random.below(3);
             let again = first + 1 + random.below(7);

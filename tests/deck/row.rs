@@ -130,7 +130,7 @@ pub(crate) fn gateway_of(number: usize) -> HostRules {
 }
 
 /// Plays the rows in this number of shops at the same time, at least one per gateway. Names a failed row with its
-/// difference, and plays the other rows. Returns how often a reader was started anew.
+/// difference, and plays the other rows. Returns how often a reader was started again.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
@@ -260,10 +260,10 @@ impl Terminal {
                 }
                 _ => return Err(format!("{}: not every receipt is printed", view.text)),
             }
-            // The news of a reader that is started anew after the end arrives a moment later: the reader counts as
+            // The news of a reader that is started again after the end arrives a moment later: the reader counts as
             // ready until then.
-            let anew = row.at == Moment::After && ["reboot", "unplug"].iter().any(|fault| row.script.contains(fault));
-            until_ready(counter, ears, starts + usize::from(anew)).await;
+            let again = row.at == Moment::After && ["reboot", "unplug"].iter().any(|fault| row.script.contains(fault));
+            until_ready(counter, ears, starts + usize::from(again)).await;
             Ok(view)
         };
         let view = tokio::select! {

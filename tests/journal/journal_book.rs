@@ -302,7 +302,7 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     let open: Vec<_> = opened.unsettled.iter().map(|sale| sale.order().reference.as_str()).collect();
     let aside: Vec<_> = opened.set_aside.iter().map(|aside| (aside.number.get(), aside.reference.as_str())).collect();
     assert_eq!((open, aside), (vec!["ours"], vec![(1, "later")]));
-    // Any query finds it, and it cannot begin anew.
+    // Any query finds it, and it cannot begin again.
     assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
     let (mut again, step) = Transaction::begin(order);

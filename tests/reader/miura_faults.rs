@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(240);
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mood {
     Healthy,
-    /// Silent until the port is opened anew.
+    /// Silent until the port is opened again.
     Dead,
     /// Has restarted without a message: it refuses the interrupted command with this status, until RESET.
     Forgetful(&'static str),

@@ -138,7 +138,7 @@ fn a_mixed_chain_is_broken_and_the_newer_message_lives() {
 
 #[test]
 fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
-    // LEN says 254, ten bytes come, then the reader starts anew and sends a whole packet.
+    // LEN says 254, ten bytes come, then the reader starts again and sends a whole packet.
     let stream = hex::decode("0100FE E4820123500D56495341 010002900093".replace(' ', "")).unwrap();
     let mut out = Vec::new();
     let mut decoder = Decoder::default();

@@ -1,5 +1,8 @@
 //! Keeps the English plain, as far as a program can. It finds unusual words, and sentences that are too long to read
-//! once. It reads comments, the manual and the other documents, and the words that people see.
+//! once. It reads:
+//! - the comments of programs, scripts and settings, and the heads of planted mistakes;
+//! - the manual and the other documents;
+//! - the words that people see, and the texts in the code of programs.
 //!
 //! A sentence ends at a full stop, a question mark, an exclamation mark, a colon or a semicolon. Code in backticks is
 //! one word. In tables it checks words but no lengths; it does not read drawings and examples.
@@ -22,13 +25,30 @@ const NOT_PLAIN: &[(&str, &str)] = &[
     ("thing that", "name it"),
     ("of theirs", "\"their …\""),
     ("of its own making", "\"its own\""),
+    ("anew", "\"again\""),
+    ("is to be had", "name who offers it"),
+    ("none but", "\"only\""),
 ];
 /// The greatest number of words in a sentence.
 const LONGEST: usize = 25;
 /// Folders whose comments are read.
 const COMMENTED: &[&str] = &["src", "crates", "tests", "benches", "fuzz"];
 /// Documents and folders of documents.
-const PAPERS: &[&str] = &["docs/src", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md"];
+const PAPERS: &[&str] = &[
+    "docs/src",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "tests",
+    "packages",
+    "board",
+    "crates/front/page/README.md",
+];
+/// Scripts and settings, with comments that begin with `#`, and folders of them.
+const SCRIPTS: &[&str] = &[".ci", ".github", "Cargo.toml", "packages", "board", "systemd", "tests", "crates"];
+/// The fewest words of a text in the code that is a sentence for people.
+const SHORTEST_TEXT: usize = 3;
 /// Files with the words that people see.
 const SEEN: &[&str] = &["crates/words/src/en.ftl", "crates/front/page/words/en.json"];
 
@@ -43,7 +63,23 @@ fn every_sentence_is_plain_and_short() {
             sentences += judge(&text, &format!("{}:{line}", file.display()), true, &mut faults);
         }
     }
+    for file in ["src", "crates"].iter().flat_map(|place| files(Path::new(place))).filter(|file| is_program(file)) {
+        for (line, text) in texts(&read(&file)) {
+            let place = format!("{}:{line}", file.display());
+            // A text of several lines is a table or an example: each line is judged, and its length is not.
+            let is_prose = !text.contains('\n') && !text.starts_with("SELECT ");
+            sentences += text.lines().map(|line| judge(line, &place, is_prose, &mut faults)).sum::<usize>();
+        }
+    }
+    for file in SCRIPTS.iter().flat_map(|place| files(Path::new(place))).filter(|file| is_script(file)) {
+        for (line, text) in hash_comments(&read(&file)) {
+            sentences += judge(&text, &format!("{}:{line}", file.display()), true, &mut faults);
+        }
+    }
     for paper in PAPERS.iter().flat_map(|place| files(Path::new(place))) {
+        if paper.extension().is_none_or(|ending| ending != "md") {
+            continue;
+        }
         for (line, text, is_prose) in paragraphs(&read(&paper)) {
             sentences += judge(&text, &format!("{}:{line}", paper.display()), is_prose, &mut faults);
         }
@@ -74,6 +110,13 @@ fn a_planted_sentence_is_found() {
     assert!(faults_of(&code).is_empty());
     let blocks = comment_blocks("/// One\n/// two.\nlet a = 1; // three\n// four\n");
     assert_eq!(blocks, [(1, "One two. ".to_owned()), (4, "four ".to_owned())]);
+    let code = "// \"no text of a program\"\nlet a = \"nobody \\\"may\\\" \\\n try\"; let b = '\"';\nx.expect(\"it was read before\");\nlet c = \
+                r#\"one \"two\" three\"#;\n#[cfg(test)]\nmod tests {}\"a b c d\"";
+    let read: Vec<_> = texts(code).into_iter().map(|(line, text)| (line, text.replace('\n', ""))).collect();
+    assert_eq!(read, [(2, "nobody \\\"may\\\" try".to_owned()), (5, "one \"two\" three\"#".to_owned())]);
+    let patch = hash_comments("What: one\nCost: two\n\n--- a/x\n+++ b/x\n+ # three\n");
+    assert_eq!(patch, [(1, "What: one Cost: two ".to_owned())]);
+    assert_eq!(hash_comments("#!/bin/sh\n# one\n# two\nthree\n"), [(2, "one two ".to_owned())]);
     let read = paragraphs("# Head\n\nOne\ntwo.\n\n```sh\nnobody\n```\n| a | nobody |\n- three\n- four\n");
     let read: Vec<_> = read.iter().map(|(line, text, is_prose)| (*line, text.trim(), *is_prose)).collect();
     assert_eq!(
@@ -95,7 +138,8 @@ fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> u
     let lower = format!(" {} ", text.to_lowercase());
     for (word, instead) in NOT_PLAIN {
         let is_there = lower.match_indices(word).any(|(at, _)| {
-            let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+            // The name of a message is a word with hyphens.
+            let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '-');
             ends(lower[..at].chars().next_back()) && ends(lower[at + word.len()..].chars().next())
         });
         if is_there {
@@ -154,6 +198,89 @@ fn comment_blocks(source: &str) -> Vec<(usize, String)> {
         goes_on = true;
     }
     blocks
+}
+
+/// Returns whether a file is a part of a program, and no test.
+fn is_program(file: &Path) -> bool {
+    let is_test = file.iter().any(|part| part == "tests" || part == "benches" || part == "tests.rs");
+    !is_test && file.extension().is_some_and(|ending| ending == "rs")
+}
+
+fn is_script(file: &Path) -> bool {
+    match file.extension().and_then(|ending| ending.to_str()) {
+        None => read(file).starts_with("#!"),
+        Some(ending) => {
+            ["bash", "sh", "toml", "yml", "service", "socket", "conf", "rules", "py", "patch"].contains(&ending)
+        }
+    }
+}
+
+/// Returns the comments after `#`, and the head of a patch, as [`comment_blocks`] does.
+fn hash_comments(source: &str) -> Vec<(usize, String)> {
+    let head = source.split("\n--- a/").next().filter(|head| head.len() < source.len()).unwrap_or_default();
+    let lines: Vec<String> = source
+        .lines()
+        .enumerate()
+        .map(|(at, line)| match line.trim_start().strip_prefix("# ") {
+            // Columns are a table.
+            Some(text) if text.trim().contains("  ") => format!("// | {text}"),
+            Some(text) => format!("// {text}"),
+            None if at < head.lines().count() && ["What: ", "Cost: "].iter().any(|key| line.starts_with(key)) => {
+                format!("// {line}")
+            }
+            None => String::new(),
+        })
+        .collect();
+    comment_blocks(&lines.join("\n"))
+}
+
+/// Returns the texts in a program's code, each with its first line. Leaves out what is only for developers: the reason
+/// of an `expect` or of a lint, tests, and texts of fewer than [`SHORTEST_TEXT`] words.
+fn texts(source: &str) -> Vec<(usize, String)> {
+    let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let mut found = Vec::new();
+    let (mut rest, mut line) = (source, 1);
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let (before, from) = rest.split_at(at);
+        line += before.matches('\n').count();
+        let length = if from.starts_with("//") {
+            from.find('\n').unwrap_or(from.len())
+        } else if from.starts_with('"') {
+            let raw = before.ends_with("r#");
+            let length = if raw { from.find("\"#").map_or(from.len(), |end| end + 2) } else { length_of_text(from) };
+            let text = joined_lines(&from[1..length]).replace("\\n", "\n");
+            let is_for_developers = ["expect(", "reason = "].iter().any(|call| before.trim_end().ends_with(call));
+            if !is_for_developers && text.split_whitespace().count() >= SHORTEST_TEXT {
+                found.push((line, text.trim_end_matches('"').to_owned()));
+            }
+            length
+        } else if from.starts_with("'\"'") || from.starts_with("'\\\"'") {
+            from[1..].find("'").map_or(1, |end| end + 2)
+        } else {
+            1
+        };
+        line += from[..length].matches('\n').count();
+        rest = &from[length..];
+    }
+    found
+}
+
+/// Removes each line break that a backslash hides from the program, with the blanks after it.
+fn joined_lines(text: &str) -> String {
+    let mut pieces = text.split("\\\n");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |joined, piece| joined + piece.trim_start())
+}
+
+/// Returns the bytes of a text in quotes, with both of them.
+fn length_of_text(from: &str) -> usize {
+    let mut is_escaped = false;
+    let end = from.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(from.len(), |(at, _)| at + 1)
 }
 
 /// Returns paragraphs, list items, headings and cells of a document, each with its first line, and whether it is prose.

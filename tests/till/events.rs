@@ -87,7 +87,7 @@ fn step(till: &str, reference: &str) -> Progress {
     }
 }
 
-/// Checks that a reset contains no data of any till, and that the text asks the till to query everything anew.
+/// Checks that a reset contains no data of any till, and that the text asks the till to query everything again.
 fn assert_reset((word, data): Event) {
     assert_eq!(word, "reset");
     let text = data["text"].clone();
@@ -241,7 +241,7 @@ async fn a_comment_comes_each_second_and_moves_the_id_on() {
     }
     let mut back = Listener::at_port(&shop, 1, &till.last).await;
     shop.progress.send(step("till-1", "own"));
-    assert_eq!(back.event().await.1["reference"], "own", "there is nothing to be asked anew");
+    assert_eq!(back.event().await.1["reference"], "own", "there is nothing to be asked again");
 }
 
 #[tokio::test]

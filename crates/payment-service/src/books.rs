@@ -2,7 +2,7 @@
 //!
 //! An entry is written in one database transaction before the answer is sent. The books hold no card number: of a card
 //! they keep the first six and the last four digits. They do not keep which keys and cryptograms were used, because a
-//! simulated reader starts anew as well.
+//! simulated reader starts again as well.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The gateway's certificates, made anew at every start: its own certification authority (CA) and one server
+//! The gateway's certificates, made again at every start: its own certification authority (CA) and one server
 //! certificate, which is right or wrong in one chosen way.
 
 use std::io;

@@ -231,7 +231,7 @@ impl Browser {
         );
         self.until(&there).await;
         match by {
-            // An element that was drawn anew between the search and the click was not clicked.
+            // An element that was drawn again between the search and the click was not clicked.
             By::Pointer => loop {
                 match self.client.find(Locator::Css(selector)).await.unwrap().click().await {
                     Err(error) if error.is_stale_element_reference() => self.until(&there).await,

@@ -163,7 +163,7 @@ impl PrinterControl {
             tracing::warn!(sale = number.get(), %error, "the stored receipt cannot be read; it is composed again");
             None
         });
-        // A page stored by a later program in another form is composed anew too.
+        // A page stored by a later program in another form is composed again too.
         let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
         let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.letterhead, copy));
         (receipt, page)

@@ -277,7 +277,7 @@ mod tests {
         }
         // The board was five days ahead when the copy was made, and later its clock stopped for two days.
         assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
-        // A terminal that was set up anew: its predecessor's transactions days earlier are not its own.
+        // A terminal that was set up again: its predecessor's transactions days earlier are not its own.
         let set_up = now - 2 * HOUR;
         assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));
         assert!(holds(now - HOUR, set_up, 0, now - HOUR));

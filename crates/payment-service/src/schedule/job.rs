@@ -5,7 +5,7 @@
 //! - If only one of the two day fields is sent, the other names no day. If neither is sent, the day of the month is 1.
 //! - Nothing is paid for the time before the request.
 //! - A duration begins with `job.startDate`, or with the request, and ends the schedule. If `job.noticeCallable` is
-//!   DURATION_END, it begins anew until notice is given.
+//!   DURATION_END, it begins again until notice is given.
 //! - Notice ends a schedule after the notice period (ANYTIME, also the default), or with the first duration that ends
 //!   no sooner than that (DURATION_END).
 

@@ -60,7 +60,7 @@ pub use script::{Script, ScriptEvent};
 pub struct Options {
     /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
-    /// A symbolic link to the pty, made anew each time the cable is plugged in, so that its path stays the same.
+    /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
     pub link: Option<PathBuf>,
     /// Serial number (9F1E), 8 ASCII characters.
     pub serial: String,

@@ -110,7 +110,7 @@ impl Terminal {
         panic!("{pieces:?} at {size:?}:\n{}", self.emulator.screen().contents());
     }
 
-    /// Returns the words of the screen, drawn anew at this size.
+    /// Returns the words of the screen, drawn again at this size.
     fn words_at(&mut self, (width, height): (u16, u16)) -> BTreeSet<String> {
         self.emulator.process(b"\x1b[2J");
         self.resize(width, height);

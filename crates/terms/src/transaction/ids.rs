@@ -210,8 +210,8 @@ pub struct OperatorName(String);
 /// The error for a text that is not an operator's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "an operator's name is 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes, begins and ends with a letter \
-     or a digit, and has at most 8 digits"
+    "an operator's name is 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes; it begins and ends with a \
+     letter or a digit, and has at most 8 digits"
 )]
 pub struct OperatorNameError;
 

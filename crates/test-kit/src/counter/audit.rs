@@ -48,7 +48,7 @@ impl Kept {
 }
 
 impl Counter {
-    /// Returns the journal's transactions, oldest first. The file is opened anew, read-only.
+    /// Returns the journal's transactions, oldest first. The file is opened again, read-only.
     pub fn kept(&self) -> Vec<Kept> {
         let path = self.shop.folder().join("journal.db");
         if !path.exists() {

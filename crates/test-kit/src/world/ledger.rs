@@ -47,7 +47,7 @@ pub struct Entry {
 pub enum Practice {
     /// A reservation is raised.
     Increment,
-    /// A reservation is made anew.
+    /// A reservation is made again.
     Anew,
 }
 

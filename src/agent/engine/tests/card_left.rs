@@ -112,7 +112,7 @@ async fn a_card_that_nobody_takes_out_ends_the_wait_by_name() {
         (Some(OutcomeWord::Cancelled), Some(Reason::CardLeftIn.as_str()))
     );
     assert_eq!(terminal.at_reader(), Some(1));
-    // The next sale waits anew, and gets the reader.
+    // The next sale waits again, and gets the reader.
     terminal.sells("till-2", "R3").await.unwrap();
     terminal.agent.engine.reader_says(ReaderEvent::Idle);
     assert_eq!(terminal.at_reader(), Some(3));
