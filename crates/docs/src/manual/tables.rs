@@ -53,9 +53,9 @@ pub(super) fn problems() -> String {
 /// Returns the table of the reasons with their sentences.
 pub(super) fn reasons() -> String {
     let words = Words::new(Language::default());
-    let mut table = "| reason | the cashier reads | the technician reads |\n|---|---|---|\n".to_owned();
+    let mut table = "| reason | meaning and remedy |\n|---|---|\n".to_owned();
     for row in words.reasons() {
-        let _ = writeln!(table, "| `{}` | {} | {} |", row.reason, cell(&row.cashier), cell(&row.technician));
+        let _ = writeln!(table, "| `{}` | {} |", row.reason, cell(&row.technician));
     }
     table
 }
