@@ -240,11 +240,11 @@ async fn what_never_comes_or_does_not_fit_is_refused_by_name() {
     let (mut counter, card) = open().await;
     const DAILY: (&str, &str) = ("job.expression", "0 0 9 * * ?");
     let cases: &[Case<'_>] = &[
-        (&[("job.expression", "0 0 0 30 2 ?")], "job.expression", "never comes"),
+        (&[("job.expression", "0 0 0 30 2 ?")], "job.expression", "never occurs"),
         (&[("job.month", "2"), ("job.dayOfMonth", "30")], "job.dayOfMonth", "never comes"),
-        (&[("job.expression", "0 0 0 1 1 ? 2020")], "job.expression", "never comes"),
+        (&[("job.expression", "0 0 0 1 1 ? 2020")], "job.expression", "never occurs"),
         (&[("job.year", "2020")], "job.year", "never comes"),
-        (&[("job.expression", "0 0 0 31 4,6,9,11 ?")], "job.expression", "never comes"),
+        (&[("job.expression", "0 0 0 31 4,6,9,11 ?")], "job.expression", "never occurs"),
         (&[("job.expression", "0 0 9 * *")], "job.expression", "must be"),
         (&[("job.expression", "0 0 9 * * 8")], "job.expression", "must be"),
         (&[("job.minute", "0,30")], "job.minute", "must be"),

@@ -210,7 +210,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     // The shop.
     ("\"00004711\"", "\"4711A\"", &["terminal.id", "1 to 32 digits"]),
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
-    ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write name"]),
+    ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the name"]),
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
     ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "no language", "write en or de"]),
     ("card-timeout-s = 60", "footer = [\"a\", \"\"]", &["terminal.footer", "a line is empty", "write plain text"]),

@@ -209,7 +209,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     let few = with(&without(&without(&good, "--terminal-id"), "--merchant"), &[]);
     let output = run(without(&few, "--token-file"), "").await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
-    assert!(text(&output).contains("give --terminal-id, --merchant, --token-file too"), "{}", text(&output));
+    assert!(text(&output).contains("also give --terminal-id, --merchant, --token-file"), "{}", text(&output));
     // There is no terminal, and --yes is missing.
     let output = run(good.iter().filter(|word| *word != "--yes").cloned().collect(), token).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
@@ -258,7 +258,7 @@ async fn a_device_that_is_no_reader_is_not_taken_for_one() {
     let output = run(with(&site.options(), &["--token-file", "-"]), site.shop.gateway.token()).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
     assert!(text(&output).contains("no Miura reader"), "{}", text(&output));
-    assert!(text(&output).contains("give --reader too"), "{}", text(&output));
+    assert!(text(&output).contains("also give --reader"), "{}", text(&output));
     assert_eq!(site.files(), []);
 }
 
@@ -511,7 +511,7 @@ async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
     let output = run(with(&site.options(), &["--token-file", "-"]), site.shop.gateway.token()).await;
     let said = text(&output);
     assert_eq!(output.status.code(), Some(64), "{said}");
-    assert!(said.contains("none of /nowhere/reader, ") && said.contains("give --reader too"), "{said}");
+    assert!(said.contains("none of /nowhere/reader, ") && said.contains("also give --reader"), "{said}");
     assert_eq!(site.files(), []);
     // A port that is given by option is accepted: the files are complete, and the doctor reports the fault of the port.
     let given = with(&site.options(), &["--token-file", "-", "--reader", "/nowhere/reader"]);

@@ -312,7 +312,7 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
         r#"{"reference":"R1","amount":"12.34","parameters":{"Authorization":"Bearer x"}}"#,
         422,
         "parameter",
-        "Authorization: the terminal says this itself",
+        "Authorization: the terminal sets this itself",
     ),
     ("a reference with a control byte", r#"{"reference":"R\u001b1","amount":"12.34"}"#, 422, "reference", "printable"),
 ];

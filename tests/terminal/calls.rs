@@ -404,7 +404,7 @@ async fn the_command_line_does_what_a_till_does() {
     let (code, _, err) = verb(&["capture", "room", "--amount", "30.01"]).await;
     assert!(code == 64 && err.contains("30.00 EUR"), "{code} {err}");
     let (code, _, err) = verb(&["refund", "room"]).await;
-    assert!(code == 65 && err.contains("no refund of a pre-authorisation"), "{code} {err}");
+    assert!(code == 65 && err.contains("refund of a pre-authorisation is not possible"), "{code} {err}");
     let payment = counter.show("c1").await.payment_id.unwrap();
     let (code, out, err) = verb(&["payment", payment.as_str()]).await;
     assert!(

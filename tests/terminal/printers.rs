@@ -194,7 +194,7 @@ async fn codes_of_a_till_are_drawn_by_the_printer_and_what_it_would_pass_over_is
         ("code-25", "123", "Code 25 takes an even number of digits"),
         // The printer of this counter has 42 characters on a line: 504 dots.
         ("code-128", "1234567890123456789012345", "Code 128 takes 1 to 19 characters"),
-        ("code-128", "a\u{1B}@", "Code 128 takes letters"),
+        ("code-128", "a\u{1B}@", "Code 128 takes ASCII letters"),
         ("qr", "a\u{10}\u{04}\u{01}", "a QR code takes text without control characters"),
         ("pdf-417", "", "PDF417 takes 1 to 200 bytes"),
     ]

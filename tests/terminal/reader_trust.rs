@@ -41,7 +41,7 @@ fn marks(counter: &Counter) -> Vec<String> {
 async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     let mut counter = Counter::closed(listing("[\"30003639\", \"30003640\"]")).await;
     counter.start_agent();
-    let refused = "reader 30003638 is not one of [reader] serials and is not used";
+    let refused = "reader 30003638 is not in [reader] serials and is not used";
     let not_listed = |status: &StatusView| status.needs(Attention::ReaderNotListed);
     let status = counter.until_status("that it is refused", not_listed).await;
     let reader = &status.reader;

@@ -69,5 +69,5 @@ async fn what_is_refused_before_a_command_is_in_the_terminals_language() {
     assert!(status == 404 && detail.contains("die Kasse till-1"), "{refused}");
     let (status, refused) = counter.post("/v1/status").await;
     assert_eq!((status, refused["code"].as_str()), (405, Some("method-not-allowed")), "for a developer: {refused}");
-    assert!(refused["detail"].as_str().is_some_and(|detail| detail.contains("GET asks")), "{refused}");
+    assert!(refused["detail"].as_str().is_some_and(|detail| detail.contains("use GET to read")), "{refused}");
 }

@@ -266,7 +266,7 @@ async fn bad_bodies_are_refused_by_what_is_wrong_with_them() {
         (r#"{"reference":"r","amount":"1.00"} x"#, 400, "malformed", "trailing characters"),
         (r#"{"reference":"r","amount":"1.0"#, 400, "malformed", "EOF"),
         ("", 400, "malformed", "missing field `reference`"),
-        ("[]", 400, "malformed", "the body: "),
+        ("[]", 400, "malformed", "the body must be one JSON object"),
         (r#"{"reference":"r","amount":"0.00"}"#, 422, "amount", "zero"),
         (r#"{"reference":"r","amount":"-1.00"}"#, 422, "amount", "negative"),
         (r#"{"reference":"r","amount":"12,34"}"#, 422, "amount", "12.34"),

@@ -192,7 +192,7 @@ mod tests {
         let packages = [package(root.path(), "bare", &[("README.md", "MIT"), ("LICENSE", "\n")])];
         let by_hand = root.path().join("by-hand");
         let error = list("x", &packages, &by_hand).unwrap_err();
-        assert_eq!(error.to_string(), "no licence text comes with bare 1.0.0: put each into packages/licences/NAME");
+        assert_eq!(error.to_string(), "no licence text for bare 1.0.0: put each into packages/licences/NAME");
         fs::create_dir(&by_hand).unwrap();
         fs::write(by_hand.join("bare"), "Free for all\n").unwrap();
         assert!(list("x", &packages, &by_hand).unwrap().contains("Free for all"));
@@ -212,6 +212,6 @@ mod tests {
         let found = built_in("ours v1.0.0 (/here)\none v1.0.0\none v1.0.0 (*)\n", known()).unwrap();
         assert_eq!(found.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["one"]);
         let error = built_in("two v1.0.0\n", known()).map(|_| ()).unwrap_err();
-        assert_eq!(error.to_string(), "cargo tree lists two v1.0.0, and cargo metadata does not");
+        assert_eq!(error.to_string(), "cargo tree lists two v1.0.0, but cargo metadata does not");
     }
 }

@@ -466,7 +466,7 @@ mod tests {
             "chmod o-w",
             "names: \"Kasse.local\"",
             "names: \"-x\"",
-            "tils: is no key",
+            "tils: is not a key",
             "tills: \"a b\"",
             "tills: \"counter\" is the page's own",
             "agent: ",

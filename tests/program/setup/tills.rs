@@ -136,7 +136,7 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     let few = without(&without(&without(&good, "--sale-id"), "--till-secret-file"), "--till-address");
     let output = run(few, token).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
-    assert!(text(&output).contains("give --till-address, --sale-id, --till-secret-file too"), "{}", text(&output));
+    assert!(text(&output).contains("also give --till-address, --sale-id, --till-secret-file"), "{}", text(&output));
     for (option, value, says) in [
         ("--till-name", "kasse 1", "--till-name: must be 1 to 32 letters"),
         ("--till-address", "kasse.local", "--till-address: nexo.from: cannot be this array"),

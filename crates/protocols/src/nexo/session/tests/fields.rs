@@ -62,7 +62,7 @@ fn what_would_make_another_payment_of_it_is_refused_by_its_name() {
         (
             "authorisationType=FinalAuth&authorisationType=PreAuth",
             r#"{"authorisationType":"FinalAuth","authorisationType":"PreAuth"}"#,
-            "twice",
+            "without duplicate keys",
         ),
     ] {
         for body in for_acquirer(&payment("5", "1"), pairs, object) {

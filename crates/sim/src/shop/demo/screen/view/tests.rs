@@ -199,7 +199,7 @@ fn what_is_broken_is_seen_at_the_top() {
     }
     says(&model, SMALL, &["agent in a sale  reader unplugged  network off  printer empty", "Its cable is out."]);
     model.press(Intent::Power);
-    says(&model, SMALL, &["agent no power", "The agent has no power. Press k to give it back", "k give the agent"]);
+    says(&model, SMALL, &["agent no power", "The agent has no power. Press k to restore it", "k give the agent"]);
 }
 
 #[test]
