@@ -241,9 +241,9 @@ async fn what_never_comes_or_does_not_fit_is_refused_by_name() {
     const DAILY: (&str, &str) = ("job.expression", "0 0 9 * * ?");
     let cases: &[Case<'_>] = &[
         (&[("job.expression", "0 0 0 30 2 ?")], "job.expression", "never occurs"),
-        (&[("job.month", "2"), ("job.dayOfMonth", "30")], "job.dayOfMonth", "never comes"),
+        (&[("job.month", "2"), ("job.dayOfMonth", "30")], "job.dayOfMonth", "never occurs"),
         (&[("job.expression", "0 0 0 1 1 ? 2020")], "job.expression", "never occurs"),
-        (&[("job.year", "2020")], "job.year", "never comes"),
+        (&[("job.year", "2020")], "job.year", "never occurs"),
         (&[("job.expression", "0 0 0 31 4,6,9,11 ?")], "job.expression", "never occurs"),
         (&[("job.expression", "0 0 9 * *")], "job.expression", "must be"),
         (&[("job.expression", "0 0 9 * * 8")], "job.expression", "must be"),

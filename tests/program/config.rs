@@ -212,7 +212,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
     ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the name"]),
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
-    ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "no language", "write en or de"]),
+    ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "is not a language", "write en or de"]),
     ("card-timeout-s = 60", "footer = [\"a\", \"\"]", &["terminal.footer", "a line is empty", "write plain text"]),
     ("card-timeout-s = 60", "footer = [\"a\\u001b\"]", &["terminal.footer", "control character"]),
     ("card-timeout-s = 60", "footer = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\"]", &["terminal.footer", "more than 6 lines"]),
@@ -304,7 +304,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     (
         "query-path = \"/v1/query\"",
         "parameters-not-taken = [\"corporate.\", \"corporat.\"]",
-        &["gateway.assumptions.parameters-not-taken", "\"corporat.\" is no parameter of a request", "pos-agent parameters list"],
+        &["gateway.assumptions.parameters-not-taken", "\"corporat.\" is neither a parameter of a request", "pos-agent parameters list"],
     ),
     (
         "query-path = \"/v1/query\"",
@@ -349,6 +349,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
 #[test]
 fn each_mistake_is_named_with_file_key_and_remedy() {
     let folder = Folder::new();
+    let mut missing = Vec::new();
     for (old, new, words) in BAD {
         assert_eq!(GOOD.matches(old).count(), 1, "{old} must stand once in the good file");
         let error = folder.load(&GOOD.replace(old, new)).expect_err(new);
@@ -357,10 +358,11 @@ fn each_mistake_is_named_with_file_key_and_remedy() {
         // One mistake is reported once; a mandatory key that is misspelt is also missing.
         let lines = if *new == "curency =" { 2 } else { 1 };
         assert_eq!(error.lines().count(), lines, "{new}: {error}");
-        for word in *words {
-            assert!(error.contains(word), "{new}: \"{word}\" is not in: {error}");
-        }
+        missing.extend(
+            words.iter().filter(|word| !error.contains(**word)).map(|word| format!("{new}: \"{word}\": {error}")),
+        );
     }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 #[test]
