@@ -16,7 +16,7 @@ use crate::world::tills::Wish;
 
 const AMOUNT: u64 = 1250;
 
-/// The moment when the till stops its payment: this long after its n-th request to the terminal.
+/// The moment when the till stops its payment: the number of its requests so far, and the delay after the last one.
 type Stop = Option<(usize, Duration)>;
 
 /// Plays one life of a terminal. Returns the till's belief, the amount at the gateway, the points that were passed, and

@@ -106,7 +106,7 @@ struct Search {
     /// Transitions without a fault, and whether each belongs to a continuation without further faults.
     edges: Vec<(u32, u32, bool)>,
     is_end: Vec<bool>,
-    /// The states of bank and wire at each end that was found.
+    /// The states of the bank and the line at each end of a life.
     ends: HashSet<u128>,
     text: String,
     found: Explored,
@@ -246,7 +246,7 @@ fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
     }
 }
 
-/// Returns the states from which a marked one is reached: by one way, or, with `by_all`, by every way.
+/// Returns the states from which at least one path leads to a marked state. With `by_all`, every path must lead to one.
 fn reach(edges: &[(u32, u32)], marked: &[bool], by_all: bool) -> Vec<bool> {
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); marked.len()];
     let mut open: Vec<u32> = vec![0; marked.len()];
