@@ -1,8 +1,8 @@
 //! Writes the list of the page's files, so that a file in `page/` is served without further code. The tests of the page
-//! and the texts for people are left out. Scripts and styles lose their comment lines and their indentation. Styles
-//! also lose blanks, scripts the blanks around arrows, and data their line breaks: a browser receives only what it
-//! runs. The page's wait for each answer is written into it from the table of the agent's routes. Every file but
-//! `index.html` is packed with gzip: that saves flash on a board and time on a slow network.
+//! and the texts for people are left out. Scripts and styles lose their comments and blanks, and data their line
+//! breaks: a browser receives only what it runs. The page's wait for each answer is written into it from the table of
+//! the agent's routes. Every file but `index.html` is packed with gzip: that saves flash on a board and time on a slow
+//! network.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -39,9 +39,10 @@ fn main() -> io::Result<()> {
 /// Returns the content of a file as a browser receives it.
 fn lean(file: &Path) -> io::Result<Vec<u8>> {
     let content = match file.extension().and_then(|ending| ending.to_str()) {
-        Some("css") => without_blanks(&without_comments(&fs::read_to_string(file)?)),
-        // No text of the page contains an arrow.
-        Some("js") => without_blanks_beside_signs(&with_waits(without_comments(&fs::read_to_string(file)?))),
+        Some("css") => {
+            minifier::css::minify(&fs::read_to_string(file)?).map_err(io::Error::other)?.to_string().trim().to_owned()
+        }
+        Some("js") => minifier::js::minify(&with_waits(&fs::read_to_string(file)?)).to_string(),
         // No text of JSON and no tag of an image is longer than one line.
         Some("json" | "svg" | "webmanifest") => fs::read_to_string(file)?.lines().map(str::trim).collect(),
         _ => return fs::read(file),
@@ -58,7 +59,7 @@ fn gzip(content: &[u8]) -> io::Result<Vec<u8>> {
 
 /// Replaces `@WAITS@` by the page's waits in seconds, by method and path. Requests that are not listed have the
 /// deadline of `AtOnce`. The page never uses `wait-s`, so routes with the deadline `Named` are not listed either.
-fn with_waits(script: String) -> String {
+fn with_waits(script: &str) -> String {
     let row = |route: &ApiRoute| {
         // The page signs in through the front, which asks the agent.
         let path = if route.path == "/v1/sessions" { "/front/session" } else { route.path };
@@ -70,40 +71,6 @@ fn with_waits(script: String) -> String {
     let others = format!("\"\":{}", AnswerDeadline::AtOnce.page().as_secs());
     let rows: Vec<String> = ROUTES.iter().filter_map(row).chain([others]).collect();
     script.replace("/* @WAITS@ */", &rows.join(","))
-}
-
-/// Removes lines that are only comment, empty lines and indentation. No text of the page is longer than one line.
-fn without_comments(source: &str) -> String {
-    let mut lean = String::with_capacity(source.len());
-    let mut in_comment = false;
-    for line in source.lines().map(str::trim) {
-        let begins = in_comment || line.starts_with("/*");
-        if begins {
-            in_comment = !line.contains("*/");
-        }
-        if line.is_empty() || line.starts_with("//") || (begins && (in_comment || line.ends_with("*/"))) {
-            continue;
-        }
-        lean.push_str(line);
-        lean.push('\n');
-    }
-    lean
-}
-
-/// Removes the blanks beside arrows and comparisons of a script. No text of the page holds one of these signs.
-fn without_blanks_beside_signs(script: &str) -> String {
-    ["=>", "===", "&&"].iter().fold(script.to_owned(), |text, sign| text.replace(&format!(" {sign} "), sign))
-}
-
-/// Removes the blanks next to the signs of a style. Text in quotes stays unchanged.
-fn without_blanks(style: &str) -> String {
-    let lean = |(number, piece): (usize, &str)| {
-        let is_quoted = number % 2 == 1;
-        let blanks = [" {", "{ ", "{\n", " }", "}\n", "; ", ";\n", ": ", ", "];
-        let all = if is_quoted { &[] } else { &blanks[..] };
-        all.iter().fold(piece.to_owned(), |text, blank| text.replace(blank, blank.trim()))
-    };
-    style.split('"').enumerate().map(lean).collect::<Vec<_>>().join("\"")
 }
 
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -16,7 +16,7 @@ use pos_gateway::till_parameters;
 use pos_journal::Journal;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Earlier, Kind, Operation, PaymentId, Reference, SaleNumber, Taken};
-use pos_words::{Message, Sentence};
+use pos_words::Message;
 
 use super::engine::open_transactions::{OpenTransaction, OpenTransactions};
 use super::identity::Identity;
@@ -96,7 +96,10 @@ impl KnownTransactions<'_> {
             self.limits.may_give(amount, 0)?;
         }
         let transaction = Operation::new(wish.kind, of, registration);
-        Ok((transaction.ok_or_else(|| not_possible(Message::NeedsMore.with("kind", wish.kind.as_str())))?, amount))
+        Ok((
+            transaction.ok_or_else(|| Refused::not_possible(Message::NeedsMore.with("kind", wish.kind.as_str())))?,
+            amount,
+        ))
     }
 
     /// Returns the earlier transaction and the amount; without a till's amount, all that is left of it.
@@ -133,7 +136,7 @@ impl KnownTransactions<'_> {
         };
         let sale = self.journal.number(number).map_err(refused_by_journal)?;
         sale.map(EarlierFound::here)
-            .ok_or_else(|| not_possible(Message::NoTransactionNumber.with("number", number.to_string())))
+            .ok_or_else(|| Refused::not_possible(Message::NoTransactionNumber.with("number", number.to_string())))
     }
 
     /// Passes on a payment id that this journal does not know. It refuses the payment id of an automatic reversal,
@@ -143,7 +146,7 @@ impl KnownTransactions<'_> {
             None => Ok(payment),
             Some(number) => {
                 let why = Message::IsReversal.with("payment", payment.as_str()).with("number", number.to_string());
-                Err(not_possible(why))
+                Err(Refused::not_possible(why))
             }
         }
     }
@@ -164,14 +167,14 @@ impl KnownTransactions<'_> {
         let left = self.histories(sale)?.left(kind);
         follow_up::follow_up(kind, sale, left, amount, &wanted.till).map_err(|why| match why {
             NoFollowUp::TooMuch { .. } => Refused::Amount { why: why.to_string().into() },
-            why => not_possible(why.to_string()),
+            why => Refused::not_possible(why.to_string()),
         })
     }
 
     fn of_unknown(&self, payment: &PaymentId, amount: Option<Amount>, wanted: &Wanted) -> Result<Amount, Refused> {
         self.old_copy.is_whole_for(None)?;
         wanted.caller.needs(Right::UnknownPayment, Message::ForUnknownPayment)?;
-        let amount = amount.ok_or_else(|| not_possible(Message::AmountNeeded))?;
+        let amount = amount.ok_or_else(|| Refused::not_possible(Message::AmountNeeded))?;
         if wanted.wish.kind.gives_back() {
             // Amounts that may already have been given for it count.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
@@ -242,7 +245,7 @@ impl KnownTransactions<'_> {
                 return Ok(reference);
             }
         }
-        Err(not_possible(Message::RestReferencesUsed))
+        Err(Refused::not_possible(Message::RestReferencesUsed))
     }
 
     /// Returns the refund of the rest, for a sale of which its till took a part.
@@ -270,9 +273,5 @@ impl KnownTransactions<'_> {
 
 fn checked_id(name: &str, id: &str) -> Result<String, Refused> {
     let right = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if right { Ok(id.to_owned()) } else { Err(not_possible(Message::NoId.with("name", name))) }
-}
-
-fn not_possible(why: impl Into<Sentence>) -> Refused {
-    Refused::NotPossible { why: why.into() }
+    if right { Ok(id.to_owned()) } else { Err(Refused::not_possible(Message::NoId.with("name", name))) }
 }

@@ -49,14 +49,16 @@ impl Identity {
         if wanted.training.is_some() == self.trains() {
             return Ok(());
         }
-        Err(not_possible(Message::NotOfTraining))
+        Err(Refused::not_possible(Message::NotOfTraining))
     }
 
     /// Checks that a payment is this agent's: training payments belong to the trainer, all others to the gateway.
     pub(super) fn has_payment(&self, payment: &PaymentId) -> Result<(), Refused> {
         match (self.trains(), training::is_of_training(payment)) {
-            (true, false) => Err(not_possible(Message::PaymentNotOfTraining.with("payment", payment.as_str()))),
-            (false, true) => Err(not_possible(Message::PaymentOfTraining.with("payment", payment.as_str()))),
+            (true, false) => {
+                Err(Refused::not_possible(Message::PaymentNotOfTraining.with("payment", payment.as_str())))
+            }
+            (false, true) => Err(Refused::not_possible(Message::PaymentOfTraining.with("payment", payment.as_str()))),
             _ => Ok(()),
         }
     }
@@ -68,10 +70,10 @@ impl Identity {
         if order.training.is_some() != self.trains() {
             let trains = self.trains();
             let message = if trains { Message::TransactionNotOfTraining } else { Message::TransactionOfTraining };
-            return Err(not_possible(message.with("number", order.number.to_string())));
+            return Err(Refused::not_possible(message.with("number", order.number.to_string())));
         }
         if self.is_of_another_account(order) {
-            return Err(not_possible(Message::OfAnotherAccount.with("number", order.number.to_string())));
+            return Err(Refused::not_possible(Message::OfAnotherAccount.with("number", order.number.to_string())));
         }
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.has_payment(payment))
     }
@@ -97,8 +99,4 @@ impl Identity {
         let left = || Message::LeftToAnotherTerminal.with("theirs", theirs).with("ours", ours.as_str());
         (theirs != ours).then(left)
     }
-}
-
-fn not_possible(why: impl Into<Sentence>) -> Refused {
-    Refused::NotPossible { why: why.into() }
 }

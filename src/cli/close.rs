@@ -118,7 +118,7 @@ fn which(text: &str) -> Result<WhichClose, String> {
 fn made(text: &str) -> Result<WhichClose, String> {
     match which(text) {
         Ok(WhichClose::Open) | Err(_) => {
-            Err("give a number or last; pos-agent close show open previews the next close".to_owned())
+            Err("give a number, or last; to preview the next close, run: pos-agent close show open".to_owned())
         }
         made => made,
     }

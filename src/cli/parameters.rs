@@ -65,7 +65,7 @@ struct Show {
     // In a doc comment the indices would become links.
     #[arg(help = "A name as in a request or in the list: cart.items[0].name, cart.items[n].name")]
     name: String,
-    /// Print one JSON object per line for each parameter of this name, as in the list
+    /// Print each parameter with this name as one JSON object per line, as in the list
     #[arg(long)]
     json: bool,
 }

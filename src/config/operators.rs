@@ -96,7 +96,7 @@ pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Opti
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));
     found.add(amounts.map_err(|(key, error)| {
-        let remedy = "write an amount of the terminal's currency, \"any\" or \"never\"";
+        let remedy = "write an amount in the terminal's currency, \"any\" or \"never\"";
         fault(&format!("operators.supervisor-above.{key}"), &error.to_string(), remedy)
     }));
 }

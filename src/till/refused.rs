@@ -135,6 +135,12 @@ pub enum Refused {
 }
 
 impl Refused {
+    /// Refuses a command because the earlier transaction does not allow it.
+    #[must_use]
+    pub fn not_possible(why: impl Into<Sentence>) -> Self {
+        Self::NotPossible { why: why.into() }
+    }
+
     /// Limits the facts to a caller who `hears` of some tills: without the references of the others.
     #[must_use]
     pub fn told_to(self, hears: impl Fn(&str) -> bool) -> Self {

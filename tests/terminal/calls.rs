@@ -457,8 +457,8 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since 4"), "{said}");
 }
 
-/// Checks the cashier's view on the command line: kind and sign in the list, and below a payment its follow-up
-/// transactions.
+/// Checks the cashier's view on the command line: the list shows kind and sign, and the follow-up transactions appear
+/// below their payment.
 #[tokio::test]
 async fn the_command_line_shows_what_went_back() {
     let counter = Counter::open().await;

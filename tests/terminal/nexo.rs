@@ -19,8 +19,8 @@ const AMOUNT: u64 = 1250;
 /// The moment when the till stops its payment: the number of its requests so far, and the delay after the last one.
 type Stop = Option<(usize, Duration)>;
 
-/// Plays one life of a terminal. Returns the till's belief, the amount at the gateway, the points that were passed, and
-/// the number of the payment's requests to the terminal.
+/// Simulates one run of a terminal, with its restarts. Returns the till's belief, the amount at the gateway, the points
+/// that were passed, and the number of the payment's requests to the terminal.
 fn live(
     hand: &str,
     behaviour: Behaviour,

@@ -333,7 +333,9 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     root.at("192.0.2.68").signed_in(ANNA).await;
     // A caller that acts only for itself must give no address.
     let till = Door::till(&counter).await;
-    assert_eq!(till.at(work).try_pin(ANNA.0, ANNA.1).await.code(), "forbidden");
+    let refused = till.at(work).try_pin(ANNA.0, ANNA.1).await;
+    assert_eq!(refused.code(), "forbidden");
+    assert!(refused.body["detail"].as_str().unwrap().starts_with("Pos-Place: "), "the header's name: {}", refused.body);
     assert_eq!(root.at("a b").try_pin(ANNA.0, ANNA.1).await.code(), "malformed");
 }
 

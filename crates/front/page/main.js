@@ -14,6 +14,9 @@ import { begin, isUnderWay, reduce, screenOf } from "./state.js";
 import { terminalScreen } from "./terminal.js";
 import { clock, language, load, money, setExponent, t } from "./words.js";
 
+// All modules are here: `start.js` does not load the page again.
+document.body.dataset.loaded = "true";
+
 const MEMORY = "pos.sale";
 const LANGUAGE = "pos.language";
 const TRAINING = "pos.training";
@@ -197,15 +200,15 @@ function linked(up, agent = false) {
 }
 
 let beats = 0;
-/** The answer to the last health request while no operator is signed in; no stream is open then. */
-let unsigned = "connecting";
+/** The link as the sign-in screen shows it. No stream is open then, so only the health request tells it. */
+let linkAtSignIn = "connecting";
 async function beat() {
   if (asleep) return;
   const found = await health();
   beats += 1;
   if (found === "unsure") return;
   if (signedOut) {
-    unsigned = found === "up" ? "signed-out" : found;
+    linkAtSignIn = found === "up" ? "signed-out" : found;
     return strip();
   }
   if (found !== "up") {
@@ -342,7 +345,7 @@ function strip() {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page"); else one.removeAttribute("aria-current");
   });
   const { status } = state;
-  let word = signedOut ? unsigned : state.link === "up" ? "ready" : state.link;
+  let word = signedOut ? linkAtSignIn : state.link === "up" ? "ready" : state.link;
   if (!signedOut && state.link === "up" && status) {
     if (status.reader?.cardLeft) word = "card-left";
     else if (isUnderWay(state.job) || status.busy) word = "busy";

@@ -3,7 +3,8 @@
 import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, h, keypad, text, typeInto } from "./dom.js";
 import { EMPTY, payable, requestOf, STORED } from "./draft.js";
 import { minor, percent, shift, unshift, wire } from "./money.js";
-import { deviceWords, paysOut, problemWords, signed } from "./sale.js";
+import { deviceWords } from "./parts.js";
+import { paysOut, problemWords, signed } from "./sale.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { armLater, button, fill, folded, h, icon, s, text } from "./dom.js";
 import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
 import { wire } from "./money.js";
+import { deviceWords } from "./parts.js";
 import { showReceipt } from "./receipt.js";
 import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
 import { clock, clockSeconds, first, has, money, reason, t } from "./words.js";
@@ -42,6 +43,7 @@ const PAYS_OUT = ["refund", "reversal", "credit"];
 export const signed = (kind, shown) => (shown && PAYS_OUT.includes(kind) ? `− ${shown}` : shown);
 export const paysOut = (kind) => PAYS_OUT.includes(kind);
 
+const needsSupervisor = (job) => job.problem?.code === "supervisor-needed";
 const kindOf = (job) => job.sale?.kind ?? job.request?.kind ?? "sale";
 /** Returns the amount of a job as other screens name it; the kind if it moves no money. */
 function amountOf(job, { exponent, currency }) {
@@ -75,7 +77,7 @@ export function saleScreen(page, state) {
 
 function runningScreen(page, name) {
   const job = page.state().job;
-  const kind = job.sale?.kind ?? job.request?.kind ?? "sale";
+  const kind = kindOf(job);
   const sent = !NEEDS_CARD.includes(kind);
   const who = h("p", { class: "who" });
   const title = h("h1", { tabindex: "-1" });
@@ -227,10 +229,10 @@ function endScreen(page, name, job) {
   const detail = h("div", {});
   const ring = countdown();
   const kind = kindOf(job);
-  // A supervisor's word is a step on the way, and no refusal.
-  const look = name === "refused" && job.problem?.code === "supervisor-needed" ? "person" : LOOK[name] ?? name;
-  const el = h("section", { class: "sale end", "data-screen": name, "data-look": look, "data-out": String(paysOut(kind)) },
-    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(look), ring.el),
+  // The supervisor's approval is a step on the way, not a refusal.
+  const asks = name === "refused" && needsSupervisor(job);
+  const el = h("section", { class: "sale end", "data-screen": name, "data-asks": String(asks), "data-out": String(paysOut(kind)) },
+    h("div", { class: "panel" }, h("div", { class: "picture" }, icon(asks ? "person" : LOOK[name] ?? name), ring.el),
       h("div", {}, title, sum, todo, lines, detail, old)),
     answers);
   const leave = () => page.dispatch({ type: "leave" });
@@ -282,7 +284,7 @@ function endScreen(page, name, job) {
     }
     text(sum, sumFor(name, now, exponent, currency));
     text(todo, todoFor(name, state));
-    const technical = name === "refused" && now.problem?.code !== "supervisor-needed" ? now.problem?.detail ?? "" : "";
+    const technical = name === "refused" && !needsSupervisor(now) ? now.problem?.detail ?? "" : "";
     if (detail.dataset.said !== technical) { detail.dataset.said = technical; fill(detail, folded(technical)); }
     const said = linesFor(name, now, amount, exponent, state);
     if (lines.dataset.said !== said.join("\n")) { lines.dataset.said = said.join("\n"); fill(lines, said.map((line, n) => h("p", { class: n ? "more" : "main" }, line))); }
@@ -323,21 +325,9 @@ function todoFor(name, { status, link }) {
   if (status?.reader?.cardLeft) return t("step.remove-card");
   return deviceWords(status, ["printer"]);
 }
-/** Returns the remedy for the first device that cannot work; empty if all can. */
-export function deviceWords(status, groups = ["reader", "printer"]) {
-  const devices = [["reader", status?.reader], ...(status?.printers ?? []).map((one) => ["printer", one])];
-  const found = devices.find(([group, one]) => groups.includes(group) && one && !WORKS.includes(one.state));
-  if (!found) return "";
-  const [group, { state }] = found;
-  const words = first([`state.${group}.${state}`], reason(`${group}-${state}`));
-  return words && `${t(`part.${group}`)}: ${words}`;
-}
-/** The states of a device in which it does its work, or will do it in a moment. */
-const WORKS = ["ready", "opening", "restarting", "not-used-yet", "pausing", "paper-low"];
-
 function wordFor(name, job) {
   if (name === "not-begun") return t("not-begun.word");
-  if (name === "refused") return t(job.problem?.code === "supervisor-needed" ? "supervisor.title" : "refused.word");
+  if (name === "refused") return t(needsSupervisor(job) ? "supervisor.title" : "refused.word");
   if (name === "approved") return wordOf(job.sale);
   return first([`outcome.${name}`], job.sale ? wordOf(job.sale) : name);
 }
@@ -355,7 +345,7 @@ function linesFor(name, job, amount, exponent, state) {
     case "needs-person": lines.push(t("needs-person.now", { number: sale.number }), whyOf(sale) || sale.needsPerson); break;
     case "not-begun": lines.push(t("not-begun.text")); break;
     case "refused":
-      if (job.problem?.code !== "supervisor-needed") lines.push(problemWords(job.problem, state.status));
+      if (!needsSupervisor(job)) lines.push(problemWords(job.problem, state.status));
       lines.push(t("refused.text"));
       break;
     case "declined": case "cancelled": case "not-sent": case "reversed": lines.push(nothing(), whyOf(sale)); break;

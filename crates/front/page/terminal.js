@@ -4,12 +4,9 @@
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
 import { pairingPart } from "./pairing.js";
+import { levelOf, stateWords } from "./parts.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
-import { clock, first, has, language, money, reason, t } from "./words.js";
-
-/** The states of a part that are good, and those that only need attention. */
-const GOOD = ["ready", "answers", "connected", "not-asked-yet", "not-used-yet"];
-const SOON = ["opening", "restarting", "paper-low", "pausing", "nearly-full", "reader-serves", "differs", "throttles", "interrupted"];
+import { clock, has, language, money, reason, t } from "./words.js";
 
 export function terminalScreen(page) {
   const title = h("h1", { tabindex: "-1" }, t("terminal.title"));
@@ -59,8 +56,8 @@ const covered = (code) => /^(reader-(?!keys-low|card-left)|printer-|clock|journa
 function part(picture, word, view, group, name = "") {
   if (!view) return null;
   const { state } = view;
-  const level = GOOD.includes(state) ? "good" : SOON.includes(state) ? "soon" : "bad";
-  const said = first([`state.${group}.${state}`], reason(`${group}-${state}`, first([`state.${state}`], view.text)));
+  const level = levelOf(state);
+  const said = stateWords(group, state, view.text);
   const waits = view.waiting ? ` ${t("state.printer.waiting", { count: view.waiting })}` : "";
   return h("li", { class: "part", "data-level": level, "data-part": group },
     icon(picture), h("div", {}, h("h2", {}, name ? `${t(word)} · ${name}` : t(word)), h("p", {}, said + waits),

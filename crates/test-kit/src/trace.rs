@@ -135,7 +135,7 @@ pub fn swipe(service_code: &str) -> String {
 pub const E3: &str = "E31E8A0230309F260811223344556677889F270140950500000000009B02E8009000";
 pub const E5: &str = "E5048A025A319000";
 
-/// Replaces the names in a script by their values.
+/// Replaces the names in a script with their values.
 pub fn filled(script: &str) -> String {
     let mut text = script.replace("{E4}", &e4("")).replace("{E4_PIN}", &e4(PIN)).replace("{DISPLAY}", "DISPLAY TEXT");
     for (name, value) in [
@@ -307,7 +307,7 @@ pub fn arm(sale: u64) -> Arm {
     }
 }
 
-/// Reads `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, in 30 seconds.
+/// Reads `SALE amount CURRENCY` or `SALE tip BILL CURRENCY [PERCENTAGE…]`, and sets a time limit of 30 seconds.
 pub fn typing(text: &str) -> TypeAmount {
     let mut words = text.split_whitespace();
     let sale = words.next().unwrap().parse().unwrap();

@@ -316,7 +316,7 @@ no-id = { $name } must be 32 letters and digits
 rest-references-used = both references for the refund of the rest are used; take all, and refund the rest separately
 no-decision-awaited = transaction { $number } does not wait for a person's decision; pos-agent status lists those that do
 transaction-ended = transaction { $number } has ended
-older-than-copy = after transaction { $number }, this journal was found to be an outdated copy: later refunds and captures of it may be missing here; use the gateway's back office
+older-than-copy = transaction { $number } is from before this journal was found to be an outdated copy: refunds and captures of it may be missing here; use the gateway's back office
 not-compared-yet = the gateway has not said yet whether this journal is an outdated copy, which may lack refunds; try again in a moment
 list-incomplete = the gateway's list by date is not complete, so this journal may be an outdated copy; only a payment that can be looked up can be followed
 cannot-be-looked-up = this journal may be an outdated copy, and transaction { $number } cannot be looked up ({ $why }); try again later
@@ -401,7 +401,7 @@ attention-confirmation-awaited = transaction { $reference } of till { $till } wa
 attention-till-port-closed = { $why }
 left-as-training = it is of training mode and moved no money: nothing of it is sent to the gateway
 left-to-another-account = it was begun with another account at the gateway (another entity-id of [gateway])
-left-to-another-terminal = terminal { $theirs } made it, and this is { $ours }: it cannot be settled from here; correct id of [terminal] if this is { $theirs }
+left-to-another-terminal = terminal { $theirs } made it, and this is { $ours }: it cannot be resolved from here; correct id of [terminal] if this is { $theirs }
 
 ## The devices in the status
 
@@ -769,7 +769,7 @@ second-payment =
 old-copy =
     .cashier = The terminal's journal is an outdated copy without the outcome; the technician resolves this with the bank.
     .customer = BEING CHECKED
-    .technician = The journal is an outdated copy without the outcome{ $detail }. Find out at the gateway or on the receipts whether it was paid, then run pos-agent settle NUMBER --keep, or --reverse.
+    .technician = The journal is an outdated copy without the outcome{ $detail }. Check at the gateway or on the receipts whether the transaction was paid, then run pos-agent settle NUMBER --keep, or --reverse.
 given-back-by-id =
     .cashier = It may have been reversed or refunded already; the technician resolves this with the bank.
     .customer = BEING CHECKED

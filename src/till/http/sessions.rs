@@ -88,11 +88,11 @@ pub(super) const ROUTES: &[Route] = routes! {
 fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
-        let message = "Pos-PinPlace: only a program in a [[till.peer]] may send it";
+        let message = "Pos-Place: only a program in a [[till.peer]] may send it";
         return Err(Failure::new(ProblemType::Forbidden, message));
     }
     let place = given.to_str().ok().and_then(PinPlace::parse);
-    place.map(Some).ok_or_else(|| Failure::malformed("Pos-PinPlace: must be 1 to 45 visible ASCII characters"))
+    place.map(Some).ok_or_else(|| Failure::malformed("Pos-Place: must be 1 to 45 visible ASCII characters"))
 }
 
 /// Identifies the person at the counter, for the verb that follows.

@@ -25,7 +25,7 @@ pub enum NoFollowUp {
         why: CannotFollow,
     },
     /// No amount is left.
-    #[error("nothing is left of the earlier transaction")]
+    #[error("the earlier transaction has no amount left")]
     NothingLeft,
     /// The amount is in another currency.
     #[error("the earlier transaction is in {0}")]

@@ -109,7 +109,7 @@ impl CarryingOut<'_> {
     fn go_on(&mut self, event: Event) -> Step {
         match event {
             event if self.resolution.goes_on_at(&event, self.now, self.recorded) => {
-                self.resolution.leaves();
+                self.resolution.leaves(self.now);
                 Step::act([self.sale.query(None)])
             }
             Event::Inquired(Inquiry::CannotAsk { why }) => {
@@ -118,7 +118,7 @@ impl CarryingOut<'_> {
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
             // An answer to an earlier request gives its result, however late.
             Event::Answered(Answer::Approved(approval)) if self.is_a_part(approval.amount) => {
-                self.resolution.leaves();
+                self.resolution.leaves(self.now);
                 let named = (!self.sale.was_listed).then_some(Record::Pending { payment: approval.id });
                 Step::write(named).then([self.sale.query(None)])
             }
@@ -231,7 +231,7 @@ impl CarryingOut<'_> {
         if !may_go {
             return self.look_later(Reason::NotListedYet);
         }
-        self.resolution.leaves();
+        self.resolution.leaves(self.now);
         self.resolution.absence.ends();
         Step::write([Record::Asked { card: None, again_unix_ms: Some(now.unix_ms) }]).then([Action::Ask])
     }

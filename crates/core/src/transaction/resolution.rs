@@ -91,27 +91,23 @@ impl Resolution {
 
     /// Returns whether to look up now: after a restart, when it is due, or at a good moment. A transaction that waits
     /// for a person is not retried at a good moment.
-    ///
-    /// An attempt before its time does not lengthen the wait: ten sales that a dead network refuses within a minute
-    /// must not delay the eleventh look-up by five minutes.
-    pub(super) fn goes_on_at(&mut self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
+    pub(super) fn goes_on_at(&self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
         match event {
             Event::Restarted => true,
             Event::DeadlinePassed => self.due.is_some_and(|due| due <= now.monotonic),
-            Event::RetryNow => {
-                let goes_on = self.due.is_some() && recorded.quarantined.is_none();
-                if goes_on && self.due.is_some_and(|due| due > now.monotonic) {
-                    self.tries = self.tries.saturating_sub(1);
-                }
-                goes_on
-            }
+            Event::RetryNow => self.due.is_some() && recorded.quarantined.is_none(),
             _ => false,
         }
     }
 
     /// Notes that a query or a request leaves. Nothing is due until it is answered.
-    pub(super) fn leaves(&mut self) {
-        self.due = None;
+    ///
+    /// A request before its time does not lengthen the wait: ten sales that a dead network refuses within a minute must
+    /// not delay the next look-up by five minutes.
+    pub(super) fn leaves(&mut self, now: Now) {
+        if self.due.take().is_some_and(|due| due > now.monotonic) {
+            self.tries = self.tries.saturating_sub(1);
+        }
     }
 
     /// Schedules the next attempt, with longer and longer waits. The first time, the cashier gets a receipt that says

@@ -197,12 +197,12 @@ impl Undoing<'_> {
     /// earlier look-up may have shown a transaction that is undecided, or that a person must handle.
     fn try_again(&mut self) -> Step {
         if let Some(answered) = self.answered_and_unshown() {
-            self.volatile.resolution.leaves();
+            self.volatile.resolution.leaves(self.now);
             self.volatile.certainly_unsent = true;
             return self.ask_anew(answered, self.recorded.next_reference(self.sale.our_reference()));
         }
         let volatile = &mut *self.volatile;
-        volatile.resolution.leaves();
+        volatile.resolution.leaves(self.now);
         let fresh = volatile.reckoned.is_some_and(|at| self.now.monotonic.saturating_sub(at) <= FRESH);
         match &self.recorded.open {
             Some(open) if volatile.certainly_unsent && fresh && !volatile.look_first && !self.recorded.keep => {

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { found, said } from "./elements.js";
 import { ended, play, up, view } from "./playing.js";
-import { barOf, deviceWords, saleScreen } from "../sale.js";
+import { deviceWords } from "../parts.js";
+import { barOf, saleScreen } from "../sale.js";
 import { limited } from "../api.js";
 import { load } from "../words.js";
 
@@ -138,9 +139,11 @@ test("while the terminal is gone no cancel is offered, and the words say what ha
 test("a supervisor's word is a step, and the technician's words are folded away from the cashier's", () => {
   const refused = (problem) => shown({ ...job(view()), sale: null, phase: "refused", problem });
   const step = refused({ code: "supervisor-needed", detail: "kind refund needs a supervisor ([operators.supervisor-above])" });
-  assert.equal(step.el.getAttribute("data-look"), "person");
+  assert.equal(step.el.getAttribute("data-asks"), "true");
   assert.equal(said(step.el).includes("A supervisor must confirm"), true);
   assert.doesNotMatch(said(step.el), /\[operators/);
+  // The screen that calls a person is an alarm, and no step.
+  assert.equal(shown(job(view({ state: "unconfirmed", needsPerson: "x" }))).el.getAttribute("data-asks"), "false");
   const { el } = refused({ code: "amount", detail: "100.00 is more than [terminal] max-credit-amount" });
   const fold = el.all.find((one) => one.tagName === "DETAILS");
   assert.match(said(fold), /^For the technician .*max-credit-amount/);

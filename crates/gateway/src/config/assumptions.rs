@@ -329,7 +329,7 @@ fn paths(found: &mut FaultList, assumed: &Assumptions) {
         found.add(check(
             path.is_none_or(|path| is_path(path)),
             &format!("gateway.assumptions.{key}"),
-            "must be a path without ? and #",
+            "must be a path without ? or #",
             &format!("write it as \"{example}\""),
         ));
     }
@@ -360,11 +360,11 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
     ] {
         // An empty entry would be the beginning of every code.
         let entry = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
-        let many = if least == 0 { "a list" } else { "a list of at least one" };
+        let many = if least == 0 { "a list" } else { "a list with at least one entry" };
         found.add(check(
             codes.len() >= least && codes.iter().all(entry),
             &format!("gateway.assumptions.{key}"),
-            &format!("must be {many} of result codes or their beginnings (digits and dots, up to 11)"),
+            &format!("must be {many} (result codes or prefixes: digits and dots, up to 11)"),
             "write it as [\"000.000.\"], or omit it for the default",
         ));
     }

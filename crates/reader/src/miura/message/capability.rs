@@ -4,7 +4,7 @@ use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use pos_terms::emv::{TlvError, tlv};
 
-/// The words in the name of the capability "commands longer than one packet", in any case. UNCERTAIN: the name is not
+/// The words in the name of the capability "commands longer than one packet", ignoring case. UNCERTAIN: the name is not
 /// published (readers: 10, point 2). A different name is set with `[reader] extended-apdu-capability`. Without it,
 /// commands stay within one packet, which every device takes.
 const EXTENDED_APDU: [&str; 2] = ["extended", "apdu"];
