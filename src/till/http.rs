@@ -72,6 +72,7 @@ mod sales;
 mod searching;
 mod sessions;
 mod terminal;
+mod values;
 
 /// The time from a connection's first byte, or its last answer, to the end of the next request's head. It also closes
 /// idle connections.

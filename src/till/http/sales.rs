@@ -35,13 +35,13 @@ use axum::response::{IntoResponse, Response};
 use pos_core::wish::{EarlierName, WantedEntry, WantedTip, WishFields};
 use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
 use tokio::time::{Instant, timeout_at};
 
 use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, ReferenceInPath, SaleQuery, TillQuery, checked_reference};
 use super::credentials;
 use super::failure::Failure;
+use super::values::{amount_text, whole_number};
 use crate::till::{
     Caller, CancelView, Command, Missed, Permit, ProblemType, ProgressListener, Refused, SaleState, SaleView, TillSide,
     Verb, Wanted,
@@ -136,6 +136,7 @@ struct SaleRequest {
     /// The till of `of`, if it is another's.
     till: Option<String>,
     /// The earlier transaction by its number in the journal, instead of `of`.
+    #[serde(default, deserialize_with = "whole_number")]
     number: Option<SaleNumber>,
     /// The earlier transaction by its id at the gateway, instead of `of`.
     payment: Option<String>,
@@ -481,23 +482,4 @@ impl App {
             self.ask_of(training, permit, |reply| Command::Show { till, reference, reply }).await?;
         Ok(shown?)
     }
-}
-
-/// Accepts a string only: the number 12.34 in JSON would become a binary fraction somewhere on its way.
-pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    struct Text;
-
-    impl Visitor<'_> for Text {
-        type Value = Option<String>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string such as \"12.34\" (a number could be rounded)")
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<Option<String>, E> {
-            Ok(Some(text.to_owned()))
-        }
-    }
-
-    deserializer.deserialize_any(Text)
 }

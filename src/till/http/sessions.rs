@@ -22,7 +22,8 @@ use super::credentials::Unrepeated;
 #[cfg(feature = "docs")]
 use super::description::REFERENCE;
 use super::failure::Failure;
-use super::sales::{AskedEntry, EarlierFields, amount_text, how_much};
+use super::sales::{AskedEntry, EarlierFields, how_much};
+use super::values::{amount_text, whole_number};
 use crate::operator_secrets::digest_of_token;
 #[cfg(feature = "docs")]
 use crate::till::{ApprovalView, SessionView};
@@ -238,6 +239,7 @@ struct Confirmed {
     /// The till of `of`, if it is another's.
     till: Option<String>,
     /// The earlier transaction by its number in the journal, instead of `of`.
+    #[serde(default, deserialize_with = "whole_number")]
     number: Option<SaleNumber>,
     /// The earlier transaction by its id at the gateway, instead of `of`.
     payment: Option<String>,

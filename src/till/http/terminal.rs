@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 use super::api::{App, Route, routes};
 use super::asked::{JsonBody, Parameters, TillQuery};
 use super::failure::Failure;
+use super::values::whole_number;
 use crate::till::{
     Attention, AttentionView, Caller, Command, LineToPrint, LogLevel, LogView, PrintView, ProblemType, StatusView, Verb,
 };
@@ -247,7 +248,7 @@ struct LogRequest {
     /// The level; `usual` is the one of the start.
     level: WantedLevel,
     /// How many seconds it lasts; an hour by default.
-    #[serde(rename = "forS")]
+    #[serde(default, rename = "forS", deserialize_with = "whole_number")]
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 86400)))]
     for_s: Option<u64>,
 }
