@@ -43,9 +43,9 @@ async fn what_the_callbacks_say_is_done() {
     let shop = Shop::open().await;
     let script = shop.script_url(None);
     for (options, told) in [
-        ("createCheckout: () => Promise.reject(new Error('sold out'))", "could not begin"),
-        ("createCheckout: () => ({ then: (done) => done('not an id') })", "could not begin"),
-        ("", "could not begin"),
+        ("createCheckout: () => Promise.reject(new Error('sold out'))", "could not start"),
+        ("createCheckout: () => ({ then: (done) => done('not an id') })", "could not start"),
+        ("", "could not start"),
     ] {
         shop.show(Page { brands: "WALLET_A", options, script: Some(&script), ..Page::default() }).await;
         shop.browser.press(".wpwl-button-wallet", By::Pointer).await;

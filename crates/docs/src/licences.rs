@@ -23,8 +23,13 @@ const BY_HAND: &str = "packages/licences";
 const BESIDE_THE_PACKAGES: &str = "\
 In addition to these packages the programs hold:
   SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
+  Inter 4.1, some of its letters (the page's font, in pos-front alone): SIL Open Font License 1.1, the last text
+    https://github.com/rsms/inter
   Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html next to this one
 ";
+
+/// The file with the licence of the page's font.
+const FONT: &str = "packages/licences/inter";
 
 /// The reason why there is no list.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +68,9 @@ pub(crate) fn write(target: &str, file: &Path) -> Result<(), Error> {
         serde_json::from_str(&cargo("metadata", &["--format-version", "1", "--filter-platform", target])?)?;
     let programs = ["--package", "pos-agent", "--package", "pos-front", "--edges", "normal,no-proc-macro"];
     let tree = cargo("tree", &[&programs[..], &["--target", target, "--prefix", "none", "--format", "{p}"]].concat())?;
-    let text = list(target, &built_in(&tree, known.packages)?, Path::new(BY_HAND))?;
+    let mut text = list(target, &built_in(&tree, known.packages)?, Path::new(BY_HAND))?;
+    let font = fs::read_to_string(FONT).map_err(|error| Error::File { file: FONT.into(), error })?;
+    let _ = write!(text, "\n---- Inter {}\n\n{font}", "-".repeat(60));
     fs::write(file, text).map_err(|error| Error::File { file: file.to_owned(), error })
 }
 

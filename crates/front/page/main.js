@@ -6,13 +6,14 @@ import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
 import { dayScreen } from "./day.js";
 import { EMPTY, movesMoney, payable } from "./draft.js";
 import { historyScreen } from "./history.js";
+import { logo, showAccent } from "./look.js";
 import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
 import { askSupervisor, signInScreen } from "./signin.js";
 import * as sound from "./sound.js";
 import { begin, isUnderWay, reduce, screenOf } from "./state.js";
 import { terminalScreen } from "./terminal.js";
-import { clock, language, load, money, setExponent, t } from "./words.js";
+import { clock, guess, language, load, money, setExponent, t } from "./words.js";
 
 // All modules are here: `start.js` does not load the page again.
 document.body.dataset.loaded = "true";
@@ -273,6 +274,7 @@ const context = {
   state: () => state, settings: () => settings, session: () => session,
   go,
   say, showOutcome: () => { view = "pay"; render(); },
+  relook: () => showAccent(settings.accent),
   chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
 };
 /** Changes the view. This closes an outcome that needs no further action. */
@@ -332,7 +334,7 @@ function shell() {
 }
 
 function strip() {
-  text(at("shop"), settings.merchant[0] ?? "");
+  drawShop();
   text(at("operator"), session?.operator ?? "");
   at("training").hidden = !trains();
   text(at("training"), trains() ? t("training") : "");
@@ -355,6 +357,17 @@ function strip() {
   at("link").dataset.link = word;
   text(at("link"), t({ lost: "link.lost-short", "agent-down": "link.agent-down-short" }[word] ?? `link.${word}`));
 }
+
+let shopShown = null;
+/** Shows the shop's name, logo and colour. */
+function drawShop() {
+  const key = JSON.stringify([settings.merchant[0], settings.accent, settings.logo]);
+  if (key === shopShown) return;
+  shopShown = key;
+  fill(at("shop"), logo(settings.logo), settings.merchant[0] ?? "");
+  showAccent(settings.accent);
+}
+addEventListener("relook", () => showAccent(settings.accent));
 
 let barsShown = "";
 function bars() {
@@ -440,12 +453,12 @@ async function boot() {
     training = sessionStorage.getItem(TRAINING) || null;
   } catch { /* no storage */ }
   api.train(trains());
-  const guess = (saved ?? navigator.language).startsWith("de") ? "de" : "en";
+  const first = guess([saved, ...navigator.languages]);
   const [, , , who] = await Promise.all([
-    untilLoaded(() => load(guess)), readSettingsAtStart(), untilLoaded(loadIcons),
+    untilLoaded(() => load(first)), readSettingsAtStart(), untilLoaded(loadIcons),
     api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
-  if (!settings.languages.includes(guess)) await untilLoaded(() => load(settings.languages[0]));
+  if (!settings.languages.includes(first)) await untilLoaded(() => load(settings.languages[0]));
   if (who === "nobody") signedOut = true;
   else if (who?.operator) session = who;
   shell();

@@ -21,7 +21,7 @@ export function payScreen(page) {
   const change = (more) => page.dispatch({ type: "draft", change: more });
   const unitsOf = () => minor(draft().amount, exponent) ?? 0n;
 
-  const label = h("label", { for: "amount" }, t("pay.amount"));
+  const label = h("label", { for: "amount" });
   // It takes the label's place, so that the keypad stays where it is.
   const trouble = h("p", { class: "trouble", role: "status", hidden: true });
   const figure = h("output", { class: "figure", id: "amount" });
@@ -50,6 +50,7 @@ export function payScreen(page) {
   function draw(spoken) {
     const { kind, reference, registration } = draft();
     const units = unitsOf();
+    text(label, [t(`kind.${kind}`), reference].filter(Boolean).join(" · "));
     text(figure, signed(kind, money(wire(units, exponent), currency)));
     figure.dataset.long = String(figure.textContent.length > 9);
     text(charge.querySelector("span"), units > 0n ? t(`do.${kind}`, { amount: money(payable(requestOf(draft(), exponent), exponent), currency) }) : t("pay.enter-amount"));

@@ -50,6 +50,11 @@ function amountOf(job, { exponent, currency }) {
   const kind = kindOf(job);
   return movesMoney(kind) ? money(payable(job.sale ?? job.request, exponent), job.sale?.currency ?? currency) : t(`kind.${kind}`);
 }
+/** Returns the sentence about the tip in a job's amount, as far as the tip is known. */
+function tipWords(job, { currency }) {
+  const { tip } = job.sale ?? job.request ?? {};
+  return tip && tip !== "ask" ? t("with-tip", { tip: money(tip, job.sale?.currency ?? currency) }) : "";
+}
 /** Returns the sentence about a transaction that is not on the screen. */
 export const noticeOf = (state, sale, { exponent, currency }) => t("notice", {
   amount: money(payable(sale, exponent), sale.currency ?? currency), time: clock(sale.startedAt), word: wordOf(sale) + whoseWords(state, sale, " · "),
@@ -89,13 +94,15 @@ function runningScreen(page, name) {
   const ring = countdown();
   const stop = button("close", t("cancel"), () => page.dispatch({ type: "cancel" }), { class: "stop", id: "cancel" });
   const sum = h("p", { class: "sum" });
+  const tip = h("p", { class: "kind" });
   const theirs = h("p", { class: "kind whose" });
   const stages = ["card", "bank", "done"].map((stage) => h("li", { "data-stage": stage }, t(`stage.${stage}`)));
   const el = h("section", { class: "sale running", "data-screen": name, "data-out": String(paysOut(kind)) },
-    h("div", { class: "act" }, picture, h("div", {}, who, title, wrong, hint, old)),
-    h("aside", {},
-      h("p", { class: "kind" }, t(`kind.${kind}`)), sum, theirs,
-      ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), answer, stop));
+    h("div", { class: "act" },
+      h("div", { class: "due" }, h("p", { class: "kind" }, t(`kind.${kind}`)), sum, tip, theirs),
+      h("div", { class: "do" }, picture, h("div", {}, who, title, wrong, hint, old))),
+    answer,
+    h("div", { class: "foot" }, ring.el, !sent && h("ol", { class: "stages", "aria-label": t("stage.label") }, stages), stop));
   armLater([stop]);
   let shownIcon = null;
   let shownCode = null;
@@ -111,6 +118,7 @@ function runningScreen(page, name) {
     const person = screen === "asking" ? "terminal" : sent ? "bank" : ["authorising", "throttled", "pin-done"].includes(word) ? "bank" : "customer";
     text(who, t(`who.${person}`));
     text(sum, movesMoney(kind) ? signed(kind, amountOf(now, page.settings())) : "");
+    text(tip, tipWords(now, page.settings()));
     text(theirs, whoseWords(page.state(), now.sale));
     const dots = word === "pin-entry" && now.step?.text ? "•".repeat((now.step.text.match(/\*/g) ?? []).length) : "";
     const unknown = step && !has(`step.${step}`) && now.step.text && !["in-progress", "waiting-for-card"].includes(step);

@@ -3,10 +3,11 @@
 
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
+import { lookPart } from "./look.js";
 import { pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
-import { clock, has, language, money, reason, t } from "./words.js";
+import { clock, has, LANGUAGES, language, money, reason, t } from "./words.js";
 
 export function terminalScreen(page) {
   const title = h("h1", { tabindex: "-1" }, t("terminal.title"));
@@ -18,8 +19,8 @@ export function terminalScreen(page) {
   const { languages } = page.settings();
   const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
     lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
-  }, NAMES[name] ?? name)));
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, foot);
+  }, LANGUAGES[name]?.[1] ?? name)));
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {
@@ -48,8 +49,6 @@ export function terminalScreen(page) {
   }
   return { el, update, focus: title, tick: pairing.tick, leave: pairing.leave };
 }
-const NAMES = { en: "English", de: "Deutsch" };
-
 /** Checks whether a part's own row, or the list of open transactions, already shows the code. */
 const covered = (code) => /^(reader-(?!keys-low|card-left)|printer-|clock|journal-(full|nearly|cannot)|sale-|signature-)/.test(code) || (code.startsWith("gateway-") && has(`reason.${code}`));
 

@@ -5,8 +5,13 @@ import { shown } from "./money.js";
 
 let table = {};
 export let language = "en";
-const LOCALES = { en: "en-GB", de: "de-DE" };
-export const locale = () => LOCALES[language] ?? language;
+/** The languages of the page, with the locale of their numbers and dates, and their own names. */
+export const LANGUAGES = {
+  en: ["en-GB", "English"], de: ["de-DE", "Deutsch"], fr: ["fr-FR", "Français"], it: ["it-IT", "Italiano"], es: ["es-ES", "Español"], nl: ["nl-NL", "Nederlands"], pl: ["pl-PL", "Polski"],
+};
+export const locale = () => LANGUAGES[language][0];
+/** Returns the first language of these tags that the page has; `en` if it has none. */
+export const guess = (tags) => tags.map((tag) => tag?.slice(0, 2)).find((tag) => tag in LANGUAGES) ?? "en";
 
 export async function load(wanted) {
   table = await (await fetch(`/assets/${wanted}.json`)).json();

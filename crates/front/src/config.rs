@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 use self::nexo::NexoConfig;
 use self::section::Section;
 use self::zvt::ZvtConfig;
+use crate::logo::Logo;
 
 pub(crate) mod nexo;
 mod section;
@@ -67,6 +68,10 @@ pub(crate) struct PageConfig {
     pub(crate) till: String,
     /// The callers who may use the page without a signed-in operator.
     pub(crate) without_sign_in: WithoutSignIn,
+    /// The shop's colour, as `#rrggbb`.
+    pub(crate) accent: Option<String>,
+    /// The file with the shop's logo.
+    pub(crate) logo: Option<PathBuf>,
 }
 
 /// The callers who may use the page without a signed-in operator. Where the agent's configuration requires an operator,
@@ -216,6 +221,8 @@ impl FrontConfig {
             on: page.flag("on").unwrap_or(true),
             till: page.text("till").unwrap_or_else(|| "local".to_owned()),
             without_sign_in: page.word("without-sign-in", &WithoutSignIn::WORDS).unwrap_or(WithoutSignIn::Board),
+            accent: page.text("accent"),
+            logo: page.path("logo"),
         });
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);
@@ -251,6 +258,12 @@ impl FrontConfig {
         }
         for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
             say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
+        }
+        if let Some(accent) = self.page.accent.as_deref().filter(|accent| !is_colour(accent)) {
+            say("page.accent", format!("{accent:?} is not a colour"), "write it as \"#0a4d8c\"");
+        }
+        if let Some(Err((wrong, remedy))) = self.page.logo.as_deref().map(Logo::read) {
+            say("page.logo", wrong, remedy);
         }
         if self.tills.contains(&self.page.till) {
             let wrong = format!("{:?} is the page's own till", self.page.till);
@@ -356,6 +369,10 @@ fn is_host_name(name: &str) -> bool {
     name.parse::<IpAddr>().is_ok() || (name.len() <= 253 && name.split('.').all(label))
 }
 
+fn is_colour(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
 fn is_origin(origin: &str) -> bool {
     let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
     let Some((host, port)) =
@@ -433,6 +450,8 @@ mod tests {
             on = "yes"
             till = "counter"
             without-sign-in = "everybody"
+            accent = "navy"
+            logo = "/nowhere.png"
             [cors]
             origins = ["https://till.example/", "https://ok.example:8443", "null"]
             [[webhook]]
@@ -474,6 +493,8 @@ mod tests {
             "listen.https: ",
             "page.on: ",
             "page.without-sign-in: ",
+            "page.accent: \"navy\" is not a colour",
+            "page.logo: /nowhere.png: No such file",
             "\"https://till.example/\"",
             "\"null\"",
             "webhook[1].give-up-after-h",
@@ -490,6 +511,6 @@ mod tests {
         ] {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
-        assert_eq!(lines.len(), 24, "{said}");
+        assert_eq!(lines.len(), 26, "{said}");
     }
 }

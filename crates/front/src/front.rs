@@ -3,7 +3,7 @@
 //! | path | caller | module |
 //! |---|---|---|
 //! | `/`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
-//! | `/front/settings`, `/front/health`, `/front/certificate.pem` | everyone | here |
+//! | `/front/settings`, `/front/logo`, `/front/health`, `/front/certificate.pem` | everyone | here |
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while open; a person at the terminal decides | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
@@ -35,6 +35,7 @@ use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
+use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, Pairings};
 use crate::passage;
@@ -46,7 +47,7 @@ use crate::session::{self, KnownSessions, SessionDigest};
 use crate::webhooks::Webhook;
 
 /// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// The limit for wrong tokens of one address. A till has the right token, and a person who types it may make mistakes.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
@@ -69,6 +70,8 @@ pub(crate) struct Front {
     pub(crate) wrong_tokens: Mutex<Attempts>,
     pub(crate) sign_ins: Mutex<Attempts>,
     pub(crate) sessions: KnownSessions,
+    /// The shop's logo.
+    pub(crate) logo: Option<Logo>,
     /// The last settings from the agent, so that the page can start while the agent is down.
     pub(crate) settings: Mutex<Option<Value>>,
     /// The tills that speak ZVT or nexo.
@@ -244,6 +247,7 @@ impl Front {
         let session = cookie(request.headers());
         match (request.method(), path) {
             (&Method::GET, "/front/settings") => self.settings_answer().await,
+            (&Method::GET, "/front/logo") => self.logo.as_ref().map(Logo::answer).ok_or_else(Problem::not_found),
             (&Method::GET, "/front/session") => {
                 session::current(&self.agent, session.as_ref(), self.may_do_without(way)).await
             }
@@ -370,6 +374,8 @@ impl Front {
         settings["version"] = self.page.version().into();
         settings["languages"] = self.page.languages().into();
         settings["mayPair"] = (!self.config.tills.is_empty()).into();
+        settings["accent"] = self.config.page.accent.clone().into();
+        settings["logo"] = self.logo.is_some().into();
         Ok(json_answer(StatusCode::OK, &settings))
     }
 

@@ -26,7 +26,7 @@
 //! | `guard`, `attempts` | checks of a request; limits for guessing |
 //! | `front`, `problem` | permission checks; answers and refusals |
 //! | `passage`, `agent` | requests that are passed on to the agent; the connection to it |
-//! | `page`, `session`, `qr` | the page; its signed-in operator; an address as an image |
+//! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; its signed-in operator; an address as an image |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
 //! | `webhooks` | events to the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
@@ -44,6 +44,7 @@ mod control;
 mod front;
 mod guard;
 mod listen;
+mod logo;
 mod nexo;
 mod notify;
 mod page;

@@ -15,6 +15,7 @@ use crate::config::FrontConfig;
 use crate::front::{Front, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
+use crate::logo::Logo;
 use crate::nexo::Nexo;
 use crate::page::Page;
 use crate::pairing::Pairings;
@@ -139,6 +140,8 @@ fn front(
     let pairings = pairings.map_err(|error| error.to_string())?;
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
+    let logo =
+        config.page.logo.as_deref().map(Logo::read).transpose().map_err(|(wrong, _)| format!("page.logo: {wrong}"))?;
     // `localhost` is only for connections from this board, and the guard already permits it there.
     let names = names.into_iter().filter(|name| name != "localhost").collect();
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
@@ -151,6 +154,7 @@ fn front(
         webhooks,
         guard,
         page,
+        logo,
         certificate,
         wrong_tokens,
         sign_ins,

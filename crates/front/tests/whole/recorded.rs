@@ -4,6 +4,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use pos_protocols::zvt::Splitter;
 use pos_test_kit::world::pcap::Stream;
 
 /// The reading of the till's bytes: as ZVT or not.
@@ -34,12 +35,13 @@ async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
     let Ok(mut terminal) = TcpStream::connect(("127.0.0.1", port)).await else { return };
     let mut stream = Stream::begin().expect("streams are asked for");
     let (mut said, mut heard) = ([0; 16_384], [0; 16_384]);
+    let (mut tills, mut terminals) = (Recorder::default(), Recorder::default());
     loop {
         let passed_on = tokio::select! {
             read = till.read(&mut said) => match read {
                 Ok(count @ 1..) => {
                     if speaks == Speaks::Zvt {
-                        stream.till_says(&said[..count]);
+                        tills.record(&said[..count], |bytes| stream.till_says(bytes));
                     }
                     terminal.write_all(&said[..count]).await
                 }
@@ -47,7 +49,7 @@ async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
             },
             read = terminal.read(&mut heard) => match read {
                 Ok(count @ 1..) => {
-                    stream.terminal_says(&heard[..count]);
+                    terminals.record(&heard[..count], |bytes| stream.terminal_says(bytes));
                     till.write_all(&heard[..count]).await
                 }
                 _ => return,
@@ -55,6 +57,26 @@ async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
         };
         if passed_on.is_err() {
             return;
+        }
+    }
+}
+
+/// One direction of a line.
+#[derive(Default)]
+struct Recorder {
+    splitter: Splitter,
+}
+
+impl Recorder {
+    /// Records the bytes. The dissector does not know the lengths that some tills send before each APDU: of such a line
+    /// the APDUs are recorded.
+    fn record(&mut self, mut bytes: &[u8], mut record: impl FnMut(&[u8])) {
+        let raw = bytes;
+        let apdus: Vec<_> = std::iter::from_fn(|| self.splitter.next(&mut bytes)).collect();
+        if self.splitter.has_lengths() {
+            apdus.iter().for_each(|apdu| record(&apdu.encode()));
+        } else {
+            record(raw);
         }
     }
 }

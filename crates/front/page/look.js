@@ -1,0 +1,60 @@
+// The look: theme and size, chosen on each device; the shop's own colour and logo, from the front's configuration.
+
+import { h } from "./dom.js";
+import { t } from "./words.js";
+
+/** The choices, by the name under which `start.js` finds them. The first is the default. */
+export const CHOICES = { theme: ["auto", "light", "dark"], size: ["normal", "large"] };
+/** The least contrast of text (WCAG 2.2, 1.4.3). */
+const CONTRAST = 4.5;
+/** The colours of the cards in `style.css`, on which the accent must be readable. */
+const CARD = { light: "#ffffff", dark: "#182433" };
+
+const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+/** Returns the relative luminance of a colour such as `#0a4d8c`. */
+function luminance(colour) {
+  const [red, green, blue] = parts(colour).map((part) => part / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+export function contrast(one, other) {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+const mixed = (colour, other, share) => `#${parts(colour).map((part, n) => Math.round(part + (parts(other)[n] - part) * share).toString(16).padStart(2, "0")).join("")}`;
+
+/** Returns the shop's colour for a theme, with the colour of text on it. It is moved until it can be read on a card. */
+export function accentFor(colour, theme) {
+  const card = CARD[theme];
+  let accent = colour;
+  for (let share = 0.1; contrast(accent, card) < CONTRAST; share += 0.1) accent = mixed(colour, theme === "dark" ? "#ffffff" : "#000000", share);
+  const ink = ["#ffffff", "#06203c"].sort((a, b) => contrast(b, accent) - contrast(a, accent))[0];
+  return { accent, ink };
+}
+
+/** Shows the shop's colour; without one, those of the style sheet. */
+export function showAccent(colour) {
+  const { dataset, style } = document.documentElement;
+  if (!colour) { style.removeProperty("--accent"); style.removeProperty("--accent-ink"); return; }
+  const { accent, ink } = accentFor(colour, dataset.theme);
+  style.setProperty("--accent", accent);
+  style.setProperty("--accent-ink", ink);
+}
+
+/** Shows the shop's logo before its name. */
+export function logo(name) {
+  return name ? h("img", { src: "/front/logo", alt: "" }) : null;
+}
+
+/** Builds the choices of theme and size. */
+export function lookPart(changed) {
+  const chosen = (name) => { try { return localStorage.getItem(`pos.${name}`) ?? CHOICES[name][0]; } catch { return CHOICES[name][0]; } };
+  const rows = Object.entries(CHOICES).map(([name, values]) => h("div", { class: "tabs", role: "group", "aria-label": t(`look.${name}`) },
+    values.map((value) => h("button", { "data-look": value, "aria-pressed": String(value === chosen(name)), onclick: (event) => choose(name, value, event) }, t(`look.${value}`)))));
+  function choose(name, value, { currentTarget }) {
+    try { localStorage.setItem(`pos.${name}`, value); } catch { /* lasts until a reload */ }
+    dispatchEvent(new CustomEvent("look", { detail: { [name]: value } }));
+    for (const one of currentTarget.parentElement.children) one.setAttribute("aria-pressed", String(one === currentTarget));
+    changed();
+  }
+  return h("div", { class: "look" }, h("h2", {}, t("look.title")), rows);
+}
