@@ -1,5 +1,5 @@
-//! `pos-agent reasons`: explains every reason that a sale, the log or the status names. Each has sentences for the
-//! cashier, the customer and the technician.
+//! `pos-agent reasons`: explains the reasons that appear in sales, the log and the status. Each reason has sentences
+//! for the cashier, the customer and the technician.
 
 use clap::Args;
 
@@ -15,7 +15,7 @@ Examples:
   pos-agent reasons gateway-refuses-token          one reason
   pos-agent reasons --language de --json           all reasons, in German, as a JSON list")]
 pub(super) struct Reasons {
-    /// The reason, as a sale, the log or the status names it
+    /// The reason, as it appears in a sale, the log or the status
     reason: Option<String>,
     /// The language: en or de
     #[arg(long, value_name = "CODE", default_value = "en")]
