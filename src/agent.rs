@@ -1,17 +1,17 @@
-//! The agent: connects tills, reader, gateway, printers and journal with the transactions. No other module knows all of
-//! them.
+//! The agent. It connects the tills, the reader, the gateway, the printers and the journal with the transactions. No
+//! other module knows all of them.
 //!
 //! One loop waits for the next event and passes it to the part that handles it:
 //!
 //! | module | content |
 //! |---|---|
-//! | `engine` | owns the open transactions and is the only place that changes one: event, core, journal, actions |
-//! | `devices` | reader, gateway and printers, each with its own state; in training mode the trainer |
+//! | `engine` | owns the open transactions and alone changes them: event, core, journal, actions |
+//! | `devices` | reader, gateway and printers, each with its own state; the trainer replaces them in training mode |
 //! | `views` | a transaction, the status and the metrics, each computed from facts |
 //! | `tills`, `tasks` | the requests of tills, and the results of the agent's own tasks |
-//! | all others | one part per subject: operators, closes, clock, limits, outdated journal copy, updates, the log |
+//! | all others | one module per subject: operators, closes, clock, limits, outdated journal copy, updates, the log |
 //!
-//! It decides nothing about money: the core's module `transaction` does.
+//! The agent decides nothing about money. The core's module `transaction` does.
 
 pub(crate) mod clock;
 mod close_count;
@@ -64,10 +64,10 @@ use turns::{Round, Source};
 pub use updates::this_program;
 use updates::{Answered, Answers};
 
-/// A reason why the agent does not start. Each message says what to do.
+/// The reason why the agent does not start. Each message says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A currency or amount of the configuration; `config::load` refuses such a file earlier.
+    /// An invalid currency or amount in the configuration. `config::load` normally refuses such a file first.
     #[error("[terminal] {key}: {cause}")]
     Money {
         /// The key of the setting.
@@ -75,7 +75,8 @@ pub enum Error {
         /// The error in its value.
         cause: MoneyError,
     },
-    /// An amount of the configuration above which a supervisor confirms; `config::load` refuses such a file earlier.
+    /// An invalid limit in the configuration above which a supervisor must confirm. `config::load` normally refuses
+    /// such a file first.
     #[error("[operators.supervisor-above] {key}: {cause}")]
     SupervisorAbove {
         /// The key of the setting.
@@ -83,38 +84,39 @@ pub enum Error {
         /// The error in its value.
         cause: MoneyError,
     },
-    /// An error of the journal.
+    /// A journal error.
     #[error(transparent)]
     Journal(#[from] pos_journal::Error),
-    /// An error of the gateway's client: CA file, token.
+    /// An error in the gateway's client, for example in its CA file or token.
     #[error(transparent)]
     Gateway(#[from] pos_gateway::Error),
-    /// An error of the till's sockets.
+    /// An error with the tills' sockets.
     #[error(transparent)]
     Till(#[from] till::Error),
-    /// An error of the sockets that systemd passes.
+    /// An error with the sockets that systemd passes.
     #[error(transparent)]
     Sockets(#[from] systemd::SocketsError),
 }
 
-/// Progress steps kept for a listener that is slow or briefly disconnected. A transaction has about ten steps, each of
-/// some 2 KiB.
+/// The number of progress steps kept for a listener that is slow or briefly disconnected. A transaction has about ten
+/// steps of about 2 KiB each.
 const PROGRESS_KEPT: usize = 256;
-/// Commands of tills that may wait while one is carried out.
+/// The number of till commands that may wait while another is carried out.
 const COMMANDS_WAITING: usize = 32;
-/// How long a stop waits for running transactions. It is longer than the gateway needs to answer and shorter than
+/// The time that a stop waits for running transactions. It is longer than the gateway needs to answer and shorter than
 /// systemd's time-out (90 s).
 const STOP_PATIENCE: Duration = Duration::from_secs(60);
 /// The longest sleep of the loop without a watchdog. Events wake the loop earlier.
 const NOBODY_WATCHES: Duration = Duration::from_secs(3600);
-/// How long the last receipts may take at the stop; they are kept in any case.
+/// The time allowed for printing the last receipts when the agent stops. The journal keeps them even if they are not
+/// printed.
 const LAST_PAPER: Duration = Duration::from_secs(10);
 
 /// Runs the terminal until `shutdown` completes.
 ///
 /// # Errors
-/// Only before the first transaction can be taken: see [`Error`]. The status shows later faults, and the agent handles
-/// them while it runs.
+/// Returns an [`Error`] only before the first transaction can begin. The agent handles later faults while it runs, and
+/// the status shows them.
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
@@ -133,10 +135,10 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     Ok(())
 }
 
-/// Does the same as [`run`] with other surroundings and given till sockets: it binds none.
+/// Runs like [`run`], but with the given surroundings and till channels. It binds no sockets.
 ///
 /// # Errors
-/// The errors of [`run`].
+/// Returns the same errors as [`run`].
 pub async fn run_in(
     surroundings: Surroundings,
     tills: Wires,
@@ -170,8 +172,8 @@ async fn work(
         }
         let deadline = agent.next_deadline();
         tokio::select! {
-            // When several are ready, this order applies as long as each has turns left: rare events come first,
-            // because they must not starve.
+            // If several sources are ready, the first one that has turns left is served. Rare events come first because
+            // they must not starve.
             biased;
             _ = watchdog.tick() => {
                 notify.watchdog();
@@ -201,7 +203,7 @@ async fn work(
                 round.take(Source::Printers);
                 agent.printer_says(event);
             }
-            // No event is ready, or none that has a turn left. Pending messages go out before the loop waits.
+            // No source that has turns left is ready. Pending messages go out before the loop waits.
             () = std::future::ready(()), if round.is_used() || agent.engine.sales.has_something_to_tell() => {
                 round = Round::default();
             }
@@ -212,7 +214,7 @@ async fn work(
     }
 }
 
-/// Sends the last messages, receipts and answers at the stop.
+/// Sends the last messages, receipts and answers when the agent stops.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
     agent.engine.tell_and_print();
     agent.look_at_the_journal();
@@ -233,12 +235,12 @@ struct Agent {
     closing: CloseControl,
     training: TrainingMode,
     log: LogControl,
-    /// Which devices answer this process, and which answered the previous one.
+    /// The devices that answer this process, and those that answered the previous one.
     answered: Answered,
 }
 
 impl Agent {
-    /// Checks everything outside the transactions, and carries out the actions left by earlier ones until none is left.
+    /// Checks everything outside the transactions, and then handles all queued events.
     fn settle(&mut self) {
         if !self.engine.identity.trains() {
             self.look_outside();
@@ -258,13 +260,13 @@ impl Agent {
         if let Err(error) = self.engine.journal.is_in_place() {
             self.engine.journal_is_faulty(&error);
         }
-        // The terminal's log says nothing about the disk of a training journal.
+        // The terminal's log does not report on the training journal's disk.
         if !self.engine.identity.trains() {
             self.engine.journal.look_at_the_room();
         }
     }
 
-    /// Saves the open transactions of a journal that was taken away.
+    /// Saves the open transactions of a journal that was removed.
     fn rescue_the_journal(&mut self) {
         let Engine { journal, clock, teller, .. } = &mut self.engine;
         if let Some(why) = journal.rescue(clock.unix_ms()) {
@@ -272,7 +274,8 @@ impl Agent {
         }
     }
 
-    /// Resumes transactions that only the disk has. When they cannot be written either, it retries later.
+    /// Resumes the transactions that are only on the disk, once the journal can be written. Until then, the agent
+    /// retries.
     fn retry_journal(&mut self) {
         self.rescue_the_journal();
         let engine = &mut self.engine;
@@ -288,7 +291,7 @@ impl Agent {
     fn look_outside(&mut self) {
         let engine = &mut self.engine;
         engine.look_at_the_clocks();
-        // Not while a transaction has the reader.
+        // Some checks must wait while a transaction uses the reader.
         let is_quiet = engine.devices.reader.in_use_by.is_none();
         if is_quiet {
             engine.devices.gateway.warn_of_expiry();
@@ -306,7 +309,7 @@ impl Agent {
         }
     }
 
-    /// Returns which devices answer at this moment.
+    /// Returns the devices that are answering.
     fn answers(&self) -> Answers {
         let devices = &self.engine.devices;
         Answers { reader: devices.reader.state.is_ready(), gateway: devices.gateway.is_reached() }
@@ -340,14 +343,14 @@ impl Agent {
         !sales.iter().any(runs) || self.asks_the_clock().duration_since(since) > STOP_PATIENCE
     }
 
-    /// Shows a printer's report; it changes no transaction.
+    /// Announces a printer's report. This changes no transaction.
     fn printer_says(&mut self, event: PrinterEvent) {
         let engine = &self.engine;
-        // A report about a receipt goes to its till; one about a close concerns the terminal.
+        // A report about a receipt goes to its till; a report about a close goes to every till.
         let announce = |slip: Slip, step: &str, text: &str| match slip {
             Slip::Receipt { sale, .. } => engine.teller.about_number(engine.known(), sale, step, text),
             Slip::Close { .. } => engine.teller.terminal(step, text),
-            // The answer informs its till.
+            // The till receives the result in the answer to its request.
             Slip::TillLines => {}
         };
         match event {

@@ -1,10 +1,10 @@
 //! The known boards: the ports of their readers and printers, their udev rules, and the additions to their systemd
 //! unit.
 //!
-//! They are compiled into the program, because they are small and `pos-agent setup` then works as soon as the program
-//! has been copied. A board that is not among them has its own file in the same form, given by its path.
+//! The boards are compiled into the program. They are small, and so `pos-agent setup` works as soon as the program is
+//! copied to the board. A board that is not among them has its own file in the same form, which is given by its path.
 //!
-//! Not here: the contents of a configuration (`config`), and the command that uses them (`cli::setup`).
+//! The module `config` defines the configuration, and `cli::setup` is the command that uses the boards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// A board of the folder `board/`.
+/// A board in the folder `board/`.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
-    /// The folder's name.
+    /// The name of the board's folder.
     pub name: &'static str,
     /// The content of `board.toml`.
     pub text: &'static str,
-    /// The content of `README.md`: the facts with their sources.
+    /// The content of `README.md`, with the sources of the facts.
     pub readme: &'static str,
-    /// The content of `udev.rules`: stable names for the board's own ports.
+    /// The content of `udev.rules`, with stable names for the board's own ports.
     pub rules: &'static str,
-    /// The content of `pos-agent.service.d/board.conf`, where the unit needs more.
+    /// The content of `pos-agent.service.d/board.conf`, if the board needs additions to the unit.
     pub unit: Option<&'static str>,
 }
 
@@ -46,7 +46,7 @@ macro_rules! known {
     };
 }
 
-/// Every board of the folder `board/`, by name.
+/// All boards in the folder `board/`, sorted by name.
 pub const KNOWN: [Known; 7] = [
     known!("beaglebone-black" with a drop-in),
     known!("generic-aarch64"),
@@ -57,45 +57,45 @@ pub const KNOWN: [Known; 7] = [
     known!("stm32mp157-dk2" with a drop-in),
 ];
 
-/// The facts about a board: its `board.toml`.
+/// The facts about a board, from its `board.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Board {
     /// The name for people.
     pub title: String,
-    /// Beginnings of `/proc/device-tree/model` that identify the board.
+    /// The prefixes of `/proc/device-tree/model` that identify the board.
     #[serde(default)]
     pub models: Vec<String>,
     /// True if the program was run on the real board.
     #[serde(default)]
     pub tried_on_hardware: bool,
-    /// Ports to look for a reader, the likeliest first.
+    /// The ports to check for a reader, the most likely first.
     pub reader_ports: Vec<String>,
     /// The reader's line speed, in baud.
     pub reader_baud: u32,
-    /// Ports to look for a printer, the likeliest first.
+    /// The ports to check for a printer, the most likely first.
     pub printer_ports: Vec<String>,
-    /// Characters per line of the printer.
+    /// The number of characters per line of the printer.
     pub printer_columns: u8,
-    /// The driver of its hardware watchdog.
+    /// The driver of the board's hardware watchdog.
     pub watchdog: Option<String>,
     /// The longest time-out of the watchdog, in seconds.
     pub watchdog_longest_s: Option<u32>,
-    /// Serial ports of the board, each with its description.
+    /// The serial ports of the board, each with its description.
     #[serde(default)]
     pub serial: BTreeMap<String, String>,
 }
 
-/// The reason why there is no such board.
+/// The reason why a board cannot be found or loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A name that is not on the list.
+    /// The list has no board with this name.
     #[error("there is no board {name}; pos-agent boards lists them; give your own file with its path, as ./board.toml")]
     Unknown {
         /// The given name.
         name: String,
     },
-    /// A file that cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot be read: {cause}; give the path of a board file, or a name from pos-agent boards", file.display())]
     Unreadable {
         /// The file.
@@ -104,28 +104,28 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
-    /// A file that describes no board.
+    /// The file does not describe a board.
     #[error("{file}: {what}; compare it with pos-agent boards generic-armv7 --file")]
     Malformed {
         /// The file.
         file: String,
-        /// The fault, with its place.
+        /// The fault, with its position.
         what: String,
     },
 }
 
-/// Returns the known board of this name.
+/// Returns the known board with this name.
 ///
 /// # Errors
-/// [`Error::Unknown`].
+/// Returns [`Error::Unknown`].
 pub fn known(name: &str) -> Result<&'static Known, Error> {
     KNOWN.iter().find(|known| known.name == name).ok_or_else(|| Error::Unknown { name: name.to_owned() })
 }
 
-/// Loads a board by its name, or from a file: an argument with a `/` is a path.
+/// Loads a board by its name, or from a file if the argument contains a `/`.
 ///
 /// # Errors
-/// Every [`Error`].
+/// Returns any [`Error`].
 pub fn load(name: &str) -> Result<Board, Error> {
     if !name.contains('/') {
         return parse(known(name)?.text, name);
@@ -134,7 +134,7 @@ pub fn load(name: &str) -> Result<Board, Error> {
     parse(&fs::read_to_string(name).map_err(unreadable)?, name)
 }
 
-/// Returns the known board whose model begins like this one (`/proc/device-tree/model`).
+/// Returns the known board that matches this model (`/proc/device-tree/model`).
 #[must_use]
 pub fn recognised(model: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| {
@@ -143,7 +143,7 @@ pub fn recognised(model: &str) -> Option<&'static Known> {
     })
 }
 
-/// Returns the device tree's name of this board; `None` where there is no device tree.
+/// Returns this board's model from the device tree, or `None` if there is no device tree.
 #[must_use]
 pub fn model() -> Option<String> {
     let bytes = fs::read(Path::new("/proc/device-tree/model")).ok()?;
@@ -154,7 +154,7 @@ impl Known {
     /// Returns the facts about the board.
     ///
     /// # Panics
-    /// Never: a test reads each of the files.
+    /// Never panics, because a test parses each of the files.
     #[must_use]
     pub fn board(&self) -> Board {
         parse(self.text, self.name).expect("tests/rules/boards.rs parses every board")

@@ -1,8 +1,8 @@
-//! The configuration: one TOML file for a technician, [`Config`] for the program.
+//! The configuration: a TOML file for the technician, and [`Config`] for the program.
 //!
 //! Unknown keys are refused, and the key names contain the units. [`load()`] returns a configuration only if it has no
-//! fault, and otherwise reports all faults together; it never continues with a warning. The file never contains
-//! secrets, only the place where each is stored.
+//! fault. Otherwise it reports all faults at once. A fault is never only a warning. The file never contains secrets,
+//! only the paths where they are stored.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub use socket::{LOCAL, Socket, is_nameless};
 /// The path of the configuration, unless another is given.
 pub const DEFAULT_PATH: &str = "/etc/pos-agent/config.toml";
 
-/// The whole file, by default `/etc/pos-agent/config.toml`.
+/// The whole configuration file, by default `/etc/pos-agent/config.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -46,22 +46,23 @@ pub struct Config {
     pub reader: Reader,
     /// The payment gateway.
     pub gateway: Gateway,
-    /// The receipt printers, at most two. Without one, receipts are kept and can be read with `pos-agent receipt`.
+    /// The receipt printers, at most two. Without a printer, receipts are stored, and `pos-agent receipt` shows them.
     #[serde(default, deserialize_with = "pos_printer::config::one_or_several")]
     pub printer: Vec<Printer>,
     /// The connections for tills.
     #[serde(default)]
     pub till: Till,
-    /// The place of the journal.
+    /// The settings of the journal.
     #[serde(default)]
     pub journal: Journal,
-    /// Closes of day.
+    /// The settings for closes of day.
     #[serde(default)]
     pub close: CloseOfDay,
-    /// Tips that are offered with a sale. Without the section, a till offers none. If a till asks for a tip anyway, the
-    /// reader offers `tip-percentages` of `[reader]`. A customer who then chooses none in time has not paid.
+    /// The tips that are offered with a sale. Without this section, tills offer none. If a till asks for a tip anyway,
+    /// the reader offers the `tip-percentages` of `[reader]`. If the customer then does not choose in time, nothing is
+    /// paid.
     pub tips: Option<Tips>,
-    /// Training: transactions that read no card and move no money.
+    /// The settings for training, whose transactions read no card and move no money.
     #[serde(default)]
     pub training: Training,
     /// The operators at the counter.
@@ -74,37 +75,38 @@ pub struct Config {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Terminal {
-    /// Acquirer-assigned terminal id, digits, up to 32 (interface: `pos.terminalId`).
+    /// The terminal id that the acquirer has assigned, with up to 32 digits (interface: `pos.terminalId`).
     pub id: String,
-    /// Lines at the head of each receipt, one to six: name, street, town.
+    /// The one to six lines at the top of each receipt, such as name, street and town.
     pub merchant: Vec<String>,
-    /// Last lines of each receipt, up to 6: opening hours, conditions of returns.
+    /// The up to six last lines of each receipt, such as opening hours and the conditions for returns.
     #[serde(default)]
     pub footer: Vec<String>,
-    /// Language of the cashier's texts, the refusals, the status and the receipts: `en` or `de`.
+    /// The language of the cashier's texts, the refusals, the status and the receipts: `en`, `de`, `fr`, `it`,
+    /// `es`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// The currency of its transactions, ISO 4217, as `EUR`; it takes no other.
+    /// The only currency of the terminal's transactions (ISO 4217), such as `EUR`.
     pub currency: String,
-    /// Largest amount of one sale, reservation or credit in `currency`, tip included, as `5000.00`. Without it, the
-    /// gateway's maximum applies: `9999999999.99`. It limits no capture, refund or reversal.
+    /// The largest amount of one sale, reservation or credit in `currency`, including the tip, such as `5000.00`.
+    /// Without it, the gateway's maximum applies: `9999999999.99`. It does not limit captures, refunds and reversals.
     pub max_amount: Option<String>,
-    /// Largest amount in `currency` that may be given without an earlier payment that this terminal knows: a credit, or
-    /// a refund of a payment that its journal does not have. Without it, nothing may be given in this way. No value
-    /// means "no limit".
+    /// The largest amount in `currency` that may be paid out without an earlier payment that this terminal knows. This
+    /// is a credit, or a refund of a payment that is not in the journal. Without the setting, nothing may be paid out
+    /// in this way. There is no value for "no limit".
     pub max_credit_amount: Option<String>,
-    /// How long a customer may take to present a card, in seconds.
+    /// The time that a customer has to present a card, in seconds.
     #[serde(default = "defaults::card_timeout_s")]
     pub card_timeout_s: u64,
-    /// If the cardholder signs, the transaction waits until an operator has compared the signature. Set `false` for
-    /// tills that cannot answer: the slip is signed, and the transaction is approved immediately.
+    /// True if a transaction with a signature waits until an operator has compared the signature. Set `false` if the
+    /// tills cannot report the result. The slip is then signed, but the transaction is approved immediately.
     #[serde(default = "defaults::yes")]
     pub confirm_signature: bool,
-    /// How long that may take, in seconds; then the payment is reversed.
+    /// The time that an operator has to compare the signature, in seconds. After that, the payment is reversed.
     #[serde(default = "defaults::signature_timeout_s")]
     pub signature_timeout_s: u64,
-    /// How long a till that confirms what it takes (`"confirm":"till"`) may take to answer, in seconds. Then the
-    /// payment is reversed or kept, as its request said.
+    /// The time that a till has to confirm how much it accepts (`"confirm":"till"`), in seconds. After that, the
+    /// payment is reversed or kept, as the request demands.
     #[serde(default = "defaults::till_confirm_s")]
     pub till_confirm_s: u64,
     /// The location of the terminal (interface: `pos.location.*`).
@@ -112,7 +114,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Returns the terminal's data that each payment sends.
+    /// Returns the data about the terminal that is sent with each payment.
     #[must_use]
     pub fn point_of_sale(&self) -> PointOfSale {
         PointOfSale { terminal_id: self.id.clone(), location: self.location.clone() }
@@ -124,17 +126,18 @@ impl Terminal {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Till {
-    /// The socket for the command line and tills on the board; its path alone may replace the table.
+    /// The socket for the command line and for tills on the board. Its path alone may replace the table.
     #[cfg_attr(feature = "docs", schemars(with = "socket::Table"))]
     pub socket: Socket,
-    /// Loopback address for tills over HTTP; it is closed without `token` entries.
+    /// The loopback address for tills over HTTP. Without `token` entries, it is closed.
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub http: SocketAddr,
-    /// One entry per till.
+    /// The tills that connect over HTTP, one entry for each.
     pub token: Vec<TillToken>,
-    /// Programs at the socket that have their own rights or tills.
+    /// The programs at the socket that have their own rights or tills.
     pub peer: Vec<TillPeer>,
-    /// Also serve the metrics over HTTP, to tokens with the right `totals`. At the socket they are always served.
+    /// True to serve the metrics also over HTTP, to tokens with the right `totals`. On the socket, they are always
+    /// served.
     pub metrics: bool,
 }
 
@@ -143,62 +146,62 @@ pub struct Till {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillToken {
-    /// The till's name: letters, digits, `-`, `_`, up to 32. Each till has its own references.
+    /// The till's name, with up to 32 letters, digits, `-` and `_`. Each till has its own references.
     pub till: String,
-    /// File with its bearer token, readable by its owner only.
+    /// The file with the till's bearer token, which only its owner can read.
     pub token_file: PathBuf,
-    /// Its rights; without it the set `till`.
+    /// The till's rights. The default is the set `till`.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::till")]
     pub rights: Rights,
-    /// True if an operator must be signed in where `[operators] required` demands it. Set `false` for a till that has
+    /// True if an operator must be signed in when `[operators] required` demands it. Set `false` for a till that has
     /// its own cashiers and may state their names.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
 }
 
-/// A program on the board with its own tills: a till's server, or a translator of another till protocol.
+/// A program on the board with its own tills, such as a till's server or a translator for another till protocol.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TillPeer {
-    /// The number of the user that it runs as; the system reports the user at the other end of the socket.
+    /// The number of the user that runs the program. The system reports the user at the other end of the socket.
     pub uid: u32,
-    /// The only tills that it may act for. With several, each request names one.
+    /// The only tills for which the program may act. If there are several, each request must name one.
     #[serde(default = "defaults::local_till")]
     pub tills: Vec<String>,
-    /// Its rights for these tills; without it the set `several-tills`.
+    /// The program's rights for these tills. The default is the set `several-tills`.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
-    /// Like `operator` of a `[[till.token]]`, for all of its tills: `false` exempts every user of the program,
+    /// Like `operator` of a `[[till.token]]`, for all tills of the program. `false` exempts every user of the program,
     /// including guests of a page.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
-    /// Those of its tills where no operator can sign in, as a ZVT or nexo till. They need no operator, and may state
-    /// the names of their cashiers.
+    /// The program's tills at which no operator can sign in, such as a ZVT or nexo till. They need no operator, and may
+    /// state the names of their cashiers.
     #[serde(default)]
     pub without_operator: Vec<String>,
 }
 
-/// The place of the journal, and how long it keeps transactions.
+/// The settings of the journal: its file, and how long it keeps transactions.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Journal {
-    /// The SQLite file. Its folder must be writable, on storage that survives a power cut.
+    /// The SQLite file. Its folder must be writable, and on storage that survives a power cut.
     pub path: PathBuf,
-    /// The number of days with transactions that the journal keeps. Older, completed transactions are removed between
-    /// transactions. A till that repeats such an old reference begins a new transaction.
+    /// The number of days for which the journal keeps transactions. Older, completed transactions are removed while no
+    /// transaction is in progress. If a till repeats the reference of a removed transaction, a new one begins.
     pub keep_days: u32,
-    /// The folder of the mark that this terminal has sold. With the mark, a lost journal is not mistaken for that of a
-    /// new terminal. Best on another file system. Without it, `/var/lib/pos-agent-sold` for a journal in
-    /// `/var/lib/pos-agent`, and the journal's folder for any other.
+    /// The folder of the mark that this terminal has taken payments. The mark prevents the agent from mistaking the
+    /// terminal for a new one if the journal is lost. The folder should be on another file system. The default is
+    /// `/var/lib/pos-agent-sold` for a journal in `/var/lib/pos-agent`, and the journal's folder for any other journal.
     pub mark_folder: Option<PathBuf>,
 }
 
 impl Journal {
-    /// Returns the folder of the mark that this terminal has sold.
+    /// Returns the folder of the mark that this terminal has taken payments.
     #[must_use]
     pub fn mark_folder(&self) -> PathBuf {
         let own = self.path.parent().unwrap_or(Path::new("/"));
@@ -207,7 +210,7 @@ impl Journal {
     }
 }
 
-/// The folders that the package makes.
+/// The folders that the package creates.
 const STATE_FOLDER: &str = "/var/lib/pos-agent";
 const MARK_FOLDER: &str = "/var/lib/pos-agent-sold";
 
@@ -225,42 +228,42 @@ impl Default for Till {
 
 impl Default for Journal {
     fn default() -> Self {
-        // A business year and a month: later disputes and refunds are rare.
+        // This is a business year and about a month. Later disputes and refunds are rare.
         Self { path: Path::new(STATE_FOLDER).join("journal.db"), keep_days: 400, mark_folder: None }
     }
 }
 
-/// The defaults with their reasons.
+/// The default values, with their reasons.
 mod defaults {
-    /// Returns the till of the terminal itself.
+    /// Returns the name of the terminal's own till.
     pub(super) fn local_till() -> Vec<String> {
         vec![super::LOCAL.to_owned()]
     }
 
-    /// Returns a time long enough to find a card, and short enough that a forgotten transaction ends before the next
-    /// customer.
+    /// Returns a time that is long enough to find a card, and so short that a forgotten transaction ends before the
+    /// next customer comes.
     pub(super) fn card_timeout_s() -> u64 {
         60
     }
 
-    /// Returns the value of a setting that is on.
+    /// Returns true, for settings that are on by default.
     pub(super) fn yes() -> bool {
         true
     }
 
-    /// Returns a time long enough to print, sign and compare, and short enough that a forgotten slip is noticed while
-    /// the customer is near.
+    /// Returns a time that is long enough to print, sign and compare. It is so short that a forgotten slip is noticed
+    /// before the customer has gone.
     pub(super) fn signature_timeout_s() -> u64 {
         180
     }
 
-    /// Returns a time for the confirmation: a till answers immediately, a vending machine after giving out the goods,
-    /// and the customer waits for the receipt.
+    /// Returns a time for the confirmation. A till answers immediately, and a vending machine after it has given out
+    /// the goods, while the customer waits for the receipt.
     pub(super) fn till_confirm_s() -> u64 {
         60
     }
 
-    /// Returns the language that every reader has, and that of the program itself.
+    /// Returns the language that every reader supports, which is also the program's own.
     pub(super) fn language() -> String {
         "en".to_owned()
     }

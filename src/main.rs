@@ -1,4 +1,4 @@
-//! The program: arguments in, exit code out. `pos_agent::cli` implements the verbs.
+//! The program, which passes its arguments to `pos_agent::cli` and returns the exit code.
 
 use std::process::ExitCode;
 

@@ -1,10 +1,11 @@
-//! The metrics for machines, and their text: OpenMetrics 1.0.
+//! The metrics for machines, and their text in the format OpenMetrics 1.0.
 //!
-//! Every value of a label is fixed in the program: the types demand `&'static str`. So no text of a till, of the
-//! gateway or of a card can become a label, and the text has a maximum length. Counting takes some hundred nanoseconds,
-//! allocates a few times in the life of the program, and cannot fail; `agent/views/figures.rs` does it.
+//! Every value of a label is fixed in the program, because the types require `&'static str`. So no text from a till,
+//! the gateway or a card can become a label, and the text has a maximum length. Counting takes some hundred
+//! nanoseconds, allocates only a few times while the program runs, and cannot fail. `agent/views/figures.rs` does the
+//! counting.
 //!
-//! Counters start at zero with each start: `process_start_time_seconds` shows when that was.
+//! Counters begin at zero with each start of the program, which `process_start_time_seconds` shows.
 
 use std::time::Duration;
 
@@ -19,17 +20,18 @@ use prometheus_client::registry::{Registry, Unit};
 use pos_core::transaction::Outcome;
 use pos_terms::transaction::Kind;
 
-/// The bounds of all histograms, in seconds: each about three times the previous one, from the agent's own time to the
-/// longest wait for a card. All parts of a transaction share one list, because they are compared with each other.
+/// The bounds of all histograms, in seconds. Each is about three times the previous one, and they range from the
+/// agent's own time to the longest wait for a card. All parts of a transaction share one list, because they are
+/// compared with each other.
 const BOUNDS_S: [f64; 13] = [0.000_1, 0.000_3, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
-/// The printers by their place in the configuration: their names are free text and must not become labels.
+/// The printers by their position in the configuration. Their names are free text and must not become labels.
 const PRINTERS: [&str; 2] = ["1", "2"];
 
-/// Labels with their values.
+/// The labels with their values.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// All counters, and the last values shown.
+/// The counters, histograms and gauges.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -52,40 +54,40 @@ pub struct Metrics {
 /// The parts of a transaction's time.
 #[derive(Clone, Copy, Debug)]
 pub struct SaleTiming {
-    /// From its start until the card was read.
+    /// The time from the start until the card was read.
     pub reader: Duration,
-    /// From handing the request to the gateway's client until its answer.
+    /// The time from passing the request to the gateway's client until the answer.
     pub gateway: Duration,
-    /// The time of the disk.
+    /// The time for writes to the disk.
     pub journal: Duration,
-    /// The agent's own share.
+    /// The agent's own time.
     pub agent: Duration,
 }
 
 /// The state of the terminal at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalStanding {
-    /// When this process started, by the best clock at this moment, in seconds since 1970.
+    /// The time when this process started, according to the best clock now, in seconds since 1970.
     pub started_unix_s: i64,
     /// The number of unconfirmed transactions.
     pub unconfirmed: usize,
-    /// The number of those that are being reversed.
+    /// The number of unconfirmed transactions that are being reversed.
     pub reversals: usize,
-    /// The number of those that wait for a person.
+    /// The number of unconfirmed transactions that wait for a person.
     pub for_person: usize,
     /// True if the reader can be used.
     pub reader_ready: bool,
-    /// The keys that it has left for card data, if it has reported them.
+    /// The number of unused card-data keys in the reader, if the reader has reported it.
     pub card_keys: Option<u64>,
-    /// The keys that it has left for PINs, if it has reported them.
+    /// The number of unused PIN keys in the reader, if the reader has reported it.
     pub pin_keys: Option<u64>,
     /// True if the last contact reached the gateway.
     pub gateway_reached: bool,
     /// True if the last write to the journal succeeded.
     pub journal_written: bool,
-    /// The size of its file, in bytes.
+    /// The size of the journal's file, in bytes.
     pub journal_bytes: u64,
-    /// The size of the file with its latest entries, in bytes.
+    /// The size of the journal's WAL file, in bytes.
     pub wal_bytes: u64,
     /// The printers, in the order of the configuration.
     pub printers: Vec<PrinterStanding>,
@@ -94,9 +96,9 @@ pub struct TerminalStanding {
 /// The state of a printer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrinterStanding {
-    /// True if it needs no person.
+    /// True if the printer does not need a person.
     pub ready: bool,
-    /// The number of receipts that wait for it.
+    /// The number of receipts that wait for the printer.
     pub waiting: usize,
 }
 
@@ -168,7 +170,7 @@ impl Metrics {
         self.sales.get_or_create(&labels).inc();
     }
 
-    /// Counts the times of a card transaction that is over.
+    /// Counts the times of a completed card transaction.
     pub fn timed(&self, timing: SaleTiming) {
         let SaleTiming { reader, gateway, journal, agent } = timing;
         for (part, took) in [("reader", reader), ("gateway", gateway), ("journal", journal), ("agent", agent)] {
@@ -181,7 +183,7 @@ impl Metrics {
         self.syncs.observe(took.as_secs_f64());
     }
 
-    /// Returns the text, with the terminal's state.
+    /// Returns the text of the metrics, with the terminal's state.
     #[must_use]
     pub fn text(&self, now: &TerminalStanding) -> String {
         self.show(now);

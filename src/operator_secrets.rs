@@ -1,7 +1,7 @@
 //! The stored form of operators' secrets: the digests of PINs and of the tokens of sessions and approvals.
 //!
-//! The core has the rules: the form of a PIN, the number of rounds, the number of attempts (`counter/pin.rs`,
-//! `counter/attempts.rs`). Only the computation is here, to keep cryptography out of the core.
+//! The core contains the rules: the form of a PIN, the number of iterations, and the number of attempts
+//! (`counter/pin.rs`, `counter/attempts.rs`). Only the computation is here, so that the core contains no cryptography.
 //!
 //! ```text
 //! digest of a PIN   = PBKDF2-HMAC-SHA-256( HMAC-SHA-256(key, PIN), salt of 16 bytes, ITERATIONS )
@@ -16,8 +16,8 @@ use zeroize::Zeroizing;
 
 use pos_core::counter::{Pin, PinDigest, PinKey, TokenDigest};
 
-/// Computes the digest of a PIN that is being set. It is slow on purpose: do not call it on a thread that others wait
-/// for.
+/// Computes the digest of a PIN that is being set. This is slow on purpose, so do not call it on a thread for which
+/// others wait.
 #[must_use]
 pub fn digest_of_pin(pin: &Pin, key: &PinKey, salt: [u8; 16], iterations: NonZeroU32) -> PinDigest {
     let mut hash = [0; 32];
@@ -25,7 +25,7 @@ pub fn digest_of_pin(pin: &Pin, key: &PinKey, salt: [u8; 16], iterations: NonZer
     PinDigest { salt, iterations, key: id_of_key(key), hash }
 }
 
-/// Checks a PIN, in the same time for a right and a wrong one. It is slow on purpose, as [`digest_of_pin`].
+/// Checks a PIN, in the same time whether it is right or wrong. This is slow on purpose, like [`digest_of_pin`].
 #[must_use]
 pub fn is_the_pin(pin: &Pin, key: &PinKey, kept: &PinDigest) -> bool {
     let keyed = keyed(pin, key);
@@ -33,7 +33,7 @@ pub fn is_the_pin(pin: &Pin, key: &PinKey, kept: &PinDigest) -> bool {
     same.is_ok() && kept.key == id_of_key(key)
 }
 
-/// Computes the digest of a token as it was given out.
+/// Computes the digest of a token, in the form in which it was given out.
 #[must_use]
 pub fn digest_of_token(token: &[u8]) -> TokenDigest {
     let mut kept = [0; 32];
@@ -41,7 +41,7 @@ pub fn digest_of_token(token: &[u8]) -> TokenDigest {
     TokenDigest::new(kept)
 }
 
-/// Returns the id of a key; it reveals nothing about the key's bits.
+/// Returns the id of a key, which reveals nothing about the key.
 #[must_use]
 pub fn id_of_key(key: &PinKey) -> [u8; 8] {
     let mut context = digest::Context::new(&digest::SHA256);
@@ -88,7 +88,7 @@ mod tests {
         assert!(!is_the_pin(&pin("8624"), &key(1), &of_another_key));
     }
 
-    // Digests on a board's disk must stay valid: another program computed each of these values.
+    // Digests on a board's disk must stay valid, so another program computed each of these values.
     #[test]
     fn the_digests_are_the_ones_that_another_program_reckons() {
         // Python: hashlib.pbkdf2_hmac("sha256", hmac.digest(bytes([1] * 32), b"8624", "sha256"), bytes([7] * 16), 1000)

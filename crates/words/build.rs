@@ -1,9 +1,10 @@
-//! Compresses the texts of each language, without comments and names: on a board's flash they take a sixth of their
-//! length. The program knows a message by its place in the file.
+//! Compresses the texts of each language, without comments and names. On a board's flash, they then take a sixth of
+//! their length. The program finds a message by its position in the file.
 
 use std::path::Path;
 
-const PACKED: [&str; 2] = ["src/en.ftl", "src/de.ftl"];
+const PACKED: [&str; 7] =
+    ["src/en.ftl", "src/de.ftl", "src/fr.ftl", "src/it.ftl", "src/es.ftl", "src/nl.ftl", "src/pl.ftl"];
 
 fn main() {
     let folder = std::env::var_os("OUT_DIR").expect("cargo names the folder");
@@ -16,7 +17,7 @@ fn main() {
     }
 }
 
-/// Returns the messages with the same name each, because the parser needs one.
+/// Gives every message the same name, because the parser needs a name.
 fn nameless(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let nameless = lines.map(|line| match line.split_once('=') {

@@ -1,23 +1,24 @@
-//! The clocks: a monotonic one for deadlines, and one that tells people the time when it can be trusted.
+//! The clocks: a monotonic one for deadlines, and a wall clock for people, which is used only if it can be trusted.
 //!
 //! A board without a battery boots in 1970 (design: invariant 8; security: 4.3). A time before the build of this
-//! program or before the journal's latest record cannot be right. While the board's clock is earlier than that, the
-//! agent uses the reader's clock if that one is later. Otherwise it takes no transaction.
+//! program or before the journal's latest record cannot be right. If the board's clock shows such a time, the agent
+//! uses the reader's clock, provided its time can be right. Otherwise the agent begins no transaction.
 //!
 //! # A clock that was ahead
 //!
-//! The journal's latest time prevents the agent from trusting an earlier clock. If the board's clock was ahead for a
-//! moment, no other clock ever showed that time. So the agent accepts an earlier time when the reader's clock and the
-//! gateway's `Date` agree on it: it writes the time into the journal and then trusts it. The two may differ by at most
-//! five minutes, and neither may be earlier than the build of this program. An attacker who controls only the gateway's
-//! line, or only the reader's, cannot set the clock back. The reader's clock is independent evidence only if the
-//! board's clock does not set it: see [`Clock::for_the_reader`]. The agent sets it as soon as the gateway confirms the
-//! board's clock; reader and gateway may be heard in either order. A reader whose clock was never set is no evidence
-//! after a restart.
+//! The agent trusts no clock that is earlier than the journal's latest record. If the board's clock was briefly ahead,
+//! that record blocks all correct clocks. So the agent accepts an earlier time if the reader's clock and the gateway's
+//! `Date` agree on it. It writes the time into the journal and then trusts it. The two clocks may differ by at most
+//! five minutes, and neither may be earlier than the build of this program. An attacker who controls the connection to
+//! only one of the two devices cannot set the clock back. The reader's clock is independent evidence only if the
+//! board's clock does not set it (see [`Clock::for_the_reader`]). The agent sets the reader's clock as soon as the
+//! gateway confirms the board's clock, whichever of the two devices answers first. A reader whose clock was never set
+//! is no evidence after a restart.
 //!
-//! By the false time, the gateway's certificate may have expired. So the probe, which sends no token, checks the
-//! certificate against the reader's time instead ([`Clock::doubted`]). All other connections still check it against the
-//! floor. An impostor would need the key of a certificate that has really expired, and the reader's clock as well.
+//! If that record's time is too late, the gateway's certificate may seem to have expired. So the probe, which sends no
+//! token, checks the certificate against the reader's time instead ([`Clock::doubted`]). All other connections still
+//! check it against the floor. To misuse this, an impostor would need the key of an expired certificate and control of
+//! the reader's clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -35,16 +36,16 @@ use pos_words::{Message, Sentence};
 /// The longest service life of a program after its build: 15 years.
 const LONGEST_SERVICE_MS: i64 = 15 * 366 * 24 * 3600 * 1000;
 
-/// Returns when this program was built, in milliseconds since 1970. No earlier clock can be right.
+/// Returns the build time of this program, in milliseconds since 1970. No earlier clock can be right.
 pub(crate) fn built_unix_ms() -> i64 {
     env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap_or(0).saturating_mul(1000)
 }
 
-/// Returns the earliest time that can be right, in milliseconds since 1970: the build or the journal's latest record,
-/// the later of the two.
+/// Returns the earliest time that can be right, in milliseconds since 1970. It is the build or the journal's latest
+/// record, whichever is later.
 pub(crate) fn floor_unix_ms(last_unix_ms: i64) -> i64 {
     let built_ms = built_unix_ms();
-    // A wrong clock wrote a record from the far future; it must not stop the terminal for ever.
+    // A record from the far future, written by a wrong clock, must not stop the terminal for ever.
     if last_unix_ms < built_ms + LONGEST_SERVICE_MS { built_ms.max(last_unix_ms) } else { built_ms }
 }
 
@@ -55,13 +56,13 @@ pub(super) struct Clock {
     board: BoardClock,
     floor_unix_ms: Arc<AtomicI64>,
     reader: Witness,
-    /// True if the reader has reported its time, right or wrong, before it was set.
+    /// True once the reader has been ready, whatever time it reported.
     reader_was_asked: Arc<AtomicBool>,
     gateway: Witness,
 }
 
-/// Another device's clock: the number to add to the age of this process to get its time, in milliseconds since 1970.
-/// Zero while the device has told no time.
+/// The clock of another device, as the difference between its time and the age of this process, in milliseconds. The
+/// value is zero until the device reports a time.
 #[derive(Clone, Default)]
 struct Witness(Arc<AtomicI64>);
 
@@ -93,17 +94,18 @@ impl Clock {
         self.floor_unix_ms.load(Ordering::Relaxed)
     }
 
-    /// Returns how long the process has run.
+    /// Returns the age of the process, in milliseconds.
     pub(super) fn age_ms(&self) -> i64 {
         i64::try_from(self.monotonic().as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the time of the reader's clock, even if it cannot be right; never a time before the build.
+    /// Returns the time of the reader's clock, even if it is before the journal's latest record. The time is never
+    /// before the build.
     fn reader(&self) -> Option<i64> {
         self.reader.time(self.age_ms())
     }
 
-    /// Returns the time of the gateway's clock, in milliseconds since 1970, if the gateway has told it.
+    /// Returns the time of the gateway's clock, in milliseconds since 1970, if the gateway has reported it.
     pub(super) fn gateway(&self) -> Option<i64> {
         self.gateway.time(self.age_ms())
     }
@@ -130,19 +132,19 @@ impl Clock {
         }
     }
 
-    /// Returns the reader's time for the probe alone, when only a record of the journal contradicts it. If a wrong
-    /// clock wrote that record, the certificate would be checked against a time still in the future.
+    /// Returns the reader's time for the probe, if only a journal record contradicts it. That record may come from a
+    /// wrong clock and lie in the future, so the probe does not check the certificate against it.
     pub(super) fn doubted(&self) -> Option<pos_gateway::Time> {
         self.reader().filter(|_| self.local().is_none()).map(|reader| pos_gateway::Time::Known(system(reader)))
     }
 
-    /// Returns the board's local time, when it can be right.
+    /// Returns the board's local time, if it can be right.
     pub(super) fn trusted_board(&self) -> Option<DateTime<Local>> {
         let board = (self.board)().with_timezone(&Local);
         (board.timestamp_millis() >= self.floor()).then_some(board)
     }
 
-    /// Returns the best time: the board's, else the reader's; `None` when neither can be right.
+    /// Returns the best time: the board's, or else the reader's. Returns `None` if neither can be right.
     pub(super) fn local(&self) -> Option<DateTime<Local>> {
         self.trusted_board().or_else(|| {
             let reader = self.reader().filter(|reader| *reader >= self.floor())?;
@@ -152,7 +154,7 @@ impl Clock {
 
     /// Returns the time for records: the best time, or the floor when there is none.
     pub(super) fn unix_ms(&self) -> i64 {
-        // UTC only: looking up the local time zone would take time between a card and its request.
+        // This uses UTC only: a look-up of the local time zone would delay the request after a card is read.
         let board = (self.board)().timestamp_millis();
         let floor = self.floor();
         if board >= floor {
@@ -166,18 +168,18 @@ impl Clock {
         Now { monotonic: self.monotonic(), unix_ms: self.unix_ms() }
     }
 
-    /// Returns the time that the clock for people shows after `left`.
+    /// Returns the wall clock time after `left`.
     pub(super) fn unix_ms_in(&self, left: Duration) -> i64 {
         self.unix_ms().saturating_add(i64::try_from(left.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Takes over the reader's clock as read at its start-up, when it can be right.
+    /// Records the reader's clock, as read when the reader started, if it can be right.
     pub(super) fn reader_says(&self, time: Option<LocalTime>) {
         self.reader_was_asked.store(true, Ordering::Relaxed);
-        // A reader whose clock was set immediately was not asked for its time.
+        // If the reader's clock was set immediately, the agent did not ask for its time.
         let Some(time) = time else { return };
         let local = naive(time).and_then(|naive| Local.from_local_datetime(&naive).earliest());
-        // The year has two digits: a reader that starts in 1970 says 2070.
+        // The year has two digits: a reader that starts in 1970 reports 2070.
         let possible = built_unix_ms()..built_unix_ms() + LONGEST_SERVICE_MS;
         match local.map(|local| local.timestamp_millis()).filter(|unix_ms| possible.contains(unix_ms)) {
             Some(unix_ms) => self.reader.says(unix_ms, self.age_ms()),
@@ -185,16 +187,16 @@ impl Clock {
         }
     }
 
-    /// Takes over the gateway's clock (`Date`), in seconds since 1970, if the answer had one.
+    /// Records the gateway's clock (`Date`), in seconds since 1970, if the answer contained one.
     pub(super) fn gateway_says(&self, unix_s: Option<i64>) {
         if let Some(unix_s) = unix_s {
             self.gateway.says(unix_s.saturating_mul(1000), self.age_ms());
         }
     }
 
-    /// Returns the time that the reader's clock may be set to. The reader's clock is evidence against the board's, so
-    /// the agent moves it far only when the gateway confirms the board's. Until the gateway was asked, the agent sets
-    /// it only when it is near, or cannot be right.
+    /// Returns the time for setting the reader's clock, if it may be set. The reader's clock is evidence against the
+    /// board's, so the agent changes it by a large amount only if the gateway confirms the board's clock. Until the
+    /// gateway has answered, the agent sets the reader's clock only if it is close to the board's or cannot be right.
     pub(super) fn for_the_reader(&self) -> Option<LocalTime> {
         let board = self.trusted_board()?;
         let unix_ms = board.timestamp_millis();
@@ -209,10 +211,9 @@ impl Clock {
         })
     }
 
-    /// Returns the time when only the journal's latest record rules out every clock, and reader and gateway agree on an
-    /// earlier one.
+    /// Returns the time on which the reader and the gateway agree, if only the journal's latest record contradicts it.
     pub(super) fn agreed_earlier(&self) -> Option<i64> {
-        // UTC only, as in `unix_ms`: each turn of the loop calls this.
+        // This uses UTC only, as in `unix_ms`, because each turn of the loop calls it.
         if (self.board)().timestamp_millis() >= self.floor() {
             return None;
         }
@@ -222,13 +223,13 @@ impl Clock {
         (agree && now.saturating_add(CLOCKS_DIFFER_MS) < self.floor()).then_some(now)
     }
 
-    /// Sets the floor back to about `now_unix_ms`: clocks need no longer be later than the journal's latest record.
+    /// Sets the floor back to about `now_unix_ms`. Clocks may then be earlier than the journal's latest record.
     pub(super) fn set_back(&self, now_unix_ms: i64) {
         let floor = floor_unix_ms(now_unix_ms.saturating_sub(CLOCKS_DIFFER_MS));
         self.floor_unix_ms.store(floor, Ordering::Relaxed);
     }
 
-    /// Returns why no clock can be right, with the remedy.
+    /// Returns the reason why no clock can be right, and the remedy.
     pub(super) fn untrusted(&self) -> Sentence {
         let board = (self.board)().timestamp_millis();
         if board < built_unix_ms() {
@@ -252,7 +253,7 @@ fn system(unix_ms: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs())
 }
 
-/// Converts a reader's time to a date; its year has no century.
+/// Converts a reader's time, whose year has two digits, to a date.
 fn naive(time: LocalTime) -> Option<NaiveDateTime> {
     NaiveDate::from_ymd_opt(2000 + i32::from(time.year), time.month.into(), time.day.into())?.and_hms_opt(
         time.hour.into(),
@@ -280,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns clocks, and a time ten years after the build: later than any board clock in these tests.
+    /// Returns the clocks, and a time ten years after the build, which is later than any board clock in these tests.
     fn later() -> (Clock, DateTime<Local>) {
         let built_ms = env!("POS_AGENT_BUILD_UNIX_S").parse::<i64>().unwrap() * 1000;
         let last = built_ms + 10 * 365 * 24 * 3600 * 1000;
@@ -313,7 +314,8 @@ mod tests {
         assert!(clock.local().is_none());
     }
 
-    /// Returns clocks whose journal has a record a year after the build, and the board's time, a day after the build.
+    /// Returns clocks whose journal has a record from a year after the build. The board's time is a day after the
+    /// build.
     fn held_up() -> (Clock, DateTime<Local>) {
         let day = 24 * 3600 * 1000;
         let now = DateTime::<Utc>::from_timestamp_millis(built_unix_ms() + day).unwrap();
@@ -325,22 +327,22 @@ mod tests {
         let minutes = TimeDelta::minutes;
         let built = Local.timestamp_millis_opt(built_unix_ms()).unwrap();
         let (_, now) = held_up();
-        // The reader's time | the gateway's time | whether they agree.
+        // Columns: the reader's time | the gateway's time | whether they agree.
         for (reader, gateway, agree) in [
             (Some(now), Some(now), true),
             (Some(now), Some(now + minutes(4)), true),
             (Some(now + minutes(4)), Some(now), true),
             (Some(now), Some(now + minutes(6)), false),
             (Some(now + minutes(6)), Some(now), false),
-            // Only one of the two lines is controlled.
+            // Only one of the two devices reports a time.
             (Some(now), None, false),
             (None, Some(now), false),
             (Some(now - TimeDelta::hours(20)), Some(now), false),
             (Some(now), Some(now - TimeDelta::hours(20)), false),
-            // Before the build of the program.
+            // The reader's time is before the build.
             (Some(built - minutes(1)), Some(built + minutes(1)), false),
             (Some(built + minutes(1)), Some(built - minutes(1)), false),
-            // Not earlier than the record, or only slightly.
+            // The times are after the journal's record, or only slightly before it.
             (Some(now + TimeDelta::days(365)), Some(now + TimeDelta::days(365)), false),
             (Some(now + TimeDelta::days(363)), Some(now + TimeDelta::days(363)), true),
         ] {
@@ -360,7 +362,7 @@ mod tests {
         clock.set_back(now.timestamp_millis());
         assert_eq!(clock.trusted_board(), Some(now));
         assert!(clock.agreed_earlier().is_none());
-        // Never before the build, even if both clocks say so.
+        // The floor is never before the build.
         clock.set_back(0);
         assert_eq!(clock.floor(), built_unix_ms());
     }
@@ -384,7 +386,7 @@ mod tests {
         let local = board.with_timezone(&Local);
         let hour = TimeDelta::hours(1);
         let long_ago = Local.timestamp_millis_opt(0).unwrap();
-        // The reader's time | the gateway's time | whether the reader's clock is set.
+        // Columns: the reader's time | the gateway's time | whether the reader's clock is set.
         for (reader, gateway, is_set) in [
             (None, None, false),
             (Some(long_ago), None, true),

@@ -1,5 +1,5 @@
-//! The content of a close of day: all transactions that have ended since the last close, and those still open. Both
-//! come from the same moment of the journal.
+//! The content of a close of day: all transactions that have ended since the last close, and those still open. Both are
+//! read from the same snapshot of the journal.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use pos_core::transaction::{Outcome, Standing, Transaction};
 use pos_journal::{Ended, Snapshot};
 use pos_terms::transaction::{Kind, Operation, SaleNumber};
 
-/// The counts at one moment of the journal.
+/// The counts of one journal snapshot.
 pub(super) struct Counted {
     pub(super) before: Option<Close>,
     pub(super) to_entry: i64,
@@ -17,7 +17,7 @@ pub(super) struct Counted {
     pub(super) open: Vec<OpenItem>,
 }
 
-/// Counts a close: all transactions that have ended since the last close, and those open at this moment.
+/// Counts a close: all transactions that have ended since the last close, and those still open.
 pub(super) fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> {
     let before = book.last_close()?;
     let after = before.as_ref().map_or(0, |before| before.period.to_entry);
@@ -56,9 +56,9 @@ pub(super) fn count(book: &mut Snapshot) -> Result<Counted, pos_journal::Error> 
 struct Count<'a> {
     book: &'a Snapshot,
     sums: DaySums,
-    /// Transactions that have ended and that this program cannot read.
+    /// The ended transactions that this program cannot read.
     unreadable: Vec<SaleNumber>,
-    /// Reservations that may have an amount left.
+    /// The reservations that may have an amount left.
     reserved: BTreeSet<SaleNumber>,
 }
 
@@ -113,11 +113,11 @@ impl Count<'_> {
 
 /// The transaction that a reversal refers to.
 enum Reversed {
-    /// None, or one that this journal does not know.
+    /// No transaction, or one that this journal does not know.
     Nothing,
     /// A transaction of this kind.
     Of(Kind),
-    /// A transaction of this journal that this program cannot read.
+    /// A transaction in this journal that this program cannot read.
     Unreadable,
 }
 
@@ -125,11 +125,11 @@ fn stands(sale: &Transaction) -> bool {
     matches!(sale.standing(), Standing::Ended(Outcome::Approved | Outcome::PartiallyApproved { .. }))
 }
 
-/// Returns the reservation as an open item if part of it can still be captured. It also counts as open while a
-/// transaction that refers to it is open.
+/// Returns the reservation as an open item if part of it can still be captured, or if a transaction that refers to it
+/// is open.
 fn reserved_item(book: &Snapshot, number: SaleNumber) -> Result<Option<OpenItem>, pos_journal::Error> {
     let Some(sale) = book.number(number)? else {
-        // It is unreadable for the moment: its number stays listed, so the next close reads it again.
+        // The reservation cannot be read. Its number stays in the list, so the next close tries again.
         return Ok(book.key(number)?.map(|key| OpenItem::reserved_unread(number, key)));
     };
     if !stands(&sale) {

@@ -1,8 +1,9 @@
-//! Closes of day: counted on a separate thread from one moment of the journal, which does not delay the transaction at
-//! the reader. The agent then writes the close, tells the till and prints it. It counts one at a time; further requests
-//! wait for their turn.
+//! Closes of day. A separate thread counts each close from a snapshot of the journal, so the transaction at the reader
+//! is not delayed. The agent then writes the close, tells the till and prints the close. It counts one close at a time;
+//! further requests wait.
 //!
-//! This module refuses nothing and changes nothing at the gateway. The module `counter` of the core defines the counts.
+//! A close stops no transaction and changes nothing at the gateway. The module `counter` of the core defines the
+//! counts.
 
 use std::collections::VecDeque;
 
@@ -33,11 +34,11 @@ pub(super) struct CloseControl {
     tasks: mpsc::Sender<TaskResult>,
 }
 
-/// A request that needs a count, with the channel for its answer.
+/// A request that needs a count, and the channel for its answer.
 enum ClosingWish {
     /// Makes a close.
     Make(CloseAsked, oneshot::Sender<Result<CloseView, Refused>>),
-    /// Shows the next close as it would be at this moment.
+    /// Shows the next close as it would be if it were made now.
     Look(Permit, oneshot::Sender<Result<ShownClose, Refused>>),
 }
 
@@ -47,7 +48,7 @@ impl CloseControl {
         Self { time, under_way: None, waiting: VecDeque::new(), terminal_id, clock, tasks }
     }
 
-    /// Makes a close, or returns the stored one under the same till and reference.
+    /// Makes a close, or returns the stored close with the same till and reference.
     pub(super) fn make(
         &mut self,
         journal: &JournalWriter,
@@ -58,7 +59,7 @@ impl CloseControl {
         self.next(journal);
     }
 
-    /// Shows a stored close, or the next one as it would be at this moment.
+    /// Shows a stored close, or the next one as it would be if it were made now.
     pub(super) fn show(
         &mut self,
         (journal, printers): (&JournalWriter, &PrinterControl),
@@ -98,8 +99,8 @@ impl CloseControl {
         }
     }
 
-    /// Writes the close first, and only then tells the till and prints it. An error means that writing failed: the
-    /// journal is faulty.
+    /// Writes the close, and only then tells the till and prints the close. An error means that the journal could not
+    /// be written.
     pub(super) fn counted(
         &mut self,
         (journal, printers): (&mut JournalWriter, &PrinterControl),
@@ -133,7 +134,7 @@ impl CloseControl {
         tracing::info!(close = close.number, open = close.open.len(), "close of day");
         let printed = if print { printers.print_close(&close, false).map(drop) } else { Ok(()) };
         let not_printed = printed.err().map(|refused| printers.letterhead.words.tell(&refused.sentence()));
-        // A caller that hung up gets no answer; the close is recorded anyway.
+        // A caller that has disconnected gets no answer, but the close is recorded.
         let _ = reply.send(Ok(CloseView { close, replayed: false, not_printed }));
         Ok(())
     }
@@ -151,7 +152,7 @@ impl CloseControl {
     }
 }
 
-/// Returns the close that the same request has made earlier.
+/// Returns the close that this request has already made, if it is a repetition.
 fn that_was_made(journal: &JournalWriter, wish: &CloseAsked) -> Result<Option<CloseView>, Refused> {
     if let Some(fault) = &journal.fault {
         return Err(Refused::Journal { why: fault.why.clone() });
@@ -161,7 +162,7 @@ fn that_was_made(journal: &JournalWriter, wish: &CloseAsked) -> Result<Option<Cl
     Ok(known.map(|close| CloseView { close, replayed: true, not_printed: None }))
 }
 
-/// Returns a close with its slip as text, limited to the caller's rights.
+/// Returns a close and its slip as text, limited to what the caller may see.
 fn shown(printers: &PrinterControl, close: Close, permit: &Permit) -> ShownClose {
     let close = close.told_to(|till| permit.sees(till));
     let columns = printers.columns;

@@ -1,9 +1,9 @@
-//! The sums since a given number: counted page by page over the journal, so a long list costs neither memory nor time
-//! of the transaction at the reader. The module `totals` of the core defines the sums.
+//! The sums of all transactions after a given number. They are counted page by page, so a long list neither fills the
+//! memory nor delays the transaction at the reader. The module `totals` of the core defines the sums.
 //!
-//! The report lists transactions without an outcome, and the next count takes their numbers. So a refund that is
-//! confirmed tomorrow is in tomorrow's sums. The agent keeps no mark: the caller keeps the number that the report ends
-//! with.
+//! The report lists the transactions without an outcome, and the caller passes their numbers to the next count. So a
+//! refund that is confirmed tomorrow is in tomorrow's sums. The agent does not store where a report ends: the caller
+//! stores the last number.
 
 use tokio::sync::oneshot;
 
@@ -16,7 +16,7 @@ use pos_terms::transaction::SaleNumber;
 
 use super::journal_writer::refused_by_journal;
 
-/// Transactions per page: counted within a millisecond.
+/// The number of transactions per page. A page is counted within a millisecond.
 const PAGE: u32 = 200;
 
 /// A count in progress.
@@ -26,7 +26,7 @@ pub(super) struct Counting {
     since: SaleNumber,
     /// The greatest number read.
     seen: SaleNumber,
-    /// Numbers of the last count that had no outcome then, not read yet.
+    /// The numbers without an outcome at the last count that are still to be read.
     carried: Vec<SaleNumber>,
     /// The part that is being read.
     reading: Reading,
@@ -38,12 +38,13 @@ pub(super) struct Counting {
 enum Reading {
     /// The page after the greatest number seen.
     Page,
-    /// One transaction that had no outcome the last time.
+    /// One transaction that had no outcome at the last count.
     Carried(SaleNumber),
 }
 
 impl Counting {
-    /// Creates a count after this number; `carried` had no outcome the last time.
+    /// Creates a count of the transactions after `since`, and of those in `carried`, which had no outcome at the last
+    /// count.
     pub(super) fn new(
         till: Option<String>,
         since: SaleNumber,
@@ -65,8 +66,8 @@ impl Counting {
         journal.list(self.till.clone(), since, limit)
     }
 
-    /// Counts a page and returns whether the count continues. Returns `None` when the journal cannot be read; the
-    /// caller then has its answer.
+    /// Counts a page and returns whether the count continues. If the journal cannot be read, answers the caller with
+    /// the error and returns `None`.
     pub(super) fn counted(mut self, page: Result<Vec<Transaction>, pos_journal::Error>) -> Option<CountedPage> {
         let page = match page {
             Ok(page) => page,
@@ -93,7 +94,7 @@ impl Counting {
         Some(CountedPage::GoesOn(self))
     }
 
-    /// Completes the count with the transactions that are still open.
+    /// Completes the count, adding the transactions that are still open.
     pub(super) fn ends(self, terminal_id: String, mut open: Vec<SaleView>) {
         let Self { till, since, seen, mut totals, reply, .. } = self;
         open.retain(|view| view.state != SaleState::Ended && till.as_ref().is_none_or(|till| *till == view.till));

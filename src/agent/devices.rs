@@ -1,8 +1,8 @@
-//! The devices: reader, gateway and printers. Each has its own state, performs actions and receives events. In training
-//! mode the trainer replaces all of them.
+//! The devices: reader, gateway and printers. Each has its own state, performs actions and reports events. In training
+//! mode, the trainer replaces all of them.
 //!
-//! A device decides nothing about a transaction. The core has decided the action, the agent has written it, and
-//! `engine/leaving.rs` has checked that it may leave.
+//! A device decides nothing about a transaction. The core has decided each action, the agent has written it to the
+//! journal, and `engine/leaving.rs` has checked that it may be performed.
 
 mod gateway;
 mod printers;
@@ -29,18 +29,18 @@ pub(super) struct Devices {
     pub(super) reader: ReaderControl,
     pub(super) gateway: GatewayControl,
     pub(super) printers: PrinterControl,
-    /// The trainer, which performs for the other devices in training mode.
+    /// The trainer, which replaces the other devices in training mode.
     pub(super) trainer: Option<TrainerControl>,
 }
 
 impl Devices {
-    /// Returns why the reader cannot be used; the trainer needs none.
+    /// Returns the reason why the reader cannot be used. The trainer needs no reader.
     pub(super) fn reader_trouble(&self) -> Option<Sentence> {
         if self.trainer.is_some() { None } else { self.reader.state.trouble() }
     }
 
-    /// Carries out one action of a transaction without waiting: answers come back through the loop. Returns an event
-    /// that is known immediately.
+    /// Starts one action of a transaction without waiting: answers come back through the loop. If an event is known
+    /// immediately, returns it.
     pub(super) fn perform(&mut self, active: &mut OpenTransaction, action: Action) -> Option<Event> {
         if let Some(trainer) = &mut self.trainer {
             trainer.perform(active.sale(), &action);

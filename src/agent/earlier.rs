@@ -1,11 +1,11 @@
-//! Transactions that refer to an earlier one: this module finds it in the journal and checks the till's rights. The
-//! core's module `follow_up` decides what may follow, for how much, and the till's message. It decides from everything
-//! in the journal that refers to the earlier transaction, under any name.
+//! Transactions that refer to an earlier one. This module finds the earlier transaction in the journal and checks the
+//! till's rights. The core's module `follow_up` decides which follow-up is allowed, for how much, and the message to
+//! the till. It considers every transaction in the journal that refers to the earlier one, by number or by payment id.
 //!
 //! A till names an earlier transaction by its reference, by its number in this journal, or by its payment id at the
-//! gateway. If this journal knows the payment id, it is that transaction, with its remaining amount and its owner.
-//! Another till's transaction needs the right `any-till`. A payment id that this journal does not know needs the right
-//! `unknown-payment`. Money is given for it only within `max-credit-amount`, as for a credit.
+//! gateway. If this journal knows the payment id, the id means that transaction, with its remaining amount and its
+//! till. Following another till's transaction needs the right `any-till`. A payment id that this journal does not know
+//! needs the right `unknown-payment`. A refund of such a payment is limited by `max-credit-amount`, as a credit is.
 
 use crate::config::Right;
 use crate::till::{Refused, Wanted};
@@ -24,14 +24,14 @@ use super::journal_writer::refused_by_journal;
 use super::limits::Limits;
 use super::old_copy::OldCopy;
 
-/// A different amount may mean a different customer; so may the same amount after ten minutes.
+/// The longest time in which the same amount counts as the same customer's. A different amount never does.
 const CHIP_DUE_MS: u64 = 10 * 60 * 1000;
 
 /// An earlier transaction, as far as this journal knows it.
 pub(super) enum EarlierFound {
     /// One in the journal.
     Here(Box<Transaction>),
-    /// One at the gateway only.
+    /// One that only the gateway knows.
     Elsewhere(PaymentId),
 }
 
@@ -41,7 +41,7 @@ impl EarlierFound {
     }
 }
 
-/// The transactions to search: the open ones, and those in the journal.
+/// The transactions to search: the open ones and those in the journal.
 #[derive(Clone, Copy)]
 pub(super) struct KnownTransactions<'a> {
     pub(super) sales: &'a OpenTransactions,
@@ -51,21 +51,21 @@ pub(super) struct KnownTransactions<'a> {
     pub(super) old_copy: &'a OldCopy,
 }
 
-/// A transaction with all that refers to it, and the reservation that it captured.
+/// A transaction, all transactions that refer to it, and the reservation that it captured.
 pub(super) struct Histories {
     of: History,
     root: Option<History>,
 }
 
 impl Histories {
-    /// Returns how much of it may follow as this kind.
+    /// Returns the amount that a follow-up of this kind may still have.
     pub(super) fn left(&self, follow: Kind) -> Result<Left, CannotFollow> {
         self.of.left(follow, self.root.as_ref())
     }
 }
 
 impl KnownTransactions<'_> {
-    /// Finds a transaction in its present state: the open one, else the journal's.
+    /// Finds a transaction in its current state: among the open ones, or else in the journal.
     pub(super) fn find(&self, till: &str, reference: &Reference) -> Result<Transaction, Refused> {
         if let Some(live) = self.sales.find(till, reference) {
             return Ok(live.clone());
@@ -80,7 +80,7 @@ impl KnownTransactions<'_> {
         live.or_else(|| self.journal.key(number).ok().flatten())
     }
 
-    /// Resolves a request to an operation, with the earlier transaction found, and an amount.
+    /// Resolves a request to an operation and an amount. Finds the earlier transaction, if the request names one.
     pub(super) fn transaction_and_amount(&self, wanted: &Wanted) -> Result<(Operation, Amount), Refused> {
         let wish = &wanted.wish;
         let registration = wish.registration.as_deref().map(|id| checked_id("registration", id)).transpose()?;
@@ -102,7 +102,8 @@ impl KnownTransactions<'_> {
         ))
     }
 
-    /// Returns the earlier transaction and the amount; without a till's amount, all that is left of it.
+    /// Returns the earlier transaction and the amount. If the till gives no amount, it is all that is left of the
+    /// earlier one.
     fn earlier_and_amount(
         &self,
         of: &EarlierName,
@@ -139,8 +140,8 @@ impl KnownTransactions<'_> {
             .ok_or_else(|| Refused::not_possible(Message::NoTransactionNumber.with("number", number.to_string())))
     }
 
-    /// Passes on a payment id that this journal does not know. It refuses the payment id of an automatic reversal,
-    /// which this journal does know: no transaction may follow one.
+    /// Returns the payment id, unless it belongs to an automatic reversal in this journal. No transaction may follow a
+    /// reversal.
     fn not_a_reversal_of_ours(&self, payment: PaymentId) -> Result<PaymentId, Refused> {
         match self.journal.of_reversal(&payment).map_err(refused_by_journal)? {
             None => Ok(payment),
@@ -176,14 +177,14 @@ impl KnownTransactions<'_> {
         wanted.caller.needs(Right::UnknownPayment, Message::ForUnknownPayment)?;
         let amount = amount.ok_or_else(|| Refused::not_possible(Message::AmountNeeded))?;
         if wanted.wish.kind.gives_back() {
-            // Amounts that may already have been given for it count.
+            // Earlier amounts that may have been refunded for this payment count towards the limit.
             let earlier = self.journal.referring_to(payment).map_err(refused_by_journal)?;
             self.limits.may_give(amount, GivenById::of(&earlier).sum())?;
         }
         Ok(amount)
     }
 
-    /// Returns the known history of a transaction, for the check of what may follow it.
+    /// Returns the known history of a transaction, from which its possible follow-ups are decided.
     pub(super) fn histories(&self, sale: &Transaction) -> Result<Histories, Refused> {
         let root = follow_up::reservation_behind(sale.order());
         let root = root.map(|number| self.journal.number(number)).transpose().map_err(refused_by_journal)?.flatten();
@@ -196,7 +197,7 @@ impl KnownTransactions<'_> {
     pub(super) fn later_than_this(&self, sale: &Transaction) -> Result<Vec<Transaction>, Refused> {
         let mut sales = self.journal.later(sale.order().number).map_err(refused_by_journal)?;
         if let Some(id) = &sale.host().id {
-            // Those that referred to its payment id before this journal knew it.
+            // These referred to its payment id before this journal knew the id.
             sales.extend(self.journal.referring_to(id).map_err(refused_by_journal)?);
         }
         Ok(sales)
@@ -209,8 +210,8 @@ impl KnownTransactions<'_> {
         self.find(till, &reference)
     }
 
-    /// Returns whether the issuer accepted no tap when this till tried the same a moment ago. The next attempt then
-    /// takes the chip only.
+    /// Returns whether the issuer demanded chip and PIN when this till tried the same shortly before. The new attempt
+    /// then accepts only the chip.
     pub(super) fn chip_is_due(&self, wanted: &Wanted, unix_ms: i64) -> bool {
         let wish = &wanted.wish;
         let Some(before) = self.latest(&wanted.till).ok().filter(|_| wish.kind.needs_card()) else { return false };
@@ -221,7 +222,7 @@ impl KnownTransactions<'_> {
             && order.started_unix_ms.abs_diff(unix_ms) <= CHIP_DUE_MS
     }
 
-    /// Returns the sentence for the till about how much can still be captured or refunded.
+    /// Returns the amount that can still be captured or refunded, as a decimal for the till.
     pub(super) fn told_as_left(&self, sale: &Transaction) -> Option<String> {
         let follow = follow_up::told_follow_up(sale.order().kind())?;
         let may_follow =
@@ -236,8 +237,8 @@ impl KnownTransactions<'_> {
         }
     }
 
-    /// Returns the reference of the refund of the rest: derived from the sale's, unless the till has used that
-    /// reference.
+    /// Returns the reference for the refund of the rest. It is derived from the sale's reference, or from its number if
+    /// the till has already used that reference.
     pub(super) fn reference_for_rest(&self, order: &Order) -> Result<Reference, Refused> {
         let names = [format!("{}-rest", order.reference), format!("rest-of-{}", order.number)];
         for reference in names.into_iter().filter_map(|name| Reference::parse(name).ok()) {
@@ -248,7 +249,7 @@ impl KnownTransactions<'_> {
         Err(Refused::not_possible(Message::RestReferencesUsed))
     }
 
-    /// Returns the refund of the rest, for a sale of which its till took a part.
+    /// Returns the refund of the rest of a sale that its till accepted only in part.
     pub(super) fn refund_of_rest(&self, sale: &Transaction) -> Option<Transaction> {
         let Taken::Part { .. } = sale.till_said()? else { return None };
         let number = sale.order().number;
@@ -259,7 +260,7 @@ impl KnownTransactions<'_> {
         live.cloned().or_else(|| self.journal.later(number).ok()?.into_iter().find(|one| gives_it(one)))
     }
 
-    /// Returns whether a request is the stored transaction, which is then answered again.
+    /// Returns whether a request repeats the stored transaction, which is then the answer.
     pub(super) fn is_the_same(&self, wanted: &Wanted, sale: &Transaction) -> Result<bool, Refused> {
         let order = sale.order();
         let by_reference = matches!(wanted.wish.of, Some(EarlierName::Reference { .. }));

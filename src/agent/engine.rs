@@ -1,9 +1,8 @@
-//! The engine: it owns the open transactions and is the only place that changes one. It passes an event to its
-//! transaction and writes the resulting step into the journal. It then passes the actions that the journal returns to
-//! the devices.
+//! The engine owns the open transactions and alone changes them. It passes an event to its transaction and writes the
+//! resulting step to the journal. It then passes the step's actions to the devices.
 //!
-//! It decides nothing about money: the core does. Other modules report events to it, or ask it to begin a till's
-//! request. They read the open transactions and change none.
+//! The engine decides nothing about money. The core does. Other modules report events to the engine, or ask it to begin
+//! a till's transaction. They read the open transactions but change none.
 
 mod begin;
 mod facts;
@@ -42,7 +41,7 @@ use facts::Facts;
 use open_transactions::{Afterwards, Gate, OpenTransaction, OpenTransactions};
 use own_answers::Owner;
 
-/// The open transactions, and all parts that a change of one needs.
+/// The open transactions, and all parts that are needed to change one.
 pub(super) struct Engine {
     pub(super) config: Config,
     pub(super) identity: Identity,
@@ -79,14 +78,14 @@ impl Engine {
         Facts { known: self.known(), words: self.teller.words(), clock: &self.clock, reader: &self.devices.reader }
     }
 
-    /// Handles one event of one transaction: decides, writes, and only then acts.
+    /// Handles one event of one transaction: decides, writes the step, and only then acts.
     pub(super) fn hear(&mut self, number: SaleNumber, event: Event) {
         let now = self.clock.now();
         let Some(active) = self.sales.open.get_mut(&number) else {
             return;
         };
         if active.stuck {
-            // Its steps cannot be recorded; it will be resumed from the disk.
+            // The transaction's steps cannot be recorded. It will be resumed from the disk.
             return;
         }
         let step = active.sale.handle(event, now, self.sales.deadlines);
@@ -94,15 +93,15 @@ impl Engine {
         self.after_writing(number, written);
     }
 
-    /// Handles the events that actions left behind, until none is left.
+    /// Handles the queued events until none is left.
     pub(super) fn hear_what_waits(&mut self) {
         while let Some((number, event)) = self.sales.inbox.pop_front() {
             self.hear(number, event);
         }
     }
 
-    /// Carries out the actions that the journal returned. If it could not write, only brings the transaction to a safe
-    /// end.
+    /// Carries out the actions of a written step. If the step could not be written, only brings the transaction to a
+    /// safe end.
     fn after_writing(&mut self, number: SaleNumber, written: Result<(Vec<Action>, Duration), pos_journal::Error>) {
         match written {
             Ok((actions, took)) => {
@@ -113,10 +112,10 @@ impl Engine {
                     self.act(number, action);
                 }
                 let Some(active) = self.sales.open.get_mut(&number) else { return };
-                // The devices are at work already; the metrics can wait.
+                // The devices are already working, so this does not delay them.
                 active.counted |= figures::count_step(&self.metrics, &self.identity, active, took);
-                // The card's data must not outlive the one request they were read for: neither a cancel nor any outcome
-                // keeps them.
+                // The card's data must not outlive the one request for which it was read. So a cancel or any outcome
+                // deletes it.
                 if !active.sale.may_ask_again() {
                     active.prepared = None;
                 }
@@ -125,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Carries out one action without waiting: answers come back through the loop.
+    /// Starts one action without waiting: answers come back through the loop.
     fn act(&mut self, number: SaleNumber, action: Action) {
         let action = match action {
             Action::Print(paper) => return self.sales.afterwards.push_back((number, Afterwards::Print(paper))),
@@ -156,7 +155,7 @@ impl Engine {
         self.sales.inbox.extend(self.devices.reader.slot.gives_up_when_late(now));
     }
 
-    /// Tells tills and prints, in the order of the requests, and then forgets the completed transactions.
+    /// Tells the tills and prints, in the order in which this was requested. Then forgets the completed transactions.
     pub(super) fn tell_and_print(&mut self) {
         while let Some((number, what)) = self.sales.afterwards.pop_front() {
             match what {
@@ -168,7 +167,7 @@ impl Engine {
         self.sales.forget_settled(self.devices.reader.in_use_by);
     }
 
-    /// Tells the till the transaction's state, and answers callers that wait for a cancel.
+    /// Tells the till the transaction's state, and answers the callers that wait for the result of a cancel.
     fn tell(&mut self, number: SaleNumber) {
         let Some(active) = self.sales.open.get(&number) else {
             return;
@@ -191,14 +190,14 @@ impl Engine {
         }
     }
 
-    /// Tells the transaction that waits for the reader, once, that the previous card must be removed.
+    /// Announces once, for the transaction that waits for the reader, that the previous card must be removed.
     fn ask_for_the_card_before(&mut self) {
         if let Some(number) = self.devices.reader.slot.waits_for_card_out() {
             self.announce_step(number, &ReaderProgress::RemoveCard);
         }
     }
 
-    /// Stops taking transactions, and cancels the one that waits for its card.
+    /// Accepts no more transactions, and cancels the one that waits for its card.
     pub(super) fn stop_taking_sales(&mut self) {
         self.stopping = true;
         let reader = &self.devices.reader;
@@ -208,7 +207,7 @@ impl Engine {
     }
 }
 
-/// Hands the receipts to the printers, and stores their content.
+/// Passes the receipts to the printers, and stores their content.
 fn print(engine: &mut Engine, number: SaleNumber, paper: Paper) {
     let Some(active) = engine.sales.open.get(&number) else {
         return;

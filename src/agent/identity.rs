@@ -1,5 +1,5 @@
 //! The identity of this agent: its terminal, its account at the gateway, and whether it works for the shop or for
-//! training. It neither completes nor follows transactions of another identity.
+//! training. The agent neither completes nor follows transactions of another identity.
 
 use crate::till::{Refused, Wanted};
 use pos_core::training;
@@ -16,12 +16,12 @@ pub(super) enum Ground {
     Training,
 }
 
-/// The identity of this agent towards the journal and the gateway.
+/// The identity of this agent for the journal and the gateway.
 #[derive(Clone, Debug)]
 pub(super) struct Identity {
     ground: Ground,
     terminal_id: String,
-    /// The mark of the account at the gateway.
+    /// The identifier of the account at the gateway.
     account: String,
 }
 
@@ -38,13 +38,13 @@ impl Identity {
         &self.terminal_id
     }
 
-    /// Returns the account as an order stores it; training has none.
+    /// Returns the account as an order stores it. Training has no account.
     pub(super) fn account(&self) -> Option<String> {
         (!self.trains()).then(|| self.account.clone())
     }
 
-    /// Checks that a request is for this agent: training requests are for the training agent, all others for the
-    /// shop's.
+    /// Checks that a request is for this agent. Training requests are for the training agent; all others are for the
+    /// shop's agent.
     pub(super) fn takes(&self, wanted: &Wanted) -> Result<(), Refused> {
         if wanted.training.is_some() == self.trains() {
             return Ok(());
@@ -52,7 +52,8 @@ impl Identity {
         Err(Refused::not_possible(Message::NotOfTraining))
     }
 
-    /// Checks that a payment is this agent's: training payments belong to the trainer, all others to the gateway.
+    /// Checks that a payment is this agent's. Training payments belong to the trainer; all others belong to the
+    /// gateway.
     pub(super) fn has_payment(&self, payment: &PaymentId) -> Result<(), Refused> {
         match (self.trains(), training::is_of_training(payment)) {
             (true, false) => {
@@ -63,8 +64,8 @@ impl Identity {
         }
     }
 
-    /// Checks that a transaction may be followed. Nothing follows one of the other purpose, or of another account at
-    /// the gateway, even if it is in this journal.
+    /// Checks that a transaction may be followed. No transaction follows one with the other purpose or with another
+    /// account at the gateway, even if this journal holds it.
     pub(super) fn has_transaction(&self, sale: &Transaction) -> Result<(), Refused> {
         let order = sale.order();
         if order.training.is_some() != self.trains() {
@@ -78,15 +79,15 @@ impl Identity {
         sale.host().id.as_ref().map_or(Ok(()), |payment| self.has_payment(payment))
     }
 
-    /// Returns whether a transaction was begun with another account at the gateway. Earlier programs did not record the
-    /// account; their transactions count as this one's.
+    /// Returns whether a transaction was begun with another account at the gateway. Earlier versions of the program did
+    /// not record the account. Their transactions count as this account's.
     pub(super) fn is_of_another_account(&self, order: &Order) -> bool {
         order.account.as_ref().is_some_and(|account| *account != self.account)
     }
 
-    /// Returns why this agent cannot complete an open transaction of its journal. A training transaction moved no
-    /// money. What another terminal or another account sent can be neither found nor reversed with this one's access to
-    /// the gateway.
+    /// Returns the reason why this agent cannot complete an open transaction in its journal. A training transaction
+    /// moved no money. A payment from another terminal or account can be neither found nor reversed with this agent's
+    /// access to the gateway.
     pub(super) fn cannot_settle(&self, order: &Order) -> Option<Sentence> {
         let ours = &self.terminal_id;
         if order.training.is_some() && !self.trains() {

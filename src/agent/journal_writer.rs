@@ -1,4 +1,4 @@
-//! The agent's access to the journal: the journal itself, the last number given, and the fault that stops new
+//! The agent's access to the journal. It holds the journal, the last transaction number, and the fault that stops new
 //! transactions until the journal can be written again.
 
 use std::time::Duration;
@@ -15,33 +15,33 @@ use super::surroundings::{AnyBook, BookWrapper};
 use super::views::states::state_of_journal;
 use super::views::status::{is_nearly_full, little_room};
 
-/// The interval between retries of a journal that failed: a technician frees space by hand.
+/// The interval between retries after the journal failed. Meanwhile, a technician frees space by hand.
 pub(super) const JOURNAL_RETRY: Duration = Duration::from_secs(5);
 
 /// The journal and its state.
 pub(super) struct JournalWriter {
-    /// The journal. Each step of a transaction and each close is written through [`Self::write`] only; marks have a
-    /// method each.
+    /// The journal. Each step of a transaction and each close is written only with [`Self::write`]. Each mark has its
+    /// own method.
     book: Journal,
-    /// The wrapper around the journal in a simulator that cuts the power.
+    /// The wrapper with which a simulator cuts the power during a write.
     wrapper: Option<BookWrapper>,
-    /// The fault, if it could not be written: no transaction begins until it can be written again.
+    /// The fault, if the journal could not be written. No transaction begins until it can be written again.
     pub(super) fault: Option<JournalFault>,
     pub(super) last_number: SaleNumber,
-    /// The mark that this terminal has sold; training has none.
+    /// The mark that this terminal has taken payments. Training has no such mark.
     sold: Option<SoldMark>,
     /// True if the mark names this journal.
     is_marked: bool,
-    /// Why this journal waits for a person before anything is charged.
+    /// The reason why this journal waits for a person before anything is charged.
     barred: Option<String>,
-    /// The rescued transactions of a journal that was taken away.
+    /// The rescued transactions of a journal that was removed.
     rescued: Option<Rescued>,
-    /// True if its disk was nearly full at the last check.
+    /// True if the journal's disk was nearly full at the last check.
     is_nearly_full: bool,
 }
 
 impl JournalWriter {
-    /// Takes an opened journal, with the mark that the terminal has sold.
+    /// Creates the access from an opened journal and the mark that the terminal has taken payments.
     pub(super) fn new(
         book: Journal,
         last_number: SaleNumber,
@@ -57,7 +57,7 @@ impl JournalWriter {
             SoldOn::Nothing => (false, None),
             SoldOn::This => (true, None),
             SoldOn::Another(how) => (false, Some(how)),
-            // Its transactions show that it is this terminal's.
+            // If the journal has transactions, they show that it is this terminal's.
             SoldOn::Unknown(how) => (false, is_empty.then_some(how)),
         };
         let mut desk = Self {
@@ -75,7 +75,7 @@ impl JournalWriter {
         Ok(desk)
     }
 
-    /// Writes a step or a close: the agent's only way to do so.
+    /// Writes a step or a close. The agent has no other way to write one.
     pub(super) fn write<T>(
         &mut self,
         write: impl FnOnce(&mut AnyBook<'_>) -> Result<T, pos_journal::Error>,
@@ -91,7 +91,7 @@ impl JournalWriter {
         &self.book
     }
 
-    /// Records the running program; this is no part of the transactions.
+    /// Records the running program, apart from the transactions.
     pub(super) fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), pos_journal::Error> {
         self.book.program_began(name)
     }
@@ -141,13 +141,13 @@ impl JournalWriter {
         self.book.keep_small(busy);
     }
 
-    /// Returns whether a mark shows that this terminal has sold, on any journal.
+    /// Returns whether a mark shows that this terminal has taken payments, with any journal.
     pub(super) fn is_of_a_terminal_that_sold(&self) -> bool {
         self.is_marked || self.is_barred()
     }
 
-    /// Returns whether a person must first decide whose journal this is. Until then nothing is completed and nothing is
-    /// charged.
+    /// Returns whether a person must first decide whose journal this is. Until then, the agent completes no transaction
+    /// and charges nothing.
     pub(super) fn is_barred(&self) -> bool {
         self.barred.is_some()
     }
@@ -157,7 +157,7 @@ impl JournalWriter {
         Some(JournalFault { state: JournalState::CannotBeWritten, why, retry_at: Duration::MAX })
     }
 
-    /// Writes the mark that this terminal has sold, before its first transaction.
+    /// Before the terminal's first transaction, writes the mark that it has taken payments.
     pub(super) fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
         let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
         let identities = self.book.identities()?;
@@ -182,7 +182,8 @@ impl JournalWriter {
         if self.fault.is_some() { Ok(()) } else { self.book.is_in_place() }
     }
 
-    /// Checks the free space on the journal's disk. The log says once that it is nearly full, and once that it is not.
+    /// Checks the free space on the journal's disk. Logs once when the disk becomes nearly full, and once when it has
+    /// space again.
     pub(super) fn look_at_the_room(&mut self) {
         if let Some(free) = self.book.free_bytes() {
             self.room_is(free);
@@ -199,15 +200,15 @@ impl JournalWriter {
         }
     }
 
-    /// Saves the open transactions of a journal that was taken away; the status says where. Returns the alarm for
-    /// all tills.
+    /// Saves the open transactions of a journal that was removed; the status shows where. Returns the alarm for all
+    /// tills.
     pub(super) fn rescue(&mut self, unix_ms: i64) -> Option<Sentence> {
         let is_gone = matches!(self.book.is_in_place(), Err(pos_journal::Error::Gone { .. }));
         if !is_gone || self.rescued.is_some() {
             return None;
         }
-        // Training has no mark and saves nothing. The mark's folder comes first: it survives when the journal's folder
-        // is emptied.
+        // Training has no mark and saves nothing. The mark's folder comes first because it remains if the journal's
+        // folder is emptied.
         let folders: Vec<_> = self.sold.as_ref()?.folders().collect();
         match self.book.rescue(&folders, unix_ms) {
             Ok(rescued) => {
@@ -224,8 +225,8 @@ impl JournalWriter {
         }
     }
 
-    /// Returns the transactions whose last step could not be written, once the journal can be written again. All other
-    /// open transactions have the same state on the disk, and continue.
+    /// Once the journal can be written again, returns the transactions whose last step could not be written. All other
+    /// open transactions are in the same state on the disk and simply continue.
     pub(super) fn try_again(&mut self, sales: &OpenTransactions) -> Result<Vec<Transaction>, pos_journal::Error> {
         // A journal that can be read may still refuse a write.
         self.book.try_to_write()?;
@@ -234,7 +235,7 @@ impl JournalWriter {
         for stuck in sales.iter().filter(|active| active.is_stuck()) {
             let order = stuck.order();
             if !known.iter().any(|sale| sale.order().number == order.number) {
-                // A write that was reported as failed may have ended it anyway.
+                // A write that was reported as failed may have recorded its end.
                 known.extend(self.book.find(&order.till, &order.reference)?);
             }
         }
@@ -243,8 +244,8 @@ impl JournalWriter {
         Ok(known)
     }
 
-    /// Stops new transactions until the journal can be written again. Returns the alarm for all tills, if the journal
-    /// was taken away.
+    /// Stops new transactions until the journal can be written again. Returns the alarm for all tills if the journal
+    /// was removed.
     pub(super) fn failed(&mut self, error: &pos_journal::Error, now: Duration) -> Option<Sentence> {
         let is_new = self.fault.is_none();
         let (mut why, mut retry_at) = (Sentence::from(error.to_string()), now + JOURNAL_RETRY);
@@ -252,7 +253,7 @@ impl JournalWriter {
         if let pos_journal::Error::Gone { .. } = error {
             match &self.rescued {
                 Some(rescued) => why = Message::JournalGone.with("why", why).with("rescued", said_of(rescued)),
-                // The waiting tills are informed first; then the open transactions are saved.
+                // The agent first informs the waiting tills and then saves the open transactions.
                 None if is_new => retry_at = now,
                 None => {}
             }
@@ -265,15 +266,14 @@ impl JournalWriter {
         told
     }
 
-    /// Gives the number of a new transaction. Each number is given once, even if its transaction cannot be written,
+    /// Returns the number for a new transaction. Each number is used once, even if its transaction cannot be written,
     /// because a failed write may be on the disk.
     pub(super) fn next_number(&mut self) -> SaleNumber {
         self.last_number = self.last_number.saturating_add(1);
         self.last_number
     }
 
-    /// Records the start of a journal without transactions: payments that the gateway holds from earlier are not this
-    /// journal's.
+    /// Records the start of a journal without transactions. Earlier payments at the gateway are not this journal's.
     pub(super) fn begins(&mut self, gateway_unix_s: Option<i64>, unix_ms: i64) {
         let Some(gateway) = gateway_unix_s.filter(|_| self.last_number == SaleNumber::BEFORE_ALL) else { return };
         if let Err(error) = self.book.begin(gateway.saturating_mul(1000), unix_ms) {
@@ -281,7 +281,7 @@ impl JournalWriter {
         }
     }
 
-    /// Records that the gateway was asked by date: the next start need not ask from there again.
+    /// Records that the gateway has answered by date, so the next start need not ask for the same period again.
     pub(super) fn look_is_answered(&self) {
         if let Err(error) = self.book.look_from(None) {
             tracing::warn!(%error, "the journal could not record that the gateway was asked; the next start asks for a \
@@ -290,7 +290,7 @@ impl JournalWriter {
     }
 }
 
-/// Returns what was saved, and what a person must do.
+/// Describes what was saved and what a person must do.
 fn said_of(rescued: &Rescued) -> Sentence {
     match rescued {
         Rescued::IntoTheJournal => Message::RescuedIntoJournal.into(),
@@ -299,7 +299,7 @@ fn said_of(rescued: &Rescued) -> Sentence {
     }
 }
 
-/// Refuses a till's request because the journal cannot be used.
+/// Converts a journal error to the refusal of a till's request.
 pub(super) fn refused_by_journal(error: pos_journal::Error) -> Refused {
     Refused::Journal { why: error.to_string().into() }
 }

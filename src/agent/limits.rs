@@ -1,5 +1,5 @@
-//! The limits of the configuration: how much one transaction may charge, and how much may be given without an earlier
-//! payment.
+//! The limits in the configuration: how much one transaction may charge, and how much may be paid out without an
+//! earlier payment.
 
 use crate::config::Terminal;
 use crate::till::Refused;
@@ -13,9 +13,9 @@ use super::Error;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     currency: Currency,
-    /// The highest amount of one charge.
+    /// The highest amount that one transaction may charge.
     amount: Option<Amount>,
-    /// The highest sum given without an earlier payment; without it nothing is given.
+    /// The highest sum paid out without an earlier payment. If it is not set, nothing is paid out.
     credit: Option<Amount>,
 }
 
@@ -36,7 +36,7 @@ impl Limits {
         self.currency
     }
 
-    /// Checks that the terminal takes this currency.
+    /// Checks that this is the terminal's currency.
     pub(super) fn takes(&self, currency: Currency) -> Result<(), Refused> {
         if currency == self.currency {
             return Ok(());
@@ -55,7 +55,7 @@ impl Limits {
         }
     }
 
-    /// Checks that the gateway and the terminal's limit allow `amount`; also used after a tip was added.
+    /// Checks that the gateway and the terminal's limit allow `amount`. This is also used after a tip was added.
     pub(super) fn may_charge(&self, amount: Amount) -> Result<(), Sentence> {
         amount.to_gateway().map_err(|error| error.to_string())?;
         match self.amount {
@@ -67,8 +67,8 @@ impl Limits {
         }
     }
 
-    /// Returns the tip that a till named, if amount and tip can be charged. A tip above the bill is a typing error, as
-    /// at the reader.
+    /// Returns the tip that a till gave, if amount and tip can be charged. A tip above the bill counts as a typing
+    /// error, as it does at the reader.
     pub(super) fn may_tip(&self, amount: Amount, tip: Amount) -> Result<Amount, Refused> {
         let refused = |why: Sentence| Refused::Tip { why };
         let total = amount.plus(tip).map_err(|error| refused(error.to_string().into()))?;
@@ -79,8 +79,8 @@ impl Limits {
         Ok(tip)
     }
 
-    /// Checks that money may be given without an earlier payment that this journal knows; `given` was already given for
-    /// the same payment.
+    /// Checks that `amount` may be paid out without an earlier payment that this journal knows. `given` is the sum
+    /// already paid out for the same payment.
     pub(super) fn may_give(&self, amount: Amount, given: u64) -> Result<(), Refused> {
         let refused = |why: Sentence| Err(Refused::Amount { why });
         match self.credit {
@@ -120,7 +120,7 @@ mod tests {
             (Some("50.00"), "1", "JPY", false),
             (None, "99999.99", "EUR", true),
             (None, "99999.99", "USD", true),
-            // An amount that the gateway has no format for is never charged.
+            // An amount for which the gateway has no format is never charged.
             (None, "1.230", "KWD", true),
             (None, "1.234", "KWD", false),
         ] {
@@ -170,7 +170,7 @@ mod tests {
             (Some("50.00"), "0.01", "EUR", u64::MAX, false),
             (Some("50.00"), "0.01", "USD", 0, false),
         ] {
-            // The limit for charges has no effect on what may be given.
+            // The limit for charges has no effect on amounts paid out.
             let judged = limits(Some("0.01"), credit).may_give(amount(asked, code), given);
             assert_eq!(judged.is_ok(), may, "{asked} {code} after {given} with {credit:?}: {judged:?}");
             assert!(judged.is_ok() || matches!(judged, Err(Refused::Amount { .. })));

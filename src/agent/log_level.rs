@@ -1,6 +1,6 @@
-//! A log level for a limited time, and then the level of the start again: a forgotten change must not fill a board's
-//! card. Only a caller at the socket with the right `service` may change it, and the status shows it as long as it
-//! lasts.
+//! A log level for a limited time. Afterwards the level of the start returns, so a forgotten change does not fill the
+//! board's storage. Only a caller at the local socket with the right `service` may change the level. The status shows
+//! the change while it lasts.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use pos_terms::transaction::Who;
 
 use super::clock::Clock;
 
-/// The log level, while it differs from the start's.
+/// The log level, while it differs from the level of the start.
 pub(super) struct LogControl {
     changed: Option<LogChange>,
     clock: Clock,
@@ -23,7 +23,7 @@ struct LogChange {
 }
 
 impl LogControl {
-    /// Creates it with the level of the start.
+    /// Creates the control with the level of the start.
     pub(super) fn new(clock: Clock) -> Self {
         Self { changed: None, clock }
     }
@@ -43,7 +43,7 @@ impl LogControl {
         Ok(self.view())
     }
 
-    /// Ends the change when its time is over.
+    /// Ends the change when its time has passed.
     pub(super) fn end_when_due(&mut self) {
         if self.changed.is_none_or(|changed| changed.until > self.clock.monotonic()) {
             return;
@@ -64,7 +64,7 @@ impl LogControl {
     pub(super) fn view(&self) -> Option<LogView> {
         let LogChange { level, until } = self.changed?;
         let left = until.saturating_sub(self.clock.monotonic());
-        // A part of a second counts as a whole one.
+        // A fraction of a second counts as a whole second.
         Some(LogView { level, left_s: left.as_secs() + u64::from(left.subsec_nanos() > 0) })
     }
 }

@@ -1,23 +1,24 @@
-//! The check for an outdated journal copy: one restored from a backup, or taken over from a board that continued after
-//! the copy was made. Such a journal holds transactions as open that have long ended, and would reverse payments that
-//! were reported to a till as approved.
+//! The check for an outdated journal copy. Such a copy was restored from a backup, or taken from a board that continued
+//! to work after the copy was made. It shows transactions as open that have long ended. Without the check, the agent
+//! would reverse payments that were reported to a till as approved.
 //!
 //! So after each start the agent asks the gateway by date which references of this terminal it holds. The period begins
-//! with the journal's latest knowledge and ends at the present. Until the answer, no reversal of an earlier transaction
-//! leaves. If the gateway holds a reference that this journal does not know, the journal is an outdated copy. Numbers
-//! then continue above the highest one, and the open transactions wait for a person (`pos-agent settle`). New
-//! transactions continue meanwhile. If a second has more transactions than the gateway lists, the list is incomplete. A
-//! transaction that follows an earlier one then waits only for the look-up of that one. A gateway that cannot be asked
-//! by date is a setting (`query-by-date`), and then nothing waits for it.
+//! at the journal's latest record and ends at the time of the request. Until the answer, the agent sends no reversal of
+//! a transaction from before the start. If the gateway holds a reference that this journal does not know, the journal
+//! is an outdated copy. Numbers then continue above the highest one, and the open transactions wait for a person
+//! (`pos-agent settle`). New transactions continue meanwhile. If one second has more transactions than the gateway
+//! lists, the list is incomplete. A transaction that follows an earlier one then waits only for the look-up of the
+//! earlier one. If the gateway cannot be asked by date (setting `query-by-date`), no transaction waits for it.
 //!
-//! An outdated copy does not know later refunds and captures either. So nothing may follow a transaction from before
-//! the finding. Until the gateway was asked, nothing is refunded, captured or paid out on the journal's evidence alone.
+//! An outdated copy does not contain later refunds and captures either. So once a copy is found to be outdated, no
+//! transaction may follow one from before that moment. Until the gateway has answered, nothing is refunded, captured or
+//! paid out on the journal's evidence alone.
 //!
-//! The period uses the gateway's clock. If that clock and the board's differ (the probe measures it), the period is
-//! moved by the difference. A gateway that reports no time is assumed to be within a day of the board's. A transaction
-//! in progress when the copy was made is found too: by the journal, its request was never sent, but the gateway holds
-//! it. So the agent reports a request that was not sent before a power cut as cancelled only after the gateway was
-//! asked.
+//! The period uses the gateway's clock. If the gateway's clock differs from the board's, the period is shifted by the
+//! difference, which the probe measures. The clock of a gateway that reports no time is assumed to be within a day of
+//! the board's. A transaction that was in progress when the copy was made is also found: the journal says that its
+//! request was never sent, but the gateway holds it. So, if a power cut prevented a request, the agent reports the
+//! transaction as cancelled only after the gateway has answered.
 
 mod comparing;
 mod looking_up;
@@ -38,53 +39,56 @@ pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
 pub(super) use looking_up::Linked;
 
-/// How long after its first transaction a new journal asks for payments of an earlier board.
+/// The time after a new journal's first transaction at which the agent asks for the payments of an earlier board.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
 
 /// The progress of the comparison with the gateway.
 #[derive(Debug)]
 enum Comparison {
-    /// To be asked at this time.
+    /// The gateway is to be asked at this time.
     Due(Duration),
     /// The gateway is being asked.
     Asking,
-    /// It is no outdated copy, or that cannot be found out.
+    /// The journal is no outdated copy, or the agent cannot find out.
     Finished,
-    /// It is an outdated copy, with the evidence.
+    /// The journal is an outdated copy, with the evidence.
     IsOldCopy(Sentence),
-    /// It is new, and the gateway holds this many references of this terminal: those of another board or of a lost
-    /// journal.
+    /// The journal is new, but the gateway holds this many references of this terminal. They come from another board or
+    /// a lost journal.
     BeganAnew(usize),
 }
 
-/// The state of the comparison, and the work that waits for it.
+/// The state of the comparison, and the transactions that wait for it.
 #[derive(Debug)]
 pub(super) struct OldCopy {
     comparison: Comparison,
-    /// The wall clock time of the journal's latest knowledge at the start, in milliseconds since 1970.
+    /// The wall clock time of the journal's latest record at the start, in milliseconds since 1970.
     known_until_unix_ms: i64,
-    /// The wall clock time of the journal's first record, in milliseconds since 1970. References from more than a day
-    /// earlier belong to another journal, from before the terminal was set up again.
+    /// The wall clock time of the journal's first record, in milliseconds since 1970. References more than a day older
+    /// belong to another journal, from before the terminal was set up again.
     first_unix_ms: i64,
-    /// The highest number at the start: higher ones are this board's own.
+    /// The highest number at the start. Higher numbers are this board's own.
     before: SaleNumber,
-    /// An earlier finding: the transactions open then already wait for a person, and later changes to them are unknown.
+    /// An earlier finding of an outdated copy. The transactions that were open then already wait for a person, and
+    /// later changes to them are unknown.
     noticed: pos_journal::OldCopyFound,
-    /// True if the journal had no transaction and no mark shows that this terminal has sold. Then nothing waits for the
-    /// answer.
+    /// True if the journal had no transaction and no mark shows that this terminal has taken payments. Then nothing
+    /// waits for the gateway's answer.
     is_new: bool,
     tries: u32,
-    /// Why the last request had no answer.
+    /// The reason why the last request had no answer.
     trouble: Option<Sentence>,
-    /// True if the last list was incomplete: each transaction that another is to follow is then looked up separately.
+    /// True if the last list was incomplete. The agent then looks up each transaction separately before another one
+    /// follows it.
     lists_no_more: bool,
-    /// The transaction whose look-up has shown that this journal knows all of it.
+    /// The transaction whose look-up has shown that this journal knows all its follow-ups.
     vouched_for: Option<SaleNumber>,
-    /// The reversals that wait, and since when.
+    /// The waiting reversals, each with the time when its wait began.
     waiting: Vec<(SaleNumber, Action, Duration)>,
-    /// Earlier transactions that, by this journal, were never sent: cancelled, unless the gateway holds them.
+    /// Earlier transactions that were never sent, according to this journal. They count as cancelled unless the gateway
+    /// holds them.
     unsent: BTreeSet<SaleNumber>,
-    /// True if the finding is not in the journal yet.
+    /// True if the finding is not yet recorded in the journal.
     pub(super) unmarked: bool,
 }
 
@@ -114,7 +118,7 @@ impl OldCopy {
         }
     }
 
-    /// Adapts it to a terminal with a mark: a person decides, or has decided, whose journal it is.
+    /// Adapts the state to a terminal with a mark. A person decides, or has decided, whose journal it is.
     pub(super) fn of_no_new_terminal(self) -> Self {
         let comparison = if self.is_new { Comparison::Finished } else { self.comparison };
         Self { is_new: false, comparison, ..self }
@@ -125,7 +129,7 @@ impl OldCopy {
         self.trouble = Some(why);
     }
 
-    /// Makes the request due: the gateway answers again.
+    /// Makes the request due because the gateway answers again.
     pub(super) fn nudge(&mut self, now: Duration) {
         if let Comparison::Due(at) = &mut self.comparison
             && !self.is_new
@@ -134,8 +138,8 @@ impl OldCopy {
         }
     }
 
-    /// Notes that a transaction begins. For a new journal the gateway is asked a while later, when the first customer
-    /// has left.
+    /// Notes that a transaction begins. For a new journal, the gateway is asked [`AFTER_THE_FIRST`] later, when the
+    /// first customer has left.
     pub(super) fn sells(&mut self, now: Duration) {
         if let Comparison::Due(at @ Duration::MAX) = &mut self.comparison {
             *at = now + AFTER_THE_FIRST;
@@ -147,11 +151,11 @@ impl OldCopy {
         self.unsent.contains(&number)
     }
 
-    /// Returns the first event for a transaction that is resumed from the disk, or none while the gateway's answer is
-    /// awaited.
+    /// Returns the first event for a transaction that is resumed from the disk. Returns `None` while the transaction
+    /// waits for the gateway's answer.
     pub(super) fn first_event(&mut self, order: &transaction::Order, never_sent: bool) -> Option<Event> {
         let number = order.number;
-        // It was left alone at the finding, or its wait for a person could not be recorded.
+        // The transaction was left open when the copy was found, or its wait for a person could not be recorded.
         let is_known_as_sent = || self.noticed.references.contains(&mark_of(&order.merchant_transaction_id));
         match self.comparison {
             _ if never_sent && self.is_of_before_it_was_noticed(number) && is_known_as_sent() => {
@@ -165,19 +169,19 @@ impl OldCopy {
         }
     }
 
-    /// Returns whether this transaction was in the journal when that was found to be an outdated copy.
+    /// Returns whether this transaction was in the journal when the journal was found to be an outdated copy.
     fn is_of_before_it_was_noticed(&self, number: SaleNumber) -> bool {
         number <= self.noticed.before
     }
 
-    /// Returns when the gateway is asked next. It is asked only after the first probe, which measures the difference of
-    /// the clocks; that probe wakes the loop.
+    /// Returns when the gateway is asked next. It is asked only after the first probe, which measures the difference
+    /// between the clocks and then wakes the loop.
     pub(super) fn due(&self, gateway: &GatewayControl) -> Option<Duration> {
         let Comparison::Due(at) = self.comparison else { return None };
         gateway.has_told_its_time().then_some(at)
     }
 
-    /// Returns the status entry for a person.
+    /// Returns the entry in the status that asks for a person's attention.
     pub(super) fn attention(&self) -> Option<(Attention, Sentence)> {
         Some(match (&self.comparison, &self.trouble) {
             (Comparison::IsOldCopy(how), _) => {
@@ -201,9 +205,9 @@ impl OldCopy {
     }
 }
 
-/// What an earlier transaction gets once the comparison has its result.
+/// The continuation of an earlier transaction once the comparison has a result.
 pub(super) enum GoesOn {
-    /// It gets this event.
+    /// It receives this event.
     Hears(Event),
     /// Its held action is carried out.
     Does(Action),
@@ -211,9 +215,9 @@ pub(super) enum GoesOn {
 
 /// The result of the gateway's list.
 pub(super) enum ListShows {
-    /// No result yet: the agent asks again.
+    /// There is no result yet, so the agent asks again.
     Nothing,
-    /// The journal is no outdated copy: the waiting transactions continue.
+    /// The journal is no outdated copy, so the waiting transactions continue.
     IsWhole(Vec<(SaleNumber, GoesOn)>),
     /// The journal is new, and there was another one before it.
     BeganAnew,
@@ -230,27 +234,28 @@ pub(super) struct OldCopyShown {
 }
 
 impl OldCopy {
-    /// Lets a reversal leave, or holds it with an event for its transaction while the gateway's answer is awaited.
-    /// `decided`: a person has decided about the transaction.
+    /// Lets a reversal be sent, or holds it back until the gateway has answered or a person has decided. `decided`
+    /// means that a person has decided about the transaction.
     pub(super) fn lets_leave(&mut self, number: SaleNumber, reversal: Action, decided: bool, now: Duration) -> Gate {
         if number > self.before || decided {
             return Gate::Opens(reversal);
         }
         match &self.comparison {
-            // It was left alone at the finding. It is active again, and waits for a person anyway.
+            // The transaction was left open when the copy was found. Although it is active again, it waits for a
+            // person.
             _ if self.is_of_before_it_was_noticed(number) => Gate::Holds(Some(held_for_person(number))),
             Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.waiting.push((number, reversal, now));
                 Gate::Holds(None)
             }
-            // Its wait for a person could not be recorded: this retries it.
+            // The transaction's wait for a person could not be recorded. This event tries to record it again.
             Comparison::IsOldCopy(_) => Gate::Holds(Some(held_for_person(number))),
         }
     }
 
-    /// Handles references that this journal does not know, which show an outdated copy. Numbers continue above the
-    /// highest, and earlier transactions wait for a person.
+    /// Handles references that this journal does not know, which show that it is an outdated copy. Numbers continue
+    /// above the highest one, and earlier transactions wait for a person.
     pub(super) fn turns_out_old(
         &mut self,
         strange: &[String],
@@ -279,8 +284,8 @@ impl OldCopy {
         OldCopyShown { told, heard }
     }
 
-    /// Records the finding once all earlier transactions wait for a person. Until then the next start must find it
-    /// again, and ask from the same time as this one.
+    /// Records the finding once all earlier transactions wait for a person. Until then, the next start must repeat the
+    /// comparison, for a period that begins at the same time.
     pub(super) fn mark(
         &mut self,
         journal: &mut JournalWriter,
@@ -296,8 +301,8 @@ impl OldCopy {
         Ok(())
     }
 
-    /// Checks that the journal knows everything that was done with this transaction, as far as that can be known.
-    /// `None` means a payment that this journal does not know anyway, or money given without a payment.
+    /// Checks that the journal knows all follow-ups of this transaction, as far as the agent can find out. `None` means
+    /// a payment that this journal does not know, or money paid out without a payment.
     pub(super) fn is_whole_for(&self, number: Option<SaleNumber>) -> Result<(), Refused> {
         let Self { comparison, before, noticed, is_new, lists_no_more, vouched_for, .. } = self;
         if let Some(number) = number.filter(|number| *number <= noticed.before) {

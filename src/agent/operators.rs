@@ -1,9 +1,9 @@
-//! The operators: the list of them, their sessions, and the supervisors' approvals. The core's module `counter` decides
-//! the consequences of a wrong PIN and the rights of a role. This module writes the journal and computes the digests.
+//! The operators, their sessions, and the supervisors' approvals. The core's module `counter` decides the consequences
+//! of a wrong PIN and the rights of a role. This module writes to the journal and computes the digests.
 //!
-//! A PIN is checked on a separate thread, one at a time, and at most one waits for each sign-in source. An attacker who
-//! floods the terminal with PINs keeps one core busy while the attempts last, and delays no transaction. The attempt is
-//! on the disk before the check (`counter/attempts.rs`).
+//! A separate thread checks PINs one at a time, and at most one PIN waits for each sign-in source. An attacker who
+//! floods the terminal with PINs keeps one processor core busy, but delays no transaction. Each attempt is on the disk
+//! before the PIN is checked (`counter/attempts.rs`).
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -34,9 +34,9 @@ use super::journal_writer::{JournalWriter, refused_by_journal};
 use super::task_results::{PinReckoned, TaskResult};
 use super::{Error, Random};
 
-/// The most operators: a shop's staff over some years.
+/// The greatest number of operators. This is enough for a shop's staff over several years.
 const MOST_OPERATORS: usize = 200;
-/// The most PINs that wait while one is checked; each takes a second on a slow board.
+/// The greatest number of PINs that wait while one is checked. Each check takes a second on a slow board.
 const MOST_WAITING: usize = 8;
 
 /// The operators, with their state from the journal and in memory.
@@ -48,10 +48,10 @@ pub(super) struct OperatorService {
     attempts: Attempts,
     sessions: Sessions,
     approvals: Approvals,
-    /// PINs that wait for the one that is being checked.
+    /// The PINs that wait while another is checked.
     waiting: VecDeque<OperatorCommand>,
     is_reckoning: bool,
-    /// True in training mode: no money moves, and a cashier learns without a supervisor.
+    /// True in training mode, where no money moves and a cashier needs no supervisor.
     in_training: bool,
     clock: Clock,
     random: Random,
@@ -59,7 +59,7 @@ pub(super) struct OperatorService {
     tasks: mpsc::Sender<TaskResult>,
 }
 
-/// The operation and amount of a command that a supervisor confirms, as at its start.
+/// The operation and amount of a command that a supervisor confirms, resolved as when the transaction begins.
 pub(super) type Resolved = Result<(Operation, Amount), Refused>;
 
 impl OperatorService {
@@ -107,7 +107,8 @@ impl OperatorService {
         self.attempts.keys((name, self.find(name).is_some()), door, place)
     }
 
-    /// Ends all sessions and approvals of an operator, and approvals given to it; none of them outlasts its PIN.
+    /// Ends all sessions of an operator, and all approvals given by or to the operator. None of them outlasts the
+    /// operator's PIN.
     fn end_all_of(&mut self, name: &OperatorName) {
         self.sessions.end_all_of(name);
         self.approvals.end_all_of(name);
@@ -129,7 +130,7 @@ impl OperatorService {
             OperatorCommand::SignOut { token, door, reply } => {
                 let gone = self.sessions.end(&token, &door);
                 if let Some(name) = &gone {
-                    // An operator who has signed out confirms nothing.
+                    // The approvals of an operator who has signed out are no longer valid.
                     self.approvals.end_all_of(name);
                 }
                 let _ = reply.send(gone.map(drop).ok_or_else(|| OperatorRefused::SessionEnded.into()));
@@ -167,7 +168,7 @@ impl OperatorService {
         }
     }
 
-    /// Handles a PIN that is to be checked or set: immediately, or after those before it.
+    /// Handles a PIN that is to be checked or set, either immediately or after the waiting ones.
     fn pin_given(&mut self, journal: &mut JournalWriter, asked: OperatorCommand) {
         let refused = match (tried(&asked), self.may_set(&asked)) {
             (_, Err(refused)) => Some(refused),
@@ -194,7 +195,7 @@ impl OperatorService {
         }
     }
 
-    /// Checks that the operator who gets a PIN exists, or does not exist yet, as the command needs.
+    /// Checks that the command's operator exists if it sets a PIN, or does not exist if it adds the operator.
     fn may_set(&self, asked: &OperatorCommand) -> Result<(), Refused> {
         match asked {
             OperatorCommand::Add { name, .. } if self.find(name).is_some() => {
@@ -208,7 +209,7 @@ impl OperatorService {
         }
     }
 
-    /// Starts on the next PIN, unless one is being checked.
+    /// Starts with the next PIN, unless one is being checked.
     fn next_pin(&mut self, journal: &mut JournalWriter) {
         while !self.is_reckoning
             && let Some(asked) = self.waiting.pop_front()
@@ -236,7 +237,7 @@ impl OperatorService {
         }
     }
 
-    /// Counts an attempt, on the disk too, before the PIN is used.
+    /// Counts an attempt, in memory and on the disk, before the PIN is used.
     fn count_try(&mut self, journal: &mut JournalWriter, tries: Tried<'_>) -> Result<(), Refused> {
         let (keys, now) = (self.keys(tries), self.clock.monotonic());
         // Earlier attempts may have used up the limit.
@@ -264,7 +265,7 @@ impl OperatorService {
         self.reckon(make, |made| PinReckoned::Made { asked, made });
     }
 
-    /// Computes on a separate thread; the result comes back through the loop.
+    /// Computes a digest on a separate thread. The result comes back through the loop.
     fn reckon<T: Send + 'static>(
         &mut self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -323,8 +324,8 @@ impl OperatorService {
         }
     }
 
-    /// Returns the operator with the number of wrong attempts before this one, which are forgiven; or refuses. An
-    /// operator who was removed in the meantime is refused.
+    /// Returns the operator and the number of earlier wrong attempts, and resets the counters. Refuses a wrong PIN, and
+    /// an operator who was removed in the meantime.
     fn right_or_wrong(
         &mut self,
         journal: &mut JournalWriter,
@@ -335,13 +336,13 @@ impl OperatorService {
         let Tried { name, door, place } = tried;
         let tries = self.attempts.tries(&keys[0]);
         let Some(operator) = self.find(name).filter(|_| right).cloned() else {
-            // An unknown name may be a PIN typed in the wrong field, so it is not logged.
+            // An unknown name may be a PIN typed into the wrong field, so it is not logged.
             let name = self.find(name).map_or("nobody's", |operator| operator.name.as_str());
             tracing::warn!(name, %door, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
         let forgiven = self.attempts.forgiven(&keys, place);
-        // The PIN was right; an operator gets in even if the attempts stay counted on the disk.
+        // The PIN was right, so the operator is signed in even if the counters on the disk cannot be reset.
         match journal.count_pin_tries(&forgiven) {
             Ok(()) => self.attempts.kept(forgiven, self.clock.monotonic()),
             Err(error) => tracing::warn!(%name, %error, "the attempt counter was not reset after a correct PIN"),
@@ -358,7 +359,8 @@ impl OperatorService {
         Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
     }
 
-    /// Gives an approval. The command is resolved as at its start: the approval covers what is found at this moment.
+    /// Gives an approval. The command is resolved as when the transaction begins, so the approval covers the operation
+    /// and amount that are found now.
     fn approve(
         &mut self,
         operator: KeptOperator,
@@ -382,7 +384,7 @@ impl OperatorService {
         Ok(ApprovalView { approval, supervisor, good_for_s, command: view })
     }
 
-    /// Makes a token of 128 random bits, and the digest that is kept of it.
+    /// Makes a token of 128 random bits, and the digest of it that the agent stores.
     fn token(&self) -> Result<(String, TokenDigest), Refused> {
         let bits = (self.random)()
             .map_err(|error| Refused::NotReady { why: Message::NoRandomNumbers.with("why", error.to_string()) })?;
@@ -395,7 +397,7 @@ impl OperatorService {
         let Some(pin) = made else {
             return answer_refused(asked, Refused::NotReady { why: Message::PinNotDigested.into() });
         };
-        // Another request may have been faster.
+        // Another request may have changed the operators in the meantime.
         if let Err(refused) = self.may_set(&asked) {
             return answer_refused(asked, refused);
         }
@@ -412,7 +414,7 @@ impl OperatorService {
         let _ = reply.send(changed.and_then(|()| self.view_of(&name)));
     }
 
-    /// Writes a change into the journal with its author, and then applies it here.
+    /// Writes a change and its author to the journal, and then applies the change in memory.
     fn change(&mut self, journal: &mut JournalWriter, change: OperatorChange, by: &Who) -> Result<(), Refused> {
         if let OperatorChange::Removed(name) | OperatorChange::Unlocked(name) = &change {
             self.known(name)?;
@@ -452,8 +454,8 @@ impl OperatorService {
         Ok(())
     }
 
-    /// Returns the author of a transaction that is about to begin, with the supervisor who confirmed it, where a
-    /// cashier needs one. `amount` is the whole charge: a supervisor confirms it with the till's tip.
+    /// Returns the author of a transaction that is about to begin. If a cashier needs a supervisor's approval, the
+    /// author includes the supervisor. `amount` is the whole charge, including the tip that the till gave.
     pub(super) fn confirmed_author(
         &self,
         journal: &Journal,
@@ -486,17 +488,17 @@ impl OperatorService {
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
 
-    /// Returns whether a cashier's transaction would need a supervisor for this total, whose tip was typed at the
-    /// reader, and none has confirmed it.
+    /// Returns whether a cashier's transaction needs a supervisor for this total, and no supervisor has confirmed it.
+    /// The total includes a tip that was typed at the reader.
     pub(super) fn tip_needs_supervisor(&self, order: &Order, total: Amount) -> bool {
         let Some(Who { operator: Some(name), supervisor: None, .. }) = order.by.clone() else { return false };
-        // The role of an operator who was removed meanwhile is unknown.
+        // If the operator was removed in the meantime, the role is unknown.
         let known = self.operators.iter().find(|kept| kept.name == name);
         let is_cashier = known.is_none_or(|kept| kept.role == Role::Cashier);
         is_cashier && !self.in_training && self.above.needs_supervisor(order.kind(), total, false)
     }
 
-    /// Uses up a supervisor's approval, which is valid once.
+    /// Uses up a supervisor's approval, which is valid only once.
     pub(super) fn approval_used(&mut self, token: Option<TokenDigest>) {
         if let Some(token) = token {
             self.approvals.used(&token);
@@ -516,14 +518,14 @@ impl OperatorService {
     }
 }
 
-/// Makes the command that a supervisor confirms: `amount` is the whole charge.
+/// Makes the command that a supervisor confirms. `amount` is the whole charge.
 fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Operation, amount: Amount) -> Approved {
     let (till, reference) = (wanted.till.clone(), wanted.reference.clone());
     let (asks_tip, manual) = (wanted.wish.tip == Some(WantedTip::Ask), wanted.wish.entry == Some(WantedEntry::Typed));
     Approved { operator, till, reference, transaction, amount, asks_tip, manual }
 }
 
-/// An attempt with a PIN: the operator, the sign-in source, and its network location.
+/// An attempt with a PIN: the operator, the sign-in source, and the network location of the source.
 #[derive(Clone, Copy)]
 struct Tried<'a> {
     name: &'a OperatorName,
@@ -531,7 +533,7 @@ struct Tried<'a> {
     place: Option<&'a PinPlace>,
 }
 
-/// Returns the attempt of a command with a PIN; none for other commands.
+/// Returns the attempt if the command signs in or approves with a PIN. Returns `None` for other commands.
 fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     match asked {
         OperatorCommand::SignIn { name, door, place, .. } | OperatorCommand::Approve { name, door, place, .. } => {
@@ -541,7 +543,7 @@ fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     }
 }
 
-/// Answers a command with a PIN that it is refused.
+/// Answers a command that contains a PIN with a refusal.
 fn answer_refused(asked: OperatorCommand, refused: Refused) {
     match asked {
         OperatorCommand::SignIn { reply, .. } => drop(reply.send(Err(refused))),

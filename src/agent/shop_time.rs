@@ -1,12 +1,12 @@
-//! The shop's time: local times with their offset, and business days, in the time zone of the closes. It is for people;
-//! no order and no sum depends on it.
+//! The shop's time: local times with their offset, and business days, in the time zone of the closes. It is only for
+//! people. No order and no sum depends on it.
 
 use chrono::{DateTime, FixedOffset, Local, SecondsFormat, Utc};
 
 use crate::config::CloseOfDay;
 use pos_core::counter::DayEnd;
 
-/// The time zone, and the end of a business day in it.
+/// The time zone, and the time of day at which a business day ends.
 pub(super) struct ShopTime {
     /// The configured zone; `None` is the board's, which may change while the agent runs.
     zone: Option<tz::TimeZone>,
@@ -14,8 +14,8 @@ pub(super) struct ShopTime {
 }
 
 impl ShopTime {
-    /// Creates it from the configuration, which the check has accepted. If the zone has left the disk since, the
-    /// board's zone is used.
+    /// Creates the shop's time from a configuration that has been checked. If the zone's file has since been removed
+    /// from the disk, the board's zone is used.
     pub(super) fn new(config: &CloseOfDay) -> Self {
         let zone = config.zone().unwrap_or_else(|error| {
             tracing::warn!(%error, "the time zone of the closes cannot be read; the board's time zone is used");
@@ -24,7 +24,7 @@ impl ShopTime {
         Self { zone, day_end: config.day_end().unwrap_or(DayEnd::MIDNIGHT) }
     }
 
-    /// Returns a moment as people read it, and its business day.
+    /// Formats a moment for people, and returns it with its business day.
     pub(super) fn tell(&self, unix_ms: i64) -> (String, String) {
         let local = self.local(unix_ms);
         let day = self.day_end.day_of(local.naive_local());
@@ -51,11 +51,11 @@ mod tests {
     #[test]
     fn a_day_is_told_in_the_shops_own_time_through_both_changes_of_it() {
         let berlin = "CET-1CEST,M3.5.0,M10.5.0/3";
-        // Time zone | end of the day | UTC | local | business day.
+        // Columns: time zone | end of the day | UTC | local | business day.
         for (zone, end, utc, local, day) in [
             (berlin, "04:00", "2026-11-22T22:30:00Z", "2026-11-22T23:30:00+01:00", "2026-11-22"),
             (berlin, "04:00", "2026-11-23T01:30:00Z", "2026-11-23T02:30:00+01:00", "2026-11-22"),
-            // The hour from 02:00 to 03:00 is missing in that night, and occurs twice in the other.
+            // In this night, the hour from 02:00 to 03:00 is missing. In the other, it occurs twice.
             (berlin, "02:30", "2026-03-29T00:59:59Z", "2026-03-29T01:59:59+01:00", "2026-03-28"),
             (berlin, "02:30", "2026-03-29T01:00:00Z", "2026-03-29T03:00:00+02:00", "2026-03-29"),
             (berlin, "02:30", "2026-10-25T00:15:00Z", "2026-10-25T02:15:00+02:00", "2026-10-24"),

@@ -1,4 +1,4 @@
-//! The start: it opens everything except the tills' sockets, and resumes the open transactions.
+//! The start of the agent, which opens everything except the tills' sockets and resumes the open transactions.
 
 use std::sync::Arc;
 
@@ -128,7 +128,7 @@ pub(super) struct FromBefore {
     pub(super) wrapper: Option<BookWrapper>,
 }
 
-/// Opens the gateway's client, over a given connection or the system's.
+/// Opens the gateway's client, over the given connection or the system's network.
 fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Result<pos_gateway::Client, Error> {
     let token = pos_gateway::Token::load(&config.gateway)?;
     let certificates_at = clock.clone();
@@ -136,7 +136,7 @@ fn open_gateway(config: &Config, way: Option<Connector>, clock: &Clock) -> Resul
     Ok(pos_gateway::Client::over(way, &config.gateway, &config.terminal.point_of_sale(), token, certificates_at)?)
 }
 
-/// Opens the printers, with the channel of their events. The channel ends with their tasks.
+/// Opens the printers and the channel of their events. The channel closes when their tasks end.
 fn open_printers(
     config: &Config,
     way: Option<&Connector>,
@@ -149,8 +149,8 @@ fn open_printers(
     (config.printer.iter().map(|printer| (printer.clone(), start(printer))).collect(), from_printer)
 }
 
-/// Returns whether the gateway can be asked by date. One whose lists have no references cannot show them by date
-/// either.
+/// Returns whether the gateway can be asked by date. A gateway whose lists contain no references cannot return them by
+/// date either.
 fn can_be_asked_by_date(assumptions: &Assumptions) -> bool {
     assumptions.query_by_date && assumptions.query_echoes_reference
 }

@@ -1,4 +1,5 @@
-//! The terminal's surroundings: its connections, its clock and its random numbers, where they replace the system's.
+//! The terminal's surroundings: its connections, its clock and its random numbers. A test or simulator can replace each
+//! of them.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 /// A source of 128 random bits.
 pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
 
-/// A journal whose writes can fail with the journal's errors.
+/// A journal, or a wrapper around it, with the journal's errors.
 pub type AnyBook<'a> = dyn Book<Error = pos_journal::Error> + 'a;
 
-/// A wrapper between the agent and its journal; every step and every close passes through it.
+/// A wrapper between the agent and its journal, through which every step and every close is written.
 pub type BookWrapper = Arc<dyn for<'a> Fn(&'a mut AnyBook<'a>) -> Box<AnyBook<'a>> + Send + Sync>;
 
-/// The terminal's surroundings, where they replace the system's.
+/// The terminal's surroundings. An absent connection means the system's own.
 #[derive(Clone)]
 pub struct Surroundings {
     /// The connection to the reader.
@@ -30,7 +31,7 @@ pub struct Surroundings {
     pub printer: Option<Connector>,
     /// The board's clock.
     pub board: BoardClock,
-    /// The random bits that make our gateway references unique.
+    /// The random bits that make the gateway references unique.
     pub random: Random,
     /// The wrapper around the journal; a real board has none.
     pub book: Option<BookWrapper>,

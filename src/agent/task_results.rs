@@ -1,4 +1,4 @@
-//! The results that the agent's tasks return to the loop, and the data that they carry.
+//! The results that the agent's tasks return to the loop, with their data.
 
 use std::time::Duration;
 
@@ -27,12 +27,12 @@ pub(super) enum TaskResult {
     References {
         found: Result<pos_gateway::Found, String>,
     },
-    /// The look-up of an earlier transaction that a till's request follows.
+    /// The look-up of the earlier transaction that a till's request follows.
     LookedUp {
         wish: Box<WaitingWish>,
         inquiry: Inquiry,
     },
-    /// References that the gateway holds, to find those that the journal does not know.
+    /// References that the gateway holds. The unknown ones among them are to be found.
     SomeReferences {
         references: Vec<String>,
         reply: oneshot::Sender<Result<Vec<String>, String>>,
@@ -58,28 +58,28 @@ pub(super) enum TaskResult {
 
 /// The gateway's report about a transaction.
 pub(super) enum GatewaySaid {
-    /// The answer to its request, after this time.
+    /// The answer to the transaction's request, and the time it took.
     Paid { answer: Answer, took: Duration },
     /// The outcome of a pending payment.
     Polled(Answer),
-    /// The payments under its references.
+    /// The payments with the transaction's references.
     Inquired(Inquiry),
     /// The answer to the reversal with this reference.
     Reversed { reference: String, reversal: ReversalAnswer },
 }
 
-/// A request that waits for the look-up of the transaction that it follows.
+/// A request that waits while the transaction that it follows is looked up.
 pub(super) struct WaitingWish {
     pub(super) wanted: Wanted,
     pub(super) of: SaleNumber,
     pub(super) reply: oneshot::Sender<Result<SaleView, Refused>>,
 }
 
-/// A computed digest: the command and the result.
+/// A computed digest, with its command and result.
 pub(super) enum PinReckoned {
-    /// A checked PIN: `right` is the result.
+    /// A PIN was checked: `right` is the result.
     LookedAt { asked: OperatorCommand, right: bool },
-    /// The digest of a new PIN to keep; `None` if the thread ended.
+    /// The digest of a new PIN was made: it is `None` if the thread ended early.
     Made { asked: OperatorCommand, made: Option<PinDigest> },
 }
 

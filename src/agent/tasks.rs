@@ -47,8 +47,8 @@ impl Agent {
         match engine.devices.gateway.probed(probed) {
             ProbeBrought::Answers { unix_s, is_first_time } => {
                 if is_first_time {
-                    // A reader that was connected earlier could not be set then. Setting it makes its clock evidence
-                    // after the next start.
+                    // When the reader was connected, its clock could not be set yet. Setting it makes the clock
+                    // evidence after the next start.
                     engine.devices.reader.set_clock();
                 }
                 engine.journal.begins(unix_s, engine.clock.unix_ms());
@@ -58,10 +58,10 @@ impl Agent {
         }
     }
 
-    /// Handles the look-up of the transaction that a request follows.
+    /// Handles the look-up result of the transaction that a request follows.
     pub(super) fn looked_up(&mut self, wish: WaitingWish, inquiry: Inquiry) {
         let WaitingWish { wanted, of, reply } = wish;
-        // A till that hung up asks again under the same reference.
+        // A till that has disconnected asks again with the same reference.
         if reply.is_closed() {
             return;
         }

@@ -1,5 +1,5 @@
-//! Announcements during a transaction: its state to its till, the terminal's events to all tills, and alarms to the log
-//! for a person.
+//! Announcements: a transaction's state to its till, the terminal's events to all tills, and alarms for a person to the
+//! log.
 
 use crate::till::{Progress, ProgressLog, SaleState, SaleView};
 use pos_core::transaction::{Cause, Order, Outcome, Standing};
@@ -13,7 +13,7 @@ use super::views::sale::CHOOSING_TIP;
 
 const FAULT: &str = "the sale ended because of a fault of the terminal";
 
-/// The sender of announcements to tills. The caller supplies their content; an open transaction keeps the last
+/// The sender of announcements to tills. The caller supplies their content. An open transaction stores its latest
 /// announcement.
 pub(super) struct Teller {
     progress: ProgressLog,
@@ -35,7 +35,7 @@ impl Teller {
         &self.words
     }
 
-    /// Tells a transaction's till its state.
+    /// Tells the till the state of its transaction.
     pub(super) fn sale(&self, step: &str, view: SaleView) {
         let outcome = view.outcome.map(OutcomeWord::as_str);
         tracing::info!(sale = view.number.get(), step, outcome, reason = view.reason, "sale");
@@ -60,8 +60,8 @@ impl Teller {
         self.about((&order.till, &order.reference), word, text);
     }
 
-    /// Raises an alarm for a person: an error in the log, and a step `alarm` for all listeners. While the transaction
-    /// is open, the status shows it too.
+    /// Raises an alarm for a person, as an error in the log and a step `alarm` for all listeners. While the transaction
+    /// is open, the status also shows the alarm.
     pub(super) fn alarm(&self, order: &Order, why: &Cause) {
         let reason = why.reason.as_str();
         let detail = why.detail.as_deref().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Teller {
         self.about((&order.till, &order.reference), "alarm", self.words.alarm(why));
     }
 
-    /// Sends a step of a transaction that may have ended to its till only.
+    /// Sends a step of a transaction, which may have ended, only to its till.
     pub(super) fn about(&self, (till, reference): (&str, &Reference), step: &str, text: String) {
         self.progress.send(Progress {
             till: till.to_owned(),
@@ -82,14 +82,14 @@ impl Teller {
         });
     }
 
-    /// Does the same for the transaction of this number.
+    /// Sends a step like [`Self::about`], for the transaction with this number.
     pub(super) fn about_number(&self, known: KnownTransactions<'_>, number: SaleNumber, step: &str, text: &str) {
         if let Some((till, reference)) = known.key(number) {
             self.about((&till, &reference), step, text.to_owned());
         }
     }
 
-    /// Announces an event of the terminal: every till gets it, so it names no transaction.
+    /// Announces an event of the terminal to every till. So the text must not name a transaction.
     pub(super) fn terminal(&self, step: &str, text: &str) {
         if self.in_training {
             // Events of the training journal do not concern the terminal's tills.
@@ -110,13 +110,13 @@ impl Teller {
         self.terminal("alarm", &self.words.tell(&Message::Alarm.with("why", why)));
     }
 
-    /// Does the same with one of the terminal's own texts.
+    /// Announces an event like [`Self::terminal`], with one of the terminal's own texts.
     pub(super) fn terminal_says(&self, step: &str, message: Message) {
         self.terminal(step, self.words.label(message));
     }
 }
 
-/// Returns the code word of a transaction's state, for programs.
+/// Returns the code word for a transaction's state, which programs read.
 pub(super) fn step_of(view: &SaleView) -> &'static str {
     match view.state {
         SaleState::InProgress if view.redirect_url.is_some() => "customer-acts",
@@ -126,8 +126,8 @@ pub(super) fn step_of(view: &SaleView) -> &'static str {
     }
 }
 
-/// Logs a transaction that ended because of a fault of the terminal's side, including the gateway and the network:
-/// once, for the technician.
+/// Logs once, for the technician, that a transaction ended because of a fault in the terminal, the network or the
+/// gateway.
 pub(super) fn warn_of_end(active: &OpenTransaction) {
     let Standing::Ended(outcome @ (Outcome::NotSent { why } | Outcome::Reversed { why })) = active.sale().standing()
     else {
@@ -142,8 +142,8 @@ pub(super) fn warn_of_end(active: &OpenTransaction) {
     tracing::warn!(sale = order.number.get(), outcome, reason, reference, till, detail, "{}", FAULT);
 }
 
-/// Returns a step of the reader: its code word for programs, and its sentence for the cashier. A text of the reader
-/// itself is shown unchanged.
+/// Returns the code word of a reader's step for programs, and its sentence for the cashier. The reader's own text is
+/// shown without control characters.
 fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
     let (word, step) = match step {
         ReaderProgress::ChoosingTip => (CHOOSING_TIP, pos_words::ReaderStep::ChoosingTip),

@@ -25,10 +25,10 @@ impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         self.look_at_the_journal();
         let engine = &mut self.engine;
-        // A till that hung up gets no answer; its request is recorded anyway.
+        // A till that has disconnected gets no answer, but its request is recorded.
         match command {
             Command::Begin { wanted, reply } => {
-                // If a till gave up, the reader must not ask the next customer for its amount.
+                // If the till has disconnected, the reader must not charge its amount to the next customer.
                 if !reply.is_closed() {
                     self.begin_or_look_up(*wanted, reply);
                 }
@@ -113,7 +113,7 @@ impl Agent {
         }
     }
 
-    /// Sends the journal's list to the till, with the states at the time of reading.
+    /// Sends the journal's list to the till, with the states at the time when it was read.
     fn hand_on(
         &self,
         list: impl Future<Output = Result<Vec<Transaction>, pos_journal::Error>> + Send + 'static,
@@ -126,8 +126,8 @@ impl Agent {
         });
     }
 
-    /// Begins a transaction, or returns the stored one. One that follows another begins after a look-up where that is
-    /// needed.
+    /// Begins a transaction, or returns the stored one. If the transaction that it follows must be looked up, it begins
+    /// after the look-up.
     fn begin_or_look_up(&mut self, wanted: Wanted, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         let Some(earlier) = self.to_be_looked_up(&wanted) else {
             let answer = self.engine.begin(wanted);
@@ -154,9 +154,9 @@ impl Agent {
         has_a_receipt(&view).map(|()| sale)
     }
 
-    /// Handles the comparison of the signature: accepted, it ends the transaction; refused, it starts the reversal. A
-    /// repeated same answer, from a till that missed ours, gets the same result. An answer that is not awaited is
-    /// refused.
+    /// Handles the till's decision about the signature. An accepted signature ends the transaction; a refused one
+    /// starts the reversal. If a till repeats the same decision because it missed the answer, it gets the same result.
+    /// Any other decision that is not awaited is refused.
     fn signature(&mut self, sale: &Transaction, accepted: bool, by: &Who, view: SaleView) -> Result<SaleView, Refused> {
         let number = sale.order().number;
         match self.engine.sales.get(number) {
@@ -173,8 +173,9 @@ impl Agent {
         }
     }
 
-    /// Handles the till's confirmation of how much it takes of the approved amount. A repeated same answer, from a till
-    /// that missed ours, gets the same result. A different answer, or one that is not awaited, is refused.
+    /// Handles the till's confirmation of how much of the approved amount it accepts. If a till repeats the same
+    /// confirmation because it missed the answer, it gets the same result. A different confirmation, or one that is not
+    /// awaited, is refused.
     pub(super) fn confirm(
         &mut self,
         sale: &Transaction,
@@ -202,7 +203,7 @@ impl Agent {
         Ok(facts.with_what_is_left(sale, facts.view(sale)))
     }
 
-    /// Resolves a transaction that waits for a person, by that person's decision.
+    /// Resolves a transaction that waits for a person, according to that person's decision.
     pub(super) fn settle_sale(&mut self, number: SaleNumber, keep: bool, by: &Who) -> Result<SaleView, Refused> {
         let engine = &mut self.engine;
         let waits = engine.sales.get(number).is_some_and(|active| active.sale().is_held() && !active.is_stuck());
@@ -217,8 +218,8 @@ impl Agent {
         settled.ok_or_else(|| Refused::NotPossible { why: why() })
     }
 
-    /// Returns the terminal's state for a caller who `hears` of some tills; it contains nothing about other tills'
-    /// transactions.
+    /// Returns the terminal's state for a caller. It contains only the transactions of the tills for which `hears`
+    /// returns true.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
         status_view(self.status_facts(hears))
     }

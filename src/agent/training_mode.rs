@@ -1,14 +1,14 @@
-//! Training mode: a separate agent next to the shop's, with its own journal, and the trainer in place of reader and
-//! gateway.
+//! Training mode: a separate agent in addition to the shop's, with its own journal. The trainer replaces the reader and
+//! the gateway.
 //!
-//! It is the same agent, with the same core, views, receipts and rules for follow-ups, so a cashier learns the real
-//! procedure. Only this file and `devices.rs` differ. The core's actions for devices go to the trainer
-//! ([`pos_core::training`]), and no reader and no printer is opened. The gateway's client gets a connection that opens
-//! nothing and an invalid token. So a training transaction is resumed after a power cut like a real one, and still
+//! The training agent uses the same core, views, receipts and rules for follow-ups, so a cashier learns the real
+//! procedure. Only this file and `devices.rs` handle training differently. The core's actions for devices go to the
+//! trainer ([`pos_core::training`]), and no reader and no printer is opened. The gateway's client has an invalid token
+//! and a connection that never opens. So a training transaction is resumed after a power cut like a real one, but
 //! reaches no device and no gateway.
 //!
-//! A real transaction never waits for a training transaction. A training transaction is refused while a real one is at
-//! the reader.
+//! A real transaction never waits for a training transaction. While a real transaction is at the reader, a training
+//! transaction is refused.
 
 use std::sync::Arc;
 
@@ -29,16 +29,16 @@ use super::{Agent, COMMANDS_WAITING, Error};
 
 /// The file name of the training journal, in the folder of the real one.
 const JOURNAL: &str = "training.db";
-/// How many days of training are kept.
+/// The number of days for which training transactions are kept.
 const KEEP_DAYS: u32 = 30;
 
-/// Training mode; its agent starts with the first training request.
+/// Training mode. Its agent starts at the first training request.
 #[derive(Default)]
 pub(super) struct TrainingMode {
     way: Option<Way>,
 }
 
-/// The channel to the training agent, which ends when this is dropped.
+/// The channel to the training agent. The agent ends when this value is dropped.
 struct Way {
     commands: mpsc::Sender<Command>,
     _open: oneshot::Sender<()>,
@@ -62,7 +62,7 @@ impl TrainingMode {
         }
     }
 
-    /// Returns the channel to the training agent, and starts that agent for the first request.
+    /// Returns the channel to the training agent. Starts that agent at the first request.
     fn way(&mut self, shop: &Engine) -> Result<&Way, Refused> {
         if shop.identity.trains() {
             return Err(Refused::NotReady { why: Message::TrainingWithin.into() });
@@ -80,8 +80,8 @@ impl TrainingMode {
     }
 }
 
-/// Returns the refusal of training while a real transaction is at the reader: a trainee could mistake the real outcome
-/// for the lesson's.
+/// Returns the refusal of a training transaction while a real one is at the reader. Otherwise a trainee could mistake
+/// the real outcome for the training result.
 fn busy_with_a_real_sale(shop: &Engine, command: &Command) -> Option<Refused> {
     let Command::Begin { wanted, .. } = command else { return None };
     let number = shop.devices.reader.in_use_by.filter(|_| wanted.wish.kind.needs_card())?;
@@ -97,7 +97,7 @@ fn open(shop: &Engine) -> Result<Way, Error> {
     tokio::spawn(async move {
         let forever = std::future::pending();
         tokio::select! {
-            // As in a power cut: open transactions are resumed at the next training.
+            // As after a power cut, open transactions are resumed when training starts again.
             _ = closed => {}
             () = super::work(agent, ends, None, systemd::Notify::nobody(), forever) => {}
         }
@@ -105,11 +105,11 @@ fn open(shop: &Engine) -> Result<Way, Error> {
     Ok(Way { commands, _open: open })
 }
 
-/// Starts the training agent: with the shop's clock and configuration, its own journal, and no device.
+/// Starts the training agent with the shop's clock and configuration, its own journal, and no device.
 fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(Agent, Ends), Error> {
     let mut config = shop.config.clone();
     config.journal.path = config.journal.path.with_file_name(JOURNAL);
-    // It does not even read the shop's certificate.
+    // The training agent does not even read the shop's certificate.
     (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
     config.gateway.client_key_credential = None;
     let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;

@@ -1,17 +1,18 @@
-//! Fair turns: a busy source must not keep the others from being served.
+//! Fair turns: a busy source must not prevent the others from being served.
 //!
-//! Ready sources are served in order of importance, but each has a limited number of turns per round. A round is over
-//! when no ready source has a turn left; each idle moment therefore starts a new round. So a ready source waits for a
-//! bounded number of turns, independent of the others.
+//! Ready sources are served in order of importance, but each has a limited number of turns per round. A round ends when
+//! no ready source has a turn left, so each idle moment starts a new round. A ready source therefore waits for a
+//! limited number of turns, however busy the others are.
 
-/// Turns per source in a round. A transaction has only a handful of events under way, so it never reaches this limit.
+/// The number of turns per source in a round. A transaction has only a few events at a time, so it never reaches this
+/// limit.
 pub(super) const EACH: u8 = 8;
 
-/// The sources of the loop, the most important one first. The watchdog is not one of them: it is due a few times a
-/// minute.
+/// The sources of the loop, the most important one first. The watchdog is not included because it is due only a few
+/// times a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Results of our own tasks, including the gateway's answers.
+    /// Results of the agent's own tasks, including the gateway's answers.
     Tasks,
     /// The reader.
     Reader,
@@ -33,7 +34,7 @@ impl Round {
         self.0[source as usize] < EACH
     }
 
-    /// Takes a turn of the source.
+    /// Counts one turn of the source.
     pub(super) fn take(&mut self, source: Source) {
         self.0[source as usize] += 1;
     }
@@ -77,7 +78,7 @@ mod tests {
             let waits = taken.split(|taken| *taken == source).map(<[Source]>::len).max().unwrap();
             assert!(waits <= most, "{source:?} waited for {waits} turns");
         }
-        // A reader that floods the loop, and a till.
+        // A reader floods the loop while a till waits.
         let taken = turns(&[Source::Reader, Source::Tills], 100);
         assert_eq!(taken.iter().position(|taken| *taken == Source::Tills), Some(usize::from(EACH)));
     }

@@ -1,9 +1,10 @@
-//! The health of this program for the next update: which devices have answered it, compared with those that answered
-//! the previous program.
+//! The health of this program, by which an update is judged. It compares the devices that have answered this program
+//! with those that answered the previous one.
 //!
-//! The agent writes this at each start, which also shows that the journal can be written. It writes it at the first
-//! answer of reader or gateway in a run, and at an orderly stop. It writes other changes at most once per [`AGAIN`]: a
-//! cable with a loose contact must not wear out the board's card. It never writes while a transaction is at the reader.
+//! The agent writes its record at each start, which also shows that the journal can be written. It writes again at the
+//! first answer of reader or gateway in a run, and at an orderly stop. It writes other changes at most once per
+//! [`AGAIN`], because a loose cable must not wear out the board's storage. It never writes while a transaction is at
+//! the reader.
 
 use std::time::Duration;
 
@@ -15,10 +16,10 @@ use super::clock;
 use super::journal_writer::{JOURNAL_RETRY, JournalWriter};
 use super::views::states::state_of_journal;
 
-/// The interval between two writes of repeated changes.
+/// The shortest interval between two writes of repeated changes.
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// Returns the name of this program, as the journal keeps it.
+/// Returns the name of this program, as the journal stores it.
 #[must_use]
 pub fn this_program() -> String {
     format!("{}, built {}", env!("CARGO_PKG_VERSION"), clock::said(clock::built_unix_ms()))
@@ -37,9 +38,9 @@ pub(super) struct Answered {
     /// This program's row on the disk; `None` while it has none.
     written: Option<Program>,
     before: Option<Program>,
-    /// When it was last written, or a write was tried.
+    /// The time when the row was last written, or when a write last failed.
     tried: Duration,
-    /// Why the last write failed.
+    /// The reason why the last write failed.
     trouble: Option<(JournalState, String)>,
     /// True if the device has answered in this run.
     reader_ever: bool,
@@ -73,12 +74,12 @@ impl Answered {
         }
     }
 
-    /// Returns why the last write to the journal failed.
+    /// Returns the reason why the last write to the journal failed.
     pub(super) fn trouble(&self) -> Option<(JournalState, Sentence)> {
         self.trouble.as_ref().map(|(state, why)| (*state, why.as_str().into()))
     }
 
-    /// Returns the row to write; none when it is on the disk or must wait.
+    /// Returns the row to write. Returns `None` if the row is on the disk already or must wait.
     fn due(&self, reader: bool, gateway: bool, now: Duration) -> Option<Program> {
         let written = self.written.as_ref()?;
         let first = (reader && !self.reader_ever) || (gateway && !self.gateway_ever);
@@ -114,7 +115,7 @@ fn as_it_is(written: &Program, reader: bool, gateway: bool) -> Program {
 }
 
 impl Answered {
-    /// Records the devices that answer; cheap when there is nothing to write.
+    /// Records the devices that answer. This is cheap if nothing has to be written.
     pub(super) fn note(&mut self, journal: &mut JournalWriter, Answers { reader, gateway }: Answers, now: Duration) {
         if self.written.is_none() && now.saturating_sub(self.tried) >= JOURNAL_RETRY {
             self.tried = now;
@@ -127,7 +128,7 @@ impl Answered {
         }
     }
 
-    /// Records the end of this run: an update is compared with the devices that answer at this moment.
+    /// Records the end of this run. The next program is compared with the devices that answer at this moment.
     pub(super) fn note_the_end(
         &mut self,
         journal: &mut JournalWriter,
@@ -141,7 +142,7 @@ impl Answered {
         }
     }
 
-    /// Returns whether this program is healthy, as far as that can be seen. `fault` is why the journal cannot be
+    /// Returns the health of this program, as far as it can be seen. `fault` is the reason why the journal cannot be
     /// written.
     pub(super) fn health(&self, fault: Option<String>, Answers { reader, gateway }: Answers) -> HealthView {
         let Self { written, before, trouble, .. } = self;

@@ -1,4 +1,4 @@
-//! The views: a transaction, the status and the metrics, each made from given facts. A view reads no journal, changes
+//! The views of a transaction, the status and the metrics, each made from given facts. A view reads no journal, changes
 //! no transaction and decides nothing.
 
 pub(super) mod figures;

@@ -1,4 +1,4 @@
-//! `pos-agent boards`: lists the known boards, and shows the ports, udev rules, unit and file of one.
+//! `pos-agent boards`: lists the known boards, or shows a board's ports, udev rules, systemd unit and file.
 
 use clap::Args;
 
@@ -19,15 +19,15 @@ Examples:
   pos-agent boards stm32mp157-dk2 --unit >/etc/systemd/system/pos-agent.service.d/board.conf
   pos-agent boards generic-armv7 --file >board.toml   a template for your own file, for setup --board ./board.toml")]
 pub(super) struct Boards {
-    /// The name of a board, as in the list
+    /// The board's name, as shown in the list
     name: Option<String>,
-    /// Show its udev rules, which give its ports stable names
+    /// Show the board's udev rules, which give its ports stable names
     #[arg(long, requires = "name", conflicts_with_all = ["unit", "file"])]
     rules: bool,
-    /// Show what its systemd unit needs in addition
+    /// Show the drop-in file that the board's systemd unit needs
     #[arg(long, requires = "name", conflicts_with = "file")]
     unit: bool,
-    /// Show its file, as setup reads it
+    /// Show the board's file, in the form that setup reads
     #[arg(long, requires = "name")]
     file: bool,
 }

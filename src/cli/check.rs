@@ -1,4 +1,4 @@
-//! `pos-agent check`: does everything that `run` does before it opens a device.
+//! `pos-agent check`: checks a configuration and the files that it names, without opening a device.
 
 use std::path::PathBuf;
 
@@ -15,12 +15,12 @@ pub(super) struct Check {
     /// The configuration
     #[arg(value_name = "CONFIG", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Print one JSON object: the correct file, or the faults
+    /// Print one JSON object with the file and its warnings, or with the faults
     #[arg(long)]
     json: bool,
 }
 
-/// Returns the text below the help: the rights by name, and the sets with the rights of each.
+/// Returns the last part of the help: all rights, and the rights in each set.
 fn after_help() -> String {
     let all = config::Rights::root();
     let sets = config::right_sets().map(|config::RightSet { name, whose, rights }| {
@@ -31,7 +31,7 @@ fn after_help() -> String {
     format!("It shows the rights of each caller.\n\nRights: {all}.\n\nSets of rights:\n{sets}")
 }
 
-/// Shows the callers that may connect, and the rights of each.
+/// Shows which callers may connect, and the rights of each caller.
 fn tills(till: &config::Till) {
     out::say(&format!("  tills     {}", till.socket.path.display()));
     out::say("            root, and the agent's own user if it has no entry: everything");
@@ -44,7 +44,7 @@ fn tills(till: &config::Till) {
     }
 }
 
-/// Returns warnings about settings that are valid, but probably not intended.
+/// Returns warnings about settings that are valid but probably not intended.
 fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.terminal.max_amount.is_none() {

@@ -1,4 +1,4 @@
-//! `pos-agent close`: the close of day. Its own verbs show, print and export the recorded closes.
+//! `pos-agent close`: closes the day. Its subcommands list, show, print and export the recorded closes.
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -28,16 +28,16 @@ Exit codes: 0 everything has ended or is reserved; 3 something is unconfirmed, i
 pub(super) struct CloseDay {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Your own reference: a repeated reference shows its close and makes no new one
+    /// Your reference for this close; a repeated reference shows the existing close and makes no new one
     #[arg(long, value_name = "REFERENCE")]
     reference: Option<String>,
-    /// The till that asks [default: the till of this user, usually local]
+    /// The till that requests the close [default: this user's till, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
     /// Print the slip as soon as the close is recorded
     #[arg(long)]
     print: bool,
-    /// Print one JSON object, as tills get it
+    /// Print one JSON object, in the form that tills get
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Maximum number of closes
+    /// Maximum number of closes to list
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: usize,
     /// Print one JSON object per line
@@ -70,7 +70,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// Its number, `last`, or `open`: what the next close would hold now
+    /// The close: its number, `last`, or `open` for a preview of the next close
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
     /// Print one JSON object
@@ -82,7 +82,7 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Print {
-    /// Its number, or `last`; only a close that exists has a slip
+    /// The close: its number, or `last`; only a recorded close has a slip
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = made)]
     close: WhichClose,
     /// Print one JSON object
@@ -94,10 +94,10 @@ struct Print {
 
 #[derive(Debug, Args)]
 struct Export {
-    /// Its number, `last`, or `open`: what the next close would hold now
+    /// The close: its number, `last`, or `open` for a preview of the next close
     #[arg(value_name = "CLOSE", default_value_t = WhichClose::Last, value_parser = which)]
     close: WhichClose,
-    /// Format of the file
+    /// File format
     #[arg(long, value_enum, default_value_t = ExportForm::Csv)]
     form: ExportForm,
     #[command(flatten)]
@@ -114,7 +114,7 @@ fn which(text: &str) -> Result<WhichClose, String> {
     text.parse().map_err(|_| "give a number, last, or open for a preview of the next close".to_owned())
 }
 
-/// Reads the number of a recorded close, or `last`. Refuses `open`, because an open close has no slip.
+/// Parses the number of a recorded close, or `last`. Refuses `open`, because only a recorded close has a slip.
 fn made(text: &str) -> Result<WhichClose, String> {
     match which(text) {
         Ok(WhichClose::Open) | Err(_) => {
@@ -131,7 +131,7 @@ struct Closes {
     next: Option<String>,
 }
 
-/// The number of closes that one request asks for.
+/// The number of closes per request.
 const PAGE: usize = 50;
 
 impl CloseDay {
@@ -194,7 +194,7 @@ impl Show {
         if self.json {
             out::say_json(&close);
         } else {
-            // The close is printed by its number, because another close may be the last one by this time.
+            // The slip is requested by number, because `last` may already mean a newer close.
             out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(close.number)), TEXT).await?);
         }
         Ok(exit(&close))

@@ -1,4 +1,4 @@
-//! `pos-agent confirm`: confirms for a till how much of a waiting sale it accepts.
+//! `pos-agent confirm`: tells the agent, in place of the till, how much of a waiting sale the till accepts.
 
 use clap::Args;
 
@@ -23,10 +23,10 @@ A repeated answer changes nothing.
 Exit codes:
    0  Done: approved, or not accepted and being reversed"))]
 pub(super) struct Confirm {
-    /// How much of the sale the till accepts
+    /// The part of the sale that the till accepts
     #[arg(long, value_enum, value_name = "HOW-MUCH")]
     taken: HowMuchTaken,
-    /// The accepted amount, as 8.00: with --taken part
+    /// The accepted amount, for example 8.00; required with --taken part
     #[arg(long, value_name = "AMOUNT", required_if_eq("taken", "part"))]
     amount: Option<String>,
     #[command(flatten)]
@@ -38,9 +38,9 @@ pub(super) struct Confirm {
 enum HowMuchTaken {
     /// The whole approved amount
     All,
-    /// A part; the rest is refunded
+    /// Part of the amount; the rest is refunded
     Part,
-    /// Nothing: the payment is reversed
+    /// None of it; the payment is reversed
     Nothing,
 }
 
@@ -66,7 +66,7 @@ impl Confirm {
                 out::say(&format!("{} of {} {}: {name}", later.kind.as_str(), later.amount, later.currency));
             }
         }
-        // A reversal that is not finished is a success too, because the caller asked for it.
+        // An unfinished reversal also counts as success, because the caller asked for it.
         let done = matches!(sale.state, SaleState::Ended | SaleState::Unconfirmed);
         Ok(if done { Exit::Success } else { Exit::of(&sale) })
     }

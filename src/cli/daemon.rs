@@ -1,5 +1,5 @@
-//! The client of the running agent. Each verb sends one request per connection over the agent's Unix socket, or listens
-//! to the stream of events.
+//! The client of the running agent. It sends each request over a new connection to the agent's Unix socket. It can also
+//! listen to the agent's event stream.
 //!
 //! The client never repeats a request automatically, because the meaning of a lost answer depends on the request.
 
@@ -23,29 +23,29 @@ use tokio::time::timeout;
 use super::person;
 use crate::till::Progress;
 
-/// The deadline to connect. The agent accepts a connection immediately, unless all its slots are taken.
+/// The deadline for connecting. The agent accepts a connection immediately unless all its connection slots are taken.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 /// The deadline for requests that the agent answers immediately.
 const ANSWER_DEADLINE: Duration = AnswerDeadline::AtOnce.page();
-/// The longest silence on the stream of events. The agent sends a comment each second; a slow disk can delay it for
-/// some seconds.
+/// The longest permitted silence on the event stream. The agent sends a comment every second; a slow disk can delay it
+/// by several seconds.
 const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
-/// The largest answer in bytes. A list of 1000 sales is below 1 MiB.
+/// The maximum size of an answer, in bytes. A list of 1000 sales takes less than 1 MiB.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
-/// The header with the token of an operator's session.
+/// The header that carries the token of an operator's session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
 
-/// The reason why a request has no successful answer.
+/// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    /// The agent could not be reached; it received no request.
+    /// The agent could not be reached, so it did not receive the request.
     #[error("no agent answers at {}: {cause}; check that `pos-agent run` is running (systemctl status pos-agent), or give its socket with --socket", socket.display())]
     Unreachable {
         socket: PathBuf,
         #[source]
         cause: io::Error,
     },
-    /// This user has no permission to use the socket; the agent received no request.
+    /// This user may not use the socket, so the agent did not receive the request.
     #[error("this user may not use {}: {cause}; {}", socket.display(), way_in(socket))]
     Closed {
         socket: PathBuf,
@@ -55,7 +55,7 @@ pub(super) enum Error {
     /// The connection was lost; the agent may have received the request.
     #[error("the connection to the agent was lost: {why}; see its log (journalctl -u pos-agent)")]
     Lost { why: String },
-    /// No operator's PIN was entered; the agent received no request.
+    /// No PIN was entered, so the agent did not receive the request.
     #[error("{why}")]
     NoPin { why: String },
     /// The agent refused the request.
@@ -64,7 +64,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// Tells whether the agent may have carried out the request although it gave no answer.
+    /// Returns whether the agent may have carried out the request although it gave no answer.
     pub(super) fn may_have_been_heard(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Closed { .. } | Self::NoPin { .. } => false,
@@ -73,7 +73,7 @@ impl Error {
         }
     }
 
-    /// Tells whether the agent does not know the reference.
+    /// Returns whether the agent answered that it does not know the reference.
     pub(super) fn is_no_such_sale(&self) -> bool {
         matches!(self, Self::Refused { code, .. } if code == ProblemType::NoSuchSale.code())
     }
@@ -83,13 +83,13 @@ impl Error {
 #[derive(Debug)]
 pub(super) struct Daemon {
     client: Client,
-    /// The operator who makes the requests, if there is one.
+    /// The operator who makes the requests, if any.
     operator: Option<String>,
-    /// The operator's session, from the first request on. It ends automatically, and no other client knows its token.
+    /// The operator's session, which the first request opens. It ends automatically; no other client knows its token.
     session: Arc<OnceCell<SignIn>>,
 }
 
-/// The outcome of the sign-in: the session's token, or the reason why there is none.
+/// The result of the sign-in: the session's token, or the reason why there is none.
 pub(super) type SignIn = Result<String, NoSession>;
 
 /// The reason why no operator is signed in.
@@ -101,7 +101,7 @@ pub(super) enum NoSession {
     Refused { code: String, detail: String },
 }
 
-/// The part of the answer to a sign-in that is used here.
+/// The field of the sign-in's answer that this client uses.
 #[derive(Deserialize)]
 struct Opened {
     session: String,
@@ -112,13 +112,13 @@ impl Daemon {
         Self { client: Client::at(socket, CONNECT_DEADLINE), operator: None, session: Arc::default() }
     }
 
-    /// Returns the client with the operator who makes the requests.
+    /// Sets the operator who makes the requests.
     pub(super) fn asked_by(self, operator: Option<String>, session: Arc<OnceCell<SignIn>>) -> Self {
         Self { operator, session, ..self }
     }
 
-    /// Returns the operator's session. The first request asks for the PIN, and no deadline runs during that time. A
-    /// refusal is kept, so the same verb never asks for the PIN a second time.
+    /// Returns the operator's session. The first request asks for the PIN; no deadline runs while the operator types. A
+    /// refusal is kept, so a verb never asks for the PIN twice.
     async fn session(&self) -> Result<Option<&str>, Error> {
         let Some(operator) = &self.operator else { return Ok(None) };
         match self.session.get_or_try_init(|| self.sign_in(operator)).await? {
@@ -133,7 +133,7 @@ impl Daemon {
     async fn sign_in(&self, operator: &str) -> Result<SignIn, Error> {
         let pin = match person::pin(operator) {
             Ok(pin) => pin,
-            // The agent received no request.
+            // No request was sent to the agent.
             Err(stop) => return Ok(Err(NoSession::NoPin { why: stop.to_string() })),
         };
         let pin = String::from_utf8_lossy(&pin);
@@ -160,21 +160,21 @@ impl Daemon {
         self.asked(session, "*/*", Method::DELETE, path, String::new()).await.map(drop)
     }
 
-    /// Returns the resource at this path in the form of this media type.
+    /// Returns the resource at this path in the given media type.
     pub(super) async fn get_as(&self, path: &str, media: &'static str) -> Result<String, Error> {
         let session = self.session().await?;
         let text = self.asked(session, media, Method::GET, path, String::new()).await?;
         String::from_utf8(text).map_err(lost)
     }
 
-    /// Begins to listen to events. Every event after the return of this function is received.
+    /// Starts listening to events. No event is missed after this function returns.
     pub(super) async fn events(&self) -> Result<Events, Error> {
         let headers = headers(self.session().await?, "text/event-stream")?;
         let mut events = match self.client.listen(headers, ANSWER_DEADLINE).await.map_err(|error| self.failed(error))? {
             Listened::Events(events) => Events(events),
             Listened::Refused { status, body } => return Err(refusal(status, &body)),
         };
-        // The first line is a comment: it shows that the agent has added this listener.
+        // The first line is a comment, which shows that the agent has added this listener.
         events.one(ANSWER_DEADLINE).await?;
         Ok(events)
     }
@@ -218,7 +218,7 @@ fn headers(session: Option<&str>, media: &'static str) -> Result<HeaderMap, Erro
     Ok(headers)
 }
 
-/// The fields of the agent's problem details that are used here.
+/// The fields of the agent's problem details that this client uses.
 #[derive(Deserialize)]
 struct Refusal {
     code: String,
@@ -232,7 +232,7 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     }
 }
 
-/// The stream of the agent's events.
+/// The agent's event stream.
 #[derive(Debug)]
 pub(super) struct Events(Stream);
 
@@ -262,7 +262,7 @@ impl Events {
     }
 }
 
-/// Reads an event. Comments and unknown events of a newer agent give `None`.
+/// Parses an event. Returns `None` for a comment, and for an event that only a newer agent knows.
 fn heard(event: &Event) -> Option<Heard> {
     event.step.as_ref()?;
     if event.is_reset() {
@@ -271,7 +271,7 @@ fn heard(event: &Event) -> Option<Heard> {
     serde_json::from_str(&event.data).ok().map(Heard::Step)
 }
 
-/// Returns how long the agent may take for a request: longer than its own deadlines.
+/// Returns the time-out of a request, which is longer than the agent's own deadline.
 fn patience(method: &Method, path: &str) -> Duration {
     match routes::find(method.as_str(), path).map(|route| route.deadline) {
         Some(AnswerDeadline::AtOnce) | None => ANSWER_DEADLINE,
@@ -283,13 +283,14 @@ pub(super) fn lost(why: impl ToString) -> Error {
     Error::Lost { why: why.to_string() }
 }
 
-/// Returns the query parameter for a till, with `before` as its separator. Without a till the text is empty, and the
-/// agent takes the caller's own till.
+/// Returns the query parameter for a till, preceded by `before`. Without a till it returns an empty text, and the agent
+/// uses the caller's own till.
 pub(super) fn of_till(before: char, till: Option<&str>) -> String {
     till.map_or_else(String::new, |till| format!("{before}till={}", encoded(till)))
 }
 
-/// Returns the query parameters for a transaction: those of [`of_till`], and the mark of a training transaction.
+/// Returns the query parameters of a transaction: the till, as in [`of_till`], and `training=true` for a training
+/// transaction.
 pub(super) fn of_sale(before: char, till: Option<&str>, training: bool) -> String {
     let till = of_till(before, till);
     let before = if till.is_empty() { before } else { '&' };

@@ -23,13 +23,14 @@ pub(super) struct Doctor {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Print one JSON object on one line of standard output; the progress goes to standard error
+    /// Print one JSON object on one line of standard output, and the progress on standard error
     #[arg(long)]
     json: bool,
-    /// Also write a support archive: findings, configuration, log, journal summary, system; no card data, no secrets
+    /// Also write a support archive with findings, configuration, log, journal summary and system facts, but no card
+    /// data or secrets
     #[arg(long, value_name = "FILE.tar")]
     bundle: Option<PathBuf>,
-    /// Leave out what the first start of the agent creates: the journal's folder, the tills' socket, the service
+    /// Skip the checks of what the agent's first start creates: the journal's folder, the tills' socket and the service
     #[arg(long)]
     before_start: bool,
     #[command(flatten)]
@@ -57,7 +58,7 @@ struct Findings<'a> {
 
 impl Doctor {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        // An archive name that is in use is found before the checks begin.
+        // The archive is created first, so a name that is in use is reported before the checks begin.
         let archive = self.bundle.as_deref().map(Archive::create).transpose()?;
         let (agent, front) = (agent(&self.config).await, self.front.ask().await);
         let json = self.json;
@@ -94,7 +95,7 @@ impl Doctor {
             let parts = archive.write(found, Utc::now())?;
             out::aside(&format!("written: {} ({})", file.display(), parts.join(", ")));
         }
-        // With `--json` there is one object only: an archive that cannot be written prints its error in place of the
+        // `--json` prints only one object. If the archive cannot be written, that object is the error, not the
         // findings.
         if json {
             out::say_json(&whole);
@@ -103,7 +104,7 @@ impl Doctor {
     }
 }
 
-/// Asks the agent at the socket of the configuration, or at the usual socket.
+/// Asks the agent for its status, at the configured socket or else at the usual one.
 pub(super) async fn agent(config: &Path) -> Agent {
     let till = config::read(config).map_or_else(|_| config::Till::default(), |config| config.till);
     match Daemon::at(till.socket.path).get("/v1/status").await {

@@ -1,5 +1,5 @@
-//! The exit codes of the verbs: outcomes are below 7, and the sysexits begin at 64. They are in one list, so each code
-//! has one meaning.
+//! The exit codes of the verbs. Codes below 7 are outcomes; codes from 64 are those of sysexits. One list holds them
+//! all, so each code has one meaning.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::config;
 use crate::till::{ProblemType, SaleState, SaleView};
 use pos_terms::transaction::OutcomeWord;
 
-/// Makes the enum of exit codes and the table of their meanings. The help shows the doc comments of the variants.
+/// Defines the enum of exit codes and the table of their meanings. The help shows the doc comments of the variants.
 macro_rules! exits {
     ($(#[$outer:meta])* pub enum $exits:ident { $($(#[doc = $meaning:literal])+ $name:ident = $number:literal,)+ }) => {
         $(#[$outer])*
@@ -30,32 +30,32 @@ exits! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done; of a sale: charged in full.
+    /// Done; for a sale: charged in full.
     Success = 0,
-    /// Not charged: declined by bank or card.
+    /// Not charged: declined by the bank or the card.
     Declined = 1,
-    /// Not charged: cancelled by customer or till.
+    /// Not charged: cancelled by the customer or the till.
     Cancelled = 2,
-    /// The gateway may hold an approval; it is being reversed.
+    /// The gateway may hold an approval, which is being reversed.
     Unconfirmed = 3,
     /// Charged in part.
     PartiallyApproved = 4,
     /// Not charged: an approval, or a possible approval, was reversed.
     Reversed = 5,
-    /// A capture, refund, credit or reversal without an answer: it is being completed.
+    /// A capture, refund, credit or reversal has no answer yet; the agent is completing it.
     UnconfirmedFinishing = 6,
     /// Wrong usage (`EX_USAGE`).
     Usage = 64,
-    /// The reference does not fit the known transactions, a parameter breaks a rule, or a file does not fit the journal
-    /// (`EX_DATAERR`).
+    /// The reference does not match the known transactions, a parameter breaks a rule, or a file does not match the
+    /// journal (`EX_DATAERR`).
     Data = 65,
-    /// Not charged: not sent, or the daemon could not be reached (`EX_UNAVAILABLE`).
+    /// Not charged: not sent, or the agent could not be reached (`EX_UNAVAILABLE`).
     NotSent = 69,
     /// A fault in the program (`EX_SOFTWARE`).
     Software = 70,
     /// The journal, a file or the till's socket cannot be used (`EX_IOERR`).
     Io = 74,
-    /// Of the doctor: everything works, but something will fail later (`EX_TEMPFAIL`).
+    /// From the doctor only: everything works, but something will fail later (`EX_TEMPFAIL`).
     Attention = 75,
     /// Not permitted (`EX_NOPERM`).
     NoPermission = 77,
@@ -70,26 +70,25 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Returns the exit codes of every verb, for the help of the program.
+/// Returns all exit codes, for the help of the program.
 pub(super) fn table() -> String {
     lines(|_| true)
 }
 
-/// Returns the help of a verb that moves money: the text `before`, then all its exit codes.
+/// Returns the help of a verb that moves money: the text `before`, followed by the verb's exit codes.
 pub(super) fn of_money(before: &str) -> String {
     let before = if before.is_empty() { String::new() } else { format!("{before}\n\n") };
     format!("{before}Exit codes:\n{}", lines(|exit| exit != Exit::Attention))
 }
 
-/// Returns the help of a verb with its own exit codes, which are at the end of `before`. The exit codes of faults
-/// follow.
+/// Returns the help of a verb whose own exit codes are at the end of `before`. The exit codes of faults follow them.
 pub(super) fn and_of_faults(before: &str) -> String {
     format!("{before}\n{}", lines(|exit| exit as u8 >= Exit::Usage as u8 && exit != Exit::Attention))
 }
 
 fn lines(has: impl Fn(Exit) -> bool) -> String {
     let rows = Exit::TABLE.iter().filter(|(exit, _)| has(*exit)).map(|(exit, meaning)| {
-        // The manual shows the sysexits names to programmers; the help leaves them out.
+        // The help leaves out the sysexits names, which the manual gives for programmers.
         let meaning = meaning.trim().trim_end_matches('.');
         let meaning = meaning.split_once(" (`EX_").map_or(meaning, |(words, _)| words);
         format!("  {:>2}  {meaning}", *exit as u8)
@@ -121,7 +120,7 @@ impl From<OutcomeWord> for Exit {
     }
 }
 
-/// The reason why a verb stopped before its end: the exit code, the code for programs, and the sentence for people.
+/// The reason why a verb stopped early: an exit code, a code for programs, and a sentence for people.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Stop {
@@ -135,7 +134,7 @@ impl Stop {
         Self { exit, code: exit.into(), message: message.into() }
     }
 
-    /// Makes a stop with a code that is more exact than the exit code.
+    /// Creates a stop whose code is more specific than its exit code.
     pub(super) fn coded(code: impl Into<Code>, message: impl Into<String>) -> Self {
         let code = code.into();
         Self { exit: code.exit(), code, message: message.into() }

@@ -1,5 +1,5 @@
-//! The report of a verb that failed. People get a sentence on standard error. With `--json`, programs also get one
-//! object on standard output. Its codes are a closed list and never change their meaning.
+//! The report of a failed verb. People get a sentence on standard error. With `--json`, programs also get one object on
+//! standard output. The list of its codes is closed, and no code changes its meaning.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,8 @@ use super::exit::{Exit, Stop};
 use super::out;
 use crate::till::ProblemType;
 
-/// The code of a failure, for programs. The codes of the agent are those of its interface for tills ([`ProblemType`]).
+/// The failure code for programs. When the agent refuses a request, the code is one of the till interface
+/// ([`ProblemType`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
@@ -19,7 +20,7 @@ pub enum Code {
     Unconfirmed,
     /// The transaction was cancelled before it began.
     Cancelled,
-    /// A name, a reference or a file does not fit.
+    /// A name, a reference or a file does not match.
     Data,
     /// Nothing was sent.
     NotSent,
@@ -35,7 +36,7 @@ pub enum Code {
     NotPermitted,
     /// The configuration is wrong.
     Configuration,
-    /// The agent refused the request with a code of a newer version, which this command does not know.
+    /// The agent refused the request with a code that only a newer version knows.
     Refused,
     /// The agent refused the request with this code.
     #[serde(untagged)]
@@ -43,7 +44,8 @@ pub enum Code {
 }
 
 impl Code {
-    /// The codes that the command line itself gives: one for each exit code, and some that are more exact.
+    /// The codes that the command line itself gives: one for each exit code of a failure, and some that are more
+    /// specific.
     pub const OWN: &[Self] = &[
         Self::Usage,
         Self::Unconfirmed,
@@ -59,13 +61,13 @@ impl Code {
         Self::Refused,
     ];
 
-    /// Returns the code for a code word of the agent.
+    /// Returns the code for a word that the agent sent.
     pub(super) fn of_daemon(word: &str) -> Self {
         let known = ProblemType::ALL.iter().find(|problem| problem.code() == word);
         known.map_or(Self::Refused, |problem| Self::Daemon(*problem))
     }
 
-    /// Returns the exit code of this code.
+    /// Returns the exit code of this failure.
     pub(super) fn exit(self) -> Exit {
         match self {
             Self::Usage => Exit::Usage,
@@ -82,7 +84,7 @@ impl Code {
     }
 }
 
-/// Returns the exit code of a request that the agent refused.
+/// Returns the exit code for a refusal by the agent.
 fn exit_of(problem: ProblemType) -> Exit {
     match problem {
         ProblemType::Amount
@@ -141,7 +143,7 @@ impl From<ProblemType> for Code {
 }
 
 impl From<Exit> for Code {
-    /// Returns the code when only the exit code is known.
+    /// Returns the code of a stop for which only the exit code is known.
     fn from(exit: Exit) -> Self {
         match exit {
             Exit::Usage => Self::Usage,
@@ -152,7 +154,7 @@ impl From<Exit> for Code {
             Exit::Io => Self::File,
             Exit::NoPermission => Self::NotPermitted,
             Exit::Config => Self::Configuration,
-            // The other exit codes belong to verbs that were carried out.
+            // Apart from `Software`, these exit codes come from verbs that were carried out.
             Exit::Success
             | Exit::Declined
             | Exit::PartiallyApproved
@@ -175,7 +177,7 @@ struct Error<'a> {
     detail: &'a str,
 }
 
-/// Reports why a verb stopped: to people, and to a program if it asked for JSON.
+/// Reports why a verb stopped: to people, and to a program that asked for JSON.
 pub(super) fn tell(stop: &Stop, in_json: bool) -> Exit {
     let text = stop.to_string();
     if in_json {
@@ -201,7 +203,7 @@ pub(super) fn tell_usage(error: &clap::Error, in_json: bool) -> Exit {
     Exit::Usage
 }
 
-/// Tells whether JSON is asked for. In every verb `--json` has this meaning, and options end at `--`.
+/// Returns whether the arguments ask for JSON. `--json` has this meaning for every verb, and `--` ends the options.
 pub(super) fn is_in_json(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }

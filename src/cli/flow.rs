@@ -1,8 +1,7 @@
-//! The path of a transaction on the command line, from the request to the outcome. `sale` and the other verbs that move
-//! money share it.
+//! The path of a transaction on the command line, from the request to the outcome. All verbs that move money share it.
 //!
-//! The command shows the reference before it sends anything. A lost answer ends as "unconfirmed", never as "declined".
-//! A later request with the same reference shows the outcome (design: path of a sale, 1; invariant 3).
+//! The command shows the reference before it sends anything. It reports a lost answer as "unconfirmed", never as
+//! "declined". A later request with the same reference shows the outcome (design: path of a sale, 1; invariant 3).
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -26,29 +25,30 @@ use pos_terms::transaction::Lesson;
 /// The arguments of every transaction.
 #[derive(Debug, Args)]
 pub(super) struct Flow {
-    /// Its reference: a repeated reference is the same transaction [default: made from the time and a random number]
+    /// The transaction's reference; repeating it starts no second transaction [default: made from the time and a random
+    /// number]
     #[arg(long, value_name = "TEXT", value_parser = reference::new)]
     reference: Option<String>,
-    /// A parameter for the gateway, as merchantMemo=Table-7; can be given several times
+    /// A parameter for the gateway, for example merchantMemo=Table-7; repeat the option for more parameters
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
     /// A JSON file of parameters for the gateway, flat or nested
     #[arg(long = "params", value_name = "FILE")]
     parameters_file: Option<PathBuf>,
-    /// Training with this outcome: no card is read and no money moves
+    /// Run a training transaction with this outcome: no card is read and no money moves
     #[arg(long, value_enum, value_name = "OUTCOME")]
     training: Option<Outcome>,
-    /// The answer about the signature, for a transaction with a card.
+    /// The answer to the signature question, for a transaction with a card.
     #[arg(skip)]
     signing: Signing,
-    /// Print the outcome as one JSON object on standard output; the steps go to standard error
+    /// Print the outcome as one JSON object on standard output, and the steps on standard error
     #[arg(long)]
     json: bool,
-    /// Seconds to wait for the end of an unconfirmed transaction; then this command ends with 3 or 6, and the terminal
-    /// continues automatically
+    /// Seconds to wait for the outcome of an unconfirmed transaction; then this command exits with 3 or 6, and the
+    /// terminal continues automatically
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
     settle_s: u64,
-    /// Seconds to retry after the connection to the running agent is lost
+    /// Seconds to keep retrying after the connection to the agent is lost
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(..=3600))]
     reconnect_s: u64,
     #[command(flatten)]
@@ -58,12 +58,12 @@ pub(super) struct Flow {
 /// The signature option of a transaction with a card that may need a signature.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(super) struct Signing {
-    /// The answer about the customer's signature, when the card needs one
+    /// How to answer when the card requires the customer's signature
     #[arg(long, value_enum, value_name = "ANSWER", default_value_t = SignatureAnswer::Ask)]
     signature: SignatureAnswer,
 }
 
-/// The result that a training transaction is to have.
+/// The requested result of a training transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outcome(Lesson);
 
@@ -86,13 +86,13 @@ impl clap::ValueEnum for Outcome {
     }
 }
 
-/// The line above and below everything that is shown about a training transaction.
+/// The line that is shown before and after the output of a training transaction.
 const TRAINING: &str = "*** TRAINING: no card is read, and no money moves ***";
 
-/// The way to answer whether the signature matches.
+/// The answer to the signature question, or the way to ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum SignatureAnswer {
-    /// Ask here; without a terminal window, wait for `pos-agent signature`
+    /// Ask here, or wait for `pos-agent signature` if there is no terminal window
     #[default]
     Ask,
     /// The signature matches the card
@@ -101,17 +101,16 @@ enum SignatureAnswer {
     Refuse,
 }
 
-/// The interval between two requests to an agent whose connection was lost.
+/// The retry interval after the connection to the agent is lost.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// The time without a step after which the command asks the agent for the sale. It then finds an end that no event
-/// announced.
+/// The time without a step after which the command asks the agent for the sale, in case its end was not announced.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// The number of consecutive answers "not known" that prove that a reference was never begun.
+/// The number of consecutive "no such sale" answers that prove that the sale was never begun.
 const ABSENT_FOR_SURE: u32 = 3;
 
 impl Flow {
-    /// Asks the agent for a transaction and follows it to its end. `wanted` is the body of `POST /v1/sales` without its
-    /// reference, with the amount as it was typed.
+    /// Starts a transaction at the agent and follows it to its end. `wanted` is the body of `POST /v1/sales` without
+    /// the reference; its amount is as typed.
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
@@ -139,8 +138,7 @@ impl Flow {
             tokio::select! {
                 ended = &mut sale => return Ok(till.finish(&ended?)),
                 _ = interrupt.recv() => match till.cancel.replace(true) {
-                    // A sale that is not recorded yet cannot be cancelled. The request to cancel follows as soon as it
-                    // is recorded.
+                    // A sale can be cancelled only after it is recorded. Until then, the request to cancel is kept.
                     false if till.recorded.get() => till.cancel().await,
                     false => {}
                     true => return Err(till.in_doubt("stopped waiting")),
@@ -149,7 +147,7 @@ impl Flow {
         }
     }
 
-    /// Returns the amount that the customer types at the reader. It begins no transaction.
+    /// Returns the amount that the customer types at the reader. This starts no transaction.
     pub(super) async fn typed_amount(&self, currency: Option<&str>) -> Result<String, Stop> {
         #[derive(serde::Deserialize)]
         struct Typed {
@@ -164,12 +162,12 @@ impl Flow {
         Ok(amount)
     }
 
-    /// Returns the flow with the answer about a signature.
+    /// Sets how the signature question is answered.
     pub(super) fn signed(self, signing: Signing) -> Self {
         Self { signing, ..self }
     }
 
-    /// Tells whether this is a training transaction.
+    /// Returns whether this is a training transaction.
     pub(super) fn trains(&self) -> bool {
         self.training.is_some()
     }
@@ -179,12 +177,12 @@ impl Flow {
         self.daemon.daemon()
     }
 
-    /// Adds the gateway parameter that a verb sets.
+    /// Adds a gateway parameter.
     pub(super) fn add(&mut self, name: &str, value: &str) {
         self.parameters.push(format!("{name}={value}"));
     }
 
-    /// Returns the parameters of the file and of the command line. The command line overrides the file.
+    /// Returns the parameters from the file and the command line; the command line takes precedence.
     fn parameters(&self) -> Result<serde_json::Map<String, Value>, Stop> {
         let usage = |message: String| Stop::new(Exit::Usage, message);
         let mut parameters = match &self.parameters_file {
@@ -219,7 +217,7 @@ struct Till<'a> {
 }
 
 impl Till<'_> {
-    /// Returns the ended sale, or the unconfirmed sale when the time to settle is over.
+    /// Returns the sale when it has ended, or when it is still unconfirmed after the time of `--settle-s`.
     async fn sale(&self) -> Result<SaleView, Stop> {
         let (events, sale) = self.begin().await?;
         self.recorded.set(true);
@@ -230,8 +228,8 @@ impl Till<'_> {
     }
 
     async fn begin(&self) -> Result<(Events, SaleView), Stop> {
-        // Listening begins before the request, so no step is missed. Until here the agent has received no request for
-        // the sale.
+        // The command listens before it sends the request, so it misses no step. Up to this point, the agent has
+        // received no request for the sale.
         let events = self.daemon.events().await?;
         if self.cancel.get() {
             return Err(Stop::new(Exit::Cancelled, "cancelled before the sale began; nothing was charged"));
@@ -246,8 +244,8 @@ impl Till<'_> {
         }
     }
 
-    /// Checks whether the reference was known before. Only the answer to the first request is checked: a sale that a
-    /// later look-up finds is this sale itself.
+    /// Checks whether the reference was already known. Only the answer to the first request can show this; a later
+    /// look-up finds this sale itself.
     fn notice_replay(&self, sale: &SaleView) -> Result<(), Stop> {
         if sale.replayed && self.flow.reference.is_none() {
             let message = "the random reference belongs to an earlier sale; nothing was charged: try again";
@@ -317,12 +315,12 @@ impl Till<'_> {
     fn hear(&self, step: Progress, sale: &mut SaleView) {
         let ours =
             step.till == sale.till && step.reference == sale.reference.as_str() && step.training == sale.training;
-        // The terminal's own steps concern every sale: a reader that is lost ends all of them.
+        // A step of the terminal itself concerns every sale. For example, the loss of the reader ends them all.
         if !ours && !step.till.is_empty() {
             return;
         }
         match step.sale.filter(|_| ours) {
-            // The text of an end or of an unconfirmed state is not shown here: `finish` and `follow` show it once.
+            // The text of an ended or unconfirmed sale is not shown here, because `finish` and `follow` show it once.
             Some(now) if now.state == SaleState::Ended || now.state.is_unconfirmed() => *sale = *now,
             Some(now) => {
                 self.tell(&step.text);
@@ -338,13 +336,13 @@ impl Till<'_> {
         }
     }
 
-    /// Returns the path of the sale, or of a request about it.
+    /// Returns the path of the sale, or of a resource below it.
     fn path(&self, what: &str) -> String {
         let reference = encoded(&self.reference);
         format!("/v1/sales/{reference}{what}{}", of_sale('?', None, self.flow.training.is_some()))
     }
 
-    /// Returns a new stream of events, and the sale as it is after the stream began.
+    /// Opens a new event stream, then reads the sale's current state.
     async fn look_up(&self) -> Result<(Events, SaleView), Error> {
         let events = self.daemon.events().await?;
         let sale = self.daemon.get(&self.path("")).await?;
@@ -383,8 +381,8 @@ impl Till<'_> {
         }
     }
 
-    /// Returns a channel with the answers whether the signature matches the card. The option answers, or else a person
-    /// at the keyboard. Without either, the channel gives no answer.
+    /// Returns a channel that receives the answer to whether the signature matches the card. The answer comes from the
+    /// option, or else from a person at the keyboard. Otherwise, the channel receives no answer.
     async fn signature(&self) -> mpsc::Receiver<bool> {
         let (sender, answers) = mpsc::channel(1);
         match self.flow.signing.signature {
@@ -395,7 +393,7 @@ impl Till<'_> {
             }
             SignatureAnswer::Ask => {
                 self.tell("Does the signature match the card? y or n, then Enter");
-                // A read of the keyboard cannot be stopped: its thread ends with the process.
+                // Reading the keyboard cannot be interrupted, so the thread ends with the process.
                 std::thread::spawn(move || {
                     for line in std::io::stdin().lines().map_while(Result::ok) {
                         let answer = match line.trim().to_ascii_lowercase().as_str() {
@@ -429,7 +427,7 @@ impl Till<'_> {
         self.tell("cancelling; waiting for the outcome");
         let asked: Result<CancelView, _> = self.daemon.post(&self.path("/cancel"), &serde_json::json!({})).await;
         match asked {
-            // `finish` shows at the end that the sale was cancelled, or how else it ended.
+            // `finish` shows how the sale ended.
             Ok(CancelView { sale, .. }) if sale.state == SaleState::Ended => {}
             Ok(CancelView { cancel_text, .. }) => self.tell(&cancel_text),
             Err(error) => self.tell(&format!("not cancelled yet: {error}")),
@@ -482,8 +480,8 @@ impl Till<'_> {
     }
 }
 
-/// Returns a typed amount in the form that the agent takes. A fault in any currency is reported before the agent is
-/// asked. The agent is asked for its currency only when none was given and the decimals depend on it.
+/// Returns a typed amount in the agent's format. An amount that is wrong in every currency is refused without asking
+/// the agent. The agent is asked for its currency only if none was given and the amount has decimals.
 async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<String, Stop> {
     let typed = Typed::read(text).map_err(|error| wrong(&error))?;
     let known = match currency {
@@ -493,7 +491,7 @@ async fn amount(daemon: &Daemon, text: &str, currency: Option<&str>) -> Result<S
     };
     match known {
         Some(currency) => Ok(typed.amount(currency).map_err(|error| wrong(&error))?.decimal()),
-        // The amount is whole, or the agent does not tell its currency. The agent then checks the decimals itself.
+        // The amount has no decimals, or the agent did not give its currency; then the agent checks the decimals.
         None => Ok(typed.as_written()),
     }
 }
@@ -513,8 +511,8 @@ fn wrong(error: &MoneyError) -> Stop {
     Stop::coded(code, error.to_string())
 }
 
-/// Makes a reference such as `c-20261120-123456-4f2a9c1e`, which a person can read. The random part is for a board
-/// whose clock begins again at each start.
+/// Creates a readable reference such as `c-20261120-123456-4f2a9c1e`. The random part keeps references different on a
+/// board whose clock restarts at each boot.
 fn made_reference() -> Result<String, Stop> {
     let mut chance = [0; 4];
     getrandom::fill(&mut chance)

@@ -16,26 +16,26 @@ struct Earlier {
     /// The earlier transaction's reference, or `last`
     #[arg(required_unless_present_any = ["number", "payment"], conflicts_with_all = ["number", "payment"])]
     of: Option<String>,
-    /// Its number in this terminal's journal, of any till (`pos-agent journal` lists the numbers)
+    /// The transaction's number in this terminal's journal, for a transaction of any till (see `pos-agent journal`)
     #[arg(long, value_name = "N", conflicts_with = "payment")]
     number: Option<SaleNumber>,
-    /// Its payment id at the gateway, when this terminal does not know it
+    /// The payment id at the gateway, for a payment that this terminal does not know
     #[arg(long, value_name = "ID")]
     payment: Option<String>,
-    /// The till that began the transaction of this reference [default: the till of this user, usually local]
+    /// The till that began the earlier transaction [default: this user's till, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// ISO 4217 [default: the terminal's currency]
+    /// The currency's ISO 4217 code [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
     #[command(flatten)]
     flow: Flow,
 }
 
-/// The part of the remaining amount of an earlier transaction.
+/// An amount, and the earlier transaction that it concerns.
 #[derive(Debug, Args)]
 struct HowMuchOfIt {
-    /// The amount, as 12.34, 3.5 or 3,50 [default: all that is left]
+    /// The amount, for example 12.34, 3.5 or 3,50 [default: all that is left]
     #[arg(long)]
     amount: Option<String>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(super) struct Reverse {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(INCREMENT_HELP))]
 pub(super) struct Increment {
-    /// The amount to add, as 12.34, 3.5 or 3,50 (not the new total)
+    /// The amount to add, for example 12.34, 3.5 or 3,50 (not the new total)
     #[arg(long)]
     amount: String,
     #[command(flatten)]
@@ -93,7 +93,7 @@ can no longer be captured.";
 pub(super) struct Capture {
     #[command(flatten)]
     part: HowMuchOfIt,
-    /// The last capture: the rest of the reservation is released
+    /// Make this the last capture, which releases the rest of the reservation
     #[arg(long = "final")]
     last: bool,
 }
@@ -117,20 +117,20 @@ pub(super) struct Registration {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Charge the card that is stored under this id
+    /// Charge a stored card
     Pay(Pay),
-    /// Reserve an amount on the card that is stored under this id; `capture` charges it later
+    /// Reserve an amount on a stored card; `capture` charges it later
     Preauthorise(Pay),
     /// Read a card and store it for later payments; nothing is charged
     Store(Store),
-    /// Delete the card that is stored under this id; nothing is charged
+    /// Delete a stored card; nothing is charged
     Forget(Forget),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = of_money(""))]
 struct Store {
-    /// The card number is typed on the reader, if the terminal allows it
+    /// Type the card number at the reader, if the terminal allows it
     #[arg(long)]
     manual: bool,
     #[command(flatten)]
@@ -149,12 +149,12 @@ struct Forget {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(""))]
 struct Pay {
-    /// The registration's id, from `registration store`, or from a sale with `--param createRegistration=true`
+    /// The registration's id, from `registration store` or from a sale with `--param createRegistration=true`
     id: String,
     #[command(flatten)]
     how_much: HowMuch,
     // (interface: Card on file)
-    /// A payment of a standing instruction: the merchant starts it, without the customer
+    /// Charge under a standing instruction, which the merchant starts without the customer
     #[arg(long, value_name = "TYPE", value_parser = ["UNSCHEDULED", "INSTALLMENT", "RECURRING"])]
     repeated: Option<String>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
-//! The client of `pos-front`. It asks for the tills that the front serves by a till protocol, for `status` and
-//! `doctor`. A terminal works without a front, so a missing front is not reported.
+//! The client of `pos-front`. For `status` and `doctor`, it asks which tills the front serves over a till protocol. A
+//! terminal works without a front, so a missing front is not reported.
 //!
-//! The front faces a network. Its answers are limited and cleaned before they are shown.
+//! The front faces a network, so its answers are limited in size and cleaned before they are shown.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,17 +17,17 @@ use pos_words::clean;
 
 /// The socket of the front's unit.
 const SOCKET: &str = "/run/pos-front/control.sock";
-/// The deadline for the answer. The front answers without waiting for anything, and a person waits for the answer.
+/// The deadline for the answer. It is short, because the front answers immediately and a person is waiting.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The maximum number of tills that are shown; a shop has fewer.
 const MOST_TILLS: usize = 64;
-/// The maximum number of characters of a text; longer than any name, address or command.
+/// The maximum length of a text, in characters. Every name, address and command is shorter.
 const MOST_LETTERS: usize = 100;
 
 /// The option that names the front's socket.
 #[derive(Debug, Args)]
 pub(super) struct AtFront {
-    /// The control socket of pos-front, for the tills that speak a till protocol, such as ZVT [default:
+    /// The control socket of pos-front, to list the tills that use a till protocol such as ZVT [default:
     /// /run/pos-front/control.sock if it exists]
     #[arg(long, value_name = "PATH")]
     front: Option<PathBuf>,
@@ -55,7 +55,7 @@ impl AtFront {
     }
 }
 
-/// Returns the tills of a till protocol, and the other tills that the agent refuses.
+/// Returns the tills that use a till protocol, and any other tills that the agent refuses.
 fn tills(status: &Value) -> Vec<FrontTill> {
     let list = |of: &Value| of.as_array().into_iter().flatten().take(MOST_TILLS).cloned().collect::<Vec<_>>();
     let refused: Vec<String> = list(&status["agent"]["notNamed"]).iter().filter_map(Value::as_str).map(short).collect();
@@ -74,7 +74,7 @@ fn tills(status: &Value) -> Vec<FrontTill> {
     tills
 }
 
-/// Reads the front's entry about one till. Another version of the front may send more or fewer fields.
+/// Parses the front's entry for one till. Another version of the front may send more or fewer fields.
 fn till(told: &Value) -> FrontTill {
     let text = |name: &str| told[name].as_str().map(short);
     let (till, protocol) = (text("till").unwrap_or_default(), text("protocol").unwrap_or_default());

@@ -1,4 +1,5 @@
-//! `pos-agent health`: tells RAUC, SWUpdate and Mender whether an update works. It decides only by the agent's answer.
+//! `pos-agent health`: tells RAUC, SWUpdate or Mender whether an update works. The result depends only on the agent's
+//! answer.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use super::{Where, out};
 use crate::agent::this_program;
 use crate::till::{Health as Part, HealthView, StatusView};
 
-/// The interval between two requests to the agent with `--wait`.
+/// The interval between requests to the agent with `--wait`.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Arguments.
@@ -30,7 +31,7 @@ gateway   the same: a device that did not answer before the update does not caus
 Exit codes: 0 good; 69 the agent, or a device that answered before, does not answer; 74 the journal cannot be written; 64 wrong usage;
 77 this user has no permission.")]
 pub(super) struct Health {
-    /// Wait for a good result, at most this many seconds; the progress goes to standard error
+    /// Wait up to this many seconds for a good result; the progress goes to standard error
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3600))]
     wait: u64,
     /// Print one JSON object on one line
@@ -45,10 +46,10 @@ pub(super) struct Health {
 #[serde(rename_all = "camelCase")]
 struct Found {
     healthy: bool,
-    /// The version of the agent that answers; absent when none answers.
+    /// The version of the agent that answered; absent when none answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
-    /// The previous version; absent when none is known.
+    /// The previous version; absent when it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<String>,
     checks: Vec<Check>,
@@ -162,7 +163,7 @@ fn judge(status: &StatusView) -> Found {
     Found::of(Some(program), before, checks)
 }
 
-/// Checks a device. `shown` is what the status says about it at this moment.
+/// Checks a device. `shown` is the device's text in the status.
 fn device(what: &'static str, part: Part, shown: &str) -> Check {
     let (state, text) = match part {
         Part::Answered => (State::Good, format!("has answered this program; now: {shown}")),
@@ -174,8 +175,8 @@ fn device(what: &'static str, part: Part, shown: &str) -> Check {
     Check { what, state, text }
 }
 
-/// Returns a failed check when no agent answers, because waiting may help. When the user has no permission, it stops
-/// instead.
+/// Returns a failed check if no agent answers, because waiting may help. Returns a stop for other errors, for example
+/// if the user has no permission.
 fn silent(error: daemon::Error) -> Result<Found, Stop> {
     let text = error.to_string();
     match Stop::from(error) {
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!(exit(health(None, Answered, Awaited)), Exit::NotSent);
         assert_eq!(exit(health(Some("the disk is full"), Answered, Answered)), Exit::Io);
         assert_eq!(exit(health(Some("the disk is full"), Awaited, Awaited)), Exit::Io);
-        // A terminal that is not ready for a sale is no fault of the update.
+        // An update is good even if the terminal is not ready for a sale.
         assert!(!status(None).ready);
     }
 

@@ -1,5 +1,5 @@
-//! `pos-agent journal`: lists the transactions of all tills, as the agent sends them. Its own verbs read the journal's
-//! file themselves.
+//! `pos-agent journal`: lists the transactions of all tills, as the agent sends them. Its subcommands read the journal
+//! file directly.
 
 use std::path::{Path, PathBuf};
 
@@ -33,47 +33,47 @@ pub(super) struct Journal {
     verb: Option<Verb>,
     #[command(flatten)]
     list: List,
-    /// Print one JSON object per line, as tills get it
+    /// Print one JSON object per line, in the form that tills get
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     daemon: Where,
 }
 
-/// The filters and the order of the list; each option is the parameter of the same name of `GET /v1/sales`.
+/// The filters and the order of the list. Each option is the `GET /v1/sales` parameter with the same name.
 #[derive(Debug, Args, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct List {
-    /// Only sales with a number above this
+    /// Only transactions with a number above this
     #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
     since: SaleNumber,
-    /// Maximum number of sales [default: all]
+    /// Maximum number of transactions [default: all]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip)]
     limit: Option<u32>,
-    /// Only the sales of this till
+    /// Only transactions of this till
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// Only transactions of training
+    /// Only training transactions
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     training: bool,
     /// The order: oldest or newest first
     #[arg(long, value_name = "ORDER", value_parser = ["oldest", "newest"], default_value = "oldest")]
     order: String,
-    /// Only sales with this requested or approved amount, as 12.34
+    /// Only transactions with this requested or approved amount, for example 12.34
     #[arg(long)]
     amount: Option<String>,
-    /// Only sales that began at this time or later, as 2026-11-20T12:00:00+01:00
+    /// Only transactions that began at or after this time, for example 2026-11-20T12:00:00+01:00
     #[arg(long, value_name = "TIME")]
     from: Option<String>,
-    /// Only sales that began before this time
+    /// Only transactions that began before this time
     #[arg(long, value_name = "TIME")]
     to: Option<String>,
-    /// Only sales of a card with these last four digits
+    /// Only transactions with a card whose number ends with these four digits
     #[arg(long, value_name = "DIGITS")]
     last4: Option<String>,
-    /// Only sales whose reference contains this text
+    /// Only transactions whose reference contains this text
     #[arg(long, value_name = "PART")]
     reference: Option<String>,
     /// Only transactions of this kind, for example refund
@@ -89,31 +89,31 @@ struct List {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Check whether the journal is as it was written; show its head
+    /// Check that the journal is as it was written, and show its head
     Verify(Verify),
-    /// Write the facts of each transaction that a dispute needs, one JSON object per line
+    /// Export the facts needed for a dispute, with each transaction on one line as a JSON object
     Export(Export),
-    /// Take over the journal of another board and its open transactions; the daemon must be stopped
+    /// Take over the journal of another board, with its open transactions; the agent must be stopped
     Adopt(Adopt),
-    /// Accept this journal, although the terminal has sold with another one; the daemon must be stopped
+    /// Accept this journal although the terminal has taken sales with another one; the agent must be stopped
     Accept(Accept),
-    /// Declare later times in the journal wrong, because the clock was ahead; the daemon must be stopped
+    /// Declare later times in the journal wrong, because the clock was ahead; the agent must be stopped
     SetClockBack(SetClockBack),
 }
 
-/// The journal's file. These verbs read the file themselves, whether the agent runs or not.
+/// The journal file. The subcommands read it directly, whether or not the agent runs.
 #[derive(Debug, Args)]
 struct Which {
-    /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
+    /// The agent's configuration, which names the journal [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The journal [default: the journal of the configuration]
+    /// The journal [default: the one that the configuration names]
     #[arg(long, value_name = "PATH")]
     journal: Option<PathBuf>,
 }
 
 impl Which {
-    /// Returns the journal's path, and the terminal's id when the configuration can be read.
+    /// Returns the journal's path, and the terminal's id if the configuration can be read.
     fn journal(&self) -> Result<(PathBuf, Option<String>), Stop> {
         let config = match &self.config {
             Some(file) => Some(config::read(file)?),
@@ -126,23 +126,23 @@ impl Which {
         Ok((self.journal.clone().unwrap_or(path), terminal))
     }
 
-    /// Returns the configuration, for a verb that needs more of it than the journal.
+    /// Returns the configuration, for a verb that needs more of it than the journal's path.
     fn config(&self) -> Result<config::Config, Stop> {
         Ok(config::read(self.config.as_deref().unwrap_or(Path::new(DEFAULT_PATH)))?)
     }
 }
 
-/// The maximum number of characters of a name. A longer name is refused, not cut.
+/// The maximum length of a name, in characters. A longer name is refused, not cut.
 const LONGEST_NAME: usize = 64;
 
-/// Checks the name of a person who confirms an action, for the journal.
+/// Checks the name of a person who confirms an action. The journal records the name.
 fn name(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     let fits = (1..=LONGEST_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if fits { Ok(text.to_owned()) } else { Err("give 1 to 64 letters") }
 }
 
-/// Returns the stop for an error of the journal, with its exit code.
+/// Returns the stop for a journal error.
 fn stop(error: &Error) -> Stop {
     match error {
         Error::NotAdopted { .. } | Error::ClockStays { .. } | Error::OfAnotherPurpose { .. } => {
@@ -152,7 +152,7 @@ fn stop(error: &Error) -> Stop {
     }
 }
 
-/// The number of transactions that one request asks for.
+/// The number of transactions per request.
 const PAGE: u32 = 500;
 
 #[derive(Deserialize)]
@@ -184,7 +184,7 @@ impl Journal {
                 if self.json { out::say_json(sale) } else { out::say(&line(sale)) }
             }
             left = left.saturating_sub(u32::try_from(sales.len()).unwrap_or(left));
-            // A cursor that stays the same would cause an endless loop.
+            // A cursor that does not change would cause an endless loop.
             match next.map(|next| format!("&cursor={}", encoded(&next))) {
                 Some(next) if left > 0 && next != cursor => cursor = next,
                 _ => return Ok(Exit::Success),
@@ -194,7 +194,7 @@ impl Journal {
 }
 
 impl List {
-    /// Returns the given parameters in the form of a query.
+    /// Returns the given options as query parameters.
     fn query(&self) -> String {
         let fields = serde_json::to_value(self).expect("options are text and numbers");
         let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);

@@ -22,10 +22,10 @@ pub(super) struct LogLevel {
     /// The log level
     #[arg(value_name = "LEVEL")]
     level: Level,
-    /// Duration: 90s, 10m or 2h, at most 24h
+    /// The duration, for example 90s, 10m or 2h; at most 24h
     #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = time)]
     lasts: Duration,
-    /// Print the current level as one JSON object; null: the usual level
+    /// Print the current level as one JSON object, or null for the usual level
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct LogLevel {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Level {
-    /// End the change: use the level of the start
+    /// End the change and use the level that the agent started with
     Usual,
     /// The steps of each sale, and faults
     Info,
@@ -68,7 +68,7 @@ pub(super) fn line(LogView { level, left_s }: &LogView) -> String {
     format!("{} for {left}, then the level of the start", level.as_str())
 }
 
-/// Reads a duration such as `90s`, `10m` or `2h`.
+/// Parses a duration such as `90s`, `10m` or `2h`.
 fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "must be a whole number followed by s, m or h, as 10m, from 1s to 24h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;

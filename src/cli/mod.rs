@@ -1,9 +1,9 @@
 //! The command line: one file for each verb.
 //!
 //! `run` is the agent. `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs of
-//! `journal` do their work themselves. Every other verb talks to the running agent over its Unix socket, with the same
-//! requests as a till. `operator` also changes the journal itself when no agent runs. This module makes no decision
-//! about money.
+//! `journal` work in their own process. Every other verb talks to the running agent over its Unix socket, with the same
+//! requests as a till. If no agent runs, `operator` changes the journal directly. This module makes no decision about
+//! money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -82,78 +82,78 @@ fn after_help() -> String {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Run the terminal: serve tills, reader, printers and gateway until SIGTERM or SIGINT (systemd does this)
+    /// Run the terminal until SIGTERM or SIGINT: serve tills, reader, printers and gateway (systemd does this)
     Run(run::Run),
-    /// Take a payment: arm the reader, show each step, end with the outcome
+    /// Take a payment: activate the reader, show each step and then the outcome
     Sale(sale::Sale),
     /// Reserve an amount on a card; `capture` charges it later
     Preauthorise(sale::Preauthorise),
     /// Pay out to a card without an earlier payment
     Credit(sale::Credit),
-    /// Charge a reserved amount, all or part of it
+    /// Charge all or part of a reserved amount
     Capture(follow_up::Capture),
-    /// Refund a payment, all or part of it
+    /// Refund all or part of a payment
     Refund(follow_up::Refund),
     /// Reverse an earlier transaction
     Reverse(follow_up::Reverse),
     /// Add an amount to an earlier pre-authorisation on the same card; one capture charges both
     Increment(follow_up::Increment),
-    /// Replace an earlier pre-authorisation with a new one on the same card, before it lapses
+    /// Replace an earlier pre-authorisation with a new one on the same card, before the earlier one lapses
     Reauthorise(follow_up::Reauthorise),
-    /// Store a card at the gateway under an id (a registration); charge it, reserve on it, or delete it
+    /// Store a card at the gateway (a registration); charge it, reserve an amount on it, or delete it
     Registration(follow_up::Registration),
-    /// Show the outcome of a transaction, and the amount that is left of it
+    /// Show a transaction's outcome and its remaining amount
     Show(show::Show),
     /// Show a payment as the gateway lists it
     Payment(payment::Payment),
     /// Find payments at the gateway
     Query(payment::Query),
-    /// Show the state of the terminal: ready or the reason why not, the current sale, unconfirmed sales
+    /// Show whether the terminal is ready (or why not), the current sale and the unconfirmed sales
     Status(status::Status),
     /// Cancel a sale that waits for a card
     Cancel(cancel::Cancel),
     /// Accept or refuse the signature of a sale that waits for it
     Signature(signature::Signature),
-    /// Confirm for a till how much of an approved sale it accepts; the sale was begun with --confirm till
+    /// Confirm, in place of a till, how much the till accepts of an approved sale that was begun with --confirm till
     Confirm(confirm::Confirm),
-    /// Resolve one sale of an outdated journal copy: keep or reverse its payment (this is not the close of day)
+    /// Resolve a sale of an outdated journal copy: keep or reverse its payment (this is not the close of day)
     Settle(settle::Settle),
     /// Show the receipt of a sale
     Receipt(receipt::Receipt),
-    /// List or search the sales of all tills; verify, export or adopt the journal
+    /// List or search the transactions of all tills; verify, export or adopt the journal
     Journal(journal::Journal),
-    /// Add up the transactions after a number: the report for the close of a day
+    /// Add up the transactions after a number, for the report of a close of day
     Totals(totals::Totals),
-    /// Close the day: add up what ended since the last close, record it and print it; list, show and export closes
+    /// Close the day: add up and record what ended since the last close; list, show, print and export closes
     Close(close::CloseDay),
     /// Compare the gateway's reconciliation file with the journal
     Reconcile(reconcile::Reconcile),
     /// Set up a terminal: ask for the settings, find reader and printer, write the configuration
     Setup(Box<setup::Setup>),
-    /// List the known boards; show the ports, udev rules, unit and file of one
+    /// List the known boards, or show a board's ports, udev rules, unit and file
     Boards(boards::Boards),
-    /// Check a configuration and the files it names, without opening any device
+    /// Check a configuration and the files that it names, without opening any device
     Check(check::Check),
     /// Check everything that the terminal needs, and give a remedy for each fault
     Doctor(doctor::Doctor),
-    /// Say after an update whether the new version works as well as the previous one, for an updater
+    /// Tell an updater whether the new version works as well as the previous one
     Health(health::Health),
     /// Change the log level of the running agent for a limited time, without a restart
     LogLevel(log_level::LogLevel),
     /// Add and remove operators, and set their PINs
     Operator(operator::Operator),
-    /// Explain the reasons that a sale, the log or the status names
+    /// Explain the reasons that appear in sales, the log and the status
     Reasons(reasons::Reasons),
-    /// List the gateway's parameters, explain one, check values or a whole form
+    /// List the gateway's parameters, explain one, or check values or a whole form
     Parameters(parameters::Parameters),
 }
 
-/// The maximum number of threads in addition to the main thread. They list the journal, copy its WAL, and wait for each
-/// name that a name server does not answer for. The service's unit allows twice as many (`TasksMax`).
+/// The maximum number of threads in addition to the main thread. They list the journal, copy its WAL, and wait for name
+/// servers, one thread for each unanswered name. The service's unit allows twice as many (`TasksMax`).
 const THREADS: usize = 14;
 
-/// Carries out the arguments, of which the first is the program's name. Faults are shown on standard error, and with
-/// `--json` on standard output too.
+/// Runs the verb in the arguments, of which the first is the program's name. Faults are shown on standard error and,
+/// with `--json`, also on standard output.
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> Exit {
     let in_json = failure::is_in_json(&arguments);
@@ -201,7 +201,7 @@ impl Arguments {
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {
                 let done = runtime.block_on(verb.run());
-                // The process does not wait for a name server that never answers, because a person waits.
+                // A person is waiting, so the process does not wait for a name server that never answers.
                 runtime.shutdown_background();
                 done
             }
@@ -214,19 +214,19 @@ impl Arguments {
     }
 }
 
-/// The options that name the agent to talk to and the operator who talks.
+/// The options that select the agent and the operator.
 #[derive(Debug, Args)]
 struct Where {
-    /// The daemon's configuration, which names its socket [default: /etc/pos-agent/config.toml if it can be read]
+    /// The agent's configuration, which names its socket [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE", conflicts_with = "socket")]
     config: Option<PathBuf>,
-    /// The daemon's Unix socket
+    /// The agent's Unix socket
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Sign in as this operator; asks for the PIN, or reads it as a line of standard input without a terminal
+    /// Sign in as this operator; without a terminal window, the PIN is read as a line of standard input
     #[arg(long, value_name = "NAME")]
     operator: Option<String>,
-    /// The outcome of the sign-in, so that the PIN is asked for once.
+    /// The result of the sign-in, which is kept so that the PIN is asked for only once.
     #[arg(skip)]
     session: Arc<OnceCell<SignIn>>,
 }
@@ -235,7 +235,8 @@ impl Where {
     fn daemon(&self) -> Result<Daemon, Stop> {
         let socket = match (&self.socket, &self.config) {
             (Some(socket), _) => socket.clone(),
-            // Only the path is read: not every user who may take a payment can read the tokens that the file names.
+            // Only the path is read, because some users who may take payments cannot read the tokens that the file
+            // names.
             (None, Some(file)) => config::read(file)?.till.socket.path,
             (None, None) => {
                 let till = config::read(Path::new(DEFAULT_PATH)).map_or_else(|_| config::Till::default(), |it| it.till);

@@ -1,7 +1,7 @@
 //! `pos-agent operator`: adds and removes operators, sets their PINs, and lifts the lock after wrong PINs.
 //!
-//! The running agent makes the change, and it takes effect on its sessions immediately. If no agent runs, this verb
-//! changes the journal itself. Both ways write an entry with its author into the journal's chain.
+//! The running agent makes the change, which takes effect on its sessions immediately. If no agent runs, this verb
+//! changes the journal directly. In both cases, the journal's chain gets an entry that names the author.
 
 use std::num::NonZeroU32;
 use std::os::unix::fs::MetadataExt as _;
@@ -54,11 +54,11 @@ enum Verb {
     Remove(Named),
     /// Set a new PIN for an operator
     Pin(SetPin),
-    /// Let an operator, and each till, try a PIN again immediately
+    /// Lift the lock after wrong PINs, for an operator and for every till
     Unlock(Named),
     /// List the operators
     List(List),
-    /// Show who changed the operators, from the journal's chain
+    /// Show the changes to the operators and who made them, from the journal's chain
     History(History),
 }
 
@@ -113,10 +113,10 @@ struct List {
 
 #[derive(Debug, Args)]
 struct History {
-    /// Print one JSON object per line, for each change
+    /// Print each change as a JSON object on one line
     #[arg(long)]
     json: bool,
-    /// The daemon's configuration, for the journal [default: /etc/pos-agent/config.toml if it can be read]
+    /// The agent's configuration, which names the journal [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -127,7 +127,7 @@ enum RoleName {
     Cashier,
     /// Takes payments, and approves the actions that a cashier cannot do alone
     Supervisor,
-    /// Manages the terminal and its operators, and moves no money
+    /// Manages the terminal and its operators, but moves no money
     Technician,
 }
 
@@ -146,7 +146,7 @@ fn name(text: &str) -> Result<OperatorName, String> {
 }
 
 impl PinFrom {
-    /// Returns the new PIN. A person types it twice.
+    /// Asks for the new PIN, which a person types twice.
     fn ask(&self, name: &OperatorName) -> Result<NewPin, Stop> {
         if self.pin_stdin {
             return NewPin::judged(person::line_from_input()?);
@@ -218,7 +218,7 @@ impl Named {
         format!("/v1/operators/{}{end}", encoded(self.name.as_str()))
     }
 
-    /// Lets the agent make the change, or makes it here when no agent runs.
+    /// Makes the change through the agent, or in the journal if no agent runs.
     async fn change(
         self,
         asked: Asked,
@@ -302,7 +302,7 @@ fn history(json: bool, file: Option<&Path>) -> Result<Exit, Stop> {
     Ok(Exit::Success)
 }
 
-/// Returns the named configuration, or the usual one if it can be read.
+/// Returns the configuration that the option names, or else the usual one if it can be read.
 fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
     match &daemon.config {
         Some(file) => Ok(Some(config::read(file)?)),
@@ -310,10 +310,9 @@ fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
     }
 }
 
-/// Returns the journal of a stopped agent: nothing listens at the socket, and this user owns the journal.
+/// Returns the path of a stopped agent's journal. Nothing may listen at the socket, and this user must own the journal.
 fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop> {
-    // If the user named a socket, a running agent was meant. A socket that this user may not open belongs to a running
-    // agent.
+    // A user who names a socket means a running agent. A socket that this user may not open belongs to a running agent.
     let nobody_listens = |cause: &std::io::Error| {
         matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
     };
@@ -335,7 +334,7 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
     Err(Stop::new(Exit::NoPermission, why))
 }
 
-/// Returns the digest of a new PIN, which the journal stores.
+/// Returns the digest of a new PIN, for the journal.
 fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
     let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
     let salt = pos_journal::pin_salt().map_err(|error| stop(&error))?;

@@ -1,7 +1,7 @@
-//! The output of the program. Text from outside is cleaned here, so its bytes cannot control the terminal window that
-//! shows it (design: invariant 9).
+//! The output of the program. Text from outside is cleaned here, so it cannot control the terminal window (design:
+//! invariant 9).
 //!
-//! A failed write is ignored, because the outcome of a sale does not depend on a reader of the output.
+//! A failed write is ignored, because the outcome of a sale does not depend on whether the output is read.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -16,14 +16,14 @@ pub(super) fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{}", cleaned(line));
 }
 
-/// Writes a question to standard output; the person types the answer after it on the same line.
+/// Writes a question to standard output without a line end, so the answer is typed on the same line.
 pub(super) fn prompt(question: &str) {
     let mut out = io::stdout().lock();
     let _ = write!(out, "{}", cleaned(question));
     let _ = out.flush();
 }
 
-/// Writes several lines to standard output and keeps the line breaks.
+/// Writes several lines to standard output, with their line breaks.
 pub(super) fn say_lines(text: &str) {
     text.lines().for_each(say);
 }
@@ -34,23 +34,22 @@ pub(super) fn say_json(value: &impl Serialize) {
     let _ = writeln!(io::stdout(), "{json}");
 }
 
-/// Writes one line to standard error, after the program's name.
+/// Writes one line to standard error, preceded by the program's name.
 pub(super) fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "pos-agent: {}", cleaned(line));
 }
 
-/// Writes one line of the normal output to standard error. With `--json`, standard output is for the program that reads
-/// it.
+/// Writes one additional line to standard error. With `--json`, standard output contains only JSON.
 pub(super) fn aside(line: &str) {
     let _ = writeln!(io::stderr(), "{}", cleaned(line));
 }
 
-/// Returns the amount, with a minus for money that the shop gives to the customer or that is reversed.
+/// Returns the amount, with a minus sign if the shop pays the customer or the amount is reversed.
 pub(super) fn signed(kind: Kind, amount: &str) -> String {
     if kind.gives_money() { format!("-{amount}") } else { amount.to_owned() }
 }
 
-/// Returns a transaction in one line.
+/// Returns a transaction as one line.
 pub(super) fn sale_line(sale: &SaleView) -> String {
     let training = if sale.training { "TRAINING " } else { "" };
     let mut line = format!("{training}{} {}", signed(sale.kind, &sale.amount), sale.currency);
@@ -88,7 +87,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
     }
 }
 
-/// Replaces control characters, and characters that change the direction of text, by a visible character.
+/// Replaces control characters, and characters that change the direction of text, with a visible character.
 fn cleaned(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()

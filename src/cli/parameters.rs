@@ -1,8 +1,8 @@
-//! `pos-agent parameters`: the gateway's parameters, from the table that checks the agent's own requests. It sends
-//! nothing to a gateway.
+//! `pos-agent parameters`: explains and checks the gateway's parameters, with the table that also checks the agent's
+//! own requests. It sends nothing to a gateway.
 //!
-//! No value is shown again, secret or not. Other users of the machine can see a card number on a command line. A form
-//! with a card number belongs in a file that others cannot read.
+//! No value is repeated in the output, secret or not. Other users of the machine can see a card number on a command
+//! line. Put a form with a card number in a file that others cannot read.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,7 +25,7 @@ use pos_gateway_model::{self as parameter, Call, Direction, Names, Parameter, ne
 pub(super) struct Parameters {
     #[command(subcommand)]
     verb: Verb,
-    /// The configuration, for the names of wallets and schemes [default: /etc/pos-agent/config.toml if it can be read]
+    /// The configuration, which names wallets and schemes [default: /etc/pos-agent/config.toml if it can be read]
     #[arg(long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    // In a doc comment the indices would become links.
+    // This is not a doc comment, because rustdoc would turn the indices into links.
     #[arg(help = "A name as in a request or in the list: cart.items[0].name, cart.items[n].name")]
     name: String,
     /// Print each parameter with this name as one JSON object per line, as in the list
@@ -72,27 +72,27 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Check {
-    /// Values to check, each alone; a name with several formats accepts each of them
+    /// Values to check one by one; a parameter with several formats accepts any of them
     #[arg(value_name = "NAME=VALUE", required_unless_present = "form", conflicts_with = "form")]
     pairs: Vec<OsString>,
-    /// A form as in a request (percent-encoded, joined by '&' or by line breaks); `-` is standard input
+    /// A form as in a request (percent-encoded, its fields separated by '&' or line breaks); `-` is standard input
     #[arg(long, value_name = "FILE")]
     form: Option<PathBuf>,
-    /// Check the whole input as one form of this call, with required fields and rules between fields
+    /// Check the whole input as one form of this call, including required fields and rules between fields
     #[arg(long, value_name = "CALL", value_parser = call)]
     call: Option<Call>,
-    /// The input is an answer of the gateway: unknown fields are reported, but are no violation
+    /// Check the input as an answer of the gateway: unknown fields are reported, but are not violations
     #[arg(long)]
     response: bool,
-    /// The form comes from the customer's browser, not from the merchant's server
+    /// Check the form as sent by the customer's browser, not by the merchant's server
     #[arg(long, requires = "call")]
     from_client_side: bool,
-    /// Print one JSON object: the number of checked values, and the violations
+    /// Print one JSON object with the number of checked values and the violations
     #[arg(long)]
     json: bool,
 }
 
-/// A row of the table in the form for programs.
+/// A row of the table, in the form for programs.
 #[derive(Serialize)]
 struct View {
     name: String,
@@ -276,13 +276,13 @@ impl Check {
 
 type Pairs = Result<Vec<(String, String)>, Vec<Violation>>;
 
-/// Reads the form in a file, or returns the violations that prevent it.
+/// Reads the form in a file. Returns violations if the form cannot be decoded.
 fn from_file(file: &Path) -> Result<Pairs, Stop> {
     let failed = |error: io::Error| {
         let exit = if error.kind() == io::ErrorKind::PermissionDenied { Exit::NoPermission } else { Exit::Io };
         Stop::new(exit, format!("the form {} cannot be read: {error}", file.display()))
     };
-    // One byte above the limit is read, so a longer form is noticed.
+    // One byte more than the limit is read, so that a longer form is noticed.
     let most = form::LONGEST as u64 + 1;
     let mut encoded = Zeroizing::new(Vec::new());
     if file == Path::new("-") {
@@ -290,7 +290,7 @@ fn from_file(file: &Path) -> Result<Pairs, Stop> {
     } else {
         File::open(file).map_err(failed)?.take(most).read_to_end(&mut encoded).map_err(failed)?;
     }
-    // A line end is no part of an encoded form: in a file it can replace '&'.
+    // An encoded form has no line ends, so a line end in a file can replace '&'.
     encoded.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b'&');
     Ok(form::decode(&encoded).map_err(|violation| vec![violation]))
 }

@@ -1,4 +1,4 @@
-//! `pos-agent payment` and `pos-agent query`: show what the gateway knows, asked through the agent.
+//! `pos-agent payment` and `pos-agent query`: ask the gateway about payments, through the agent.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ Examples:
 
 `pos-agent parameters list --group query` lists all filters.")]
 pub(super) struct Query {
-    /// Filters of the gateway's interface, as NAME=VALUE
+    /// Filters of the gateway's interface, each in the form NAME=VALUE
     #[arg(required = true, value_name = "NAME=VALUE")]
     filters: Vec<String>,
     /// Print one JSON object per payment

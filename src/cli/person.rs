@@ -1,4 +1,4 @@
-//! The person at the keyboard: questions, answers, and secrets that are not shown while they are typed.
+//! Questions to the person at the keyboard. Secrets are not shown while they are typed.
 
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
@@ -10,24 +10,25 @@ use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, SecretError};
 
-/// The longest line that is read, in bytes. It is longer than any answer, including a token with its line end.
+/// The maximum length of a line, in bytes. Every answer is shorter, even a token with its line end.
 const LONGEST: usize = 4100;
-/// The bytes that a terminal window sends for Ctrl-C, Ctrl-D and the two kinds of backspace when it passes them on.
+/// The bytes that a terminal window sends for Ctrl-C, Ctrl-D and the two kinds of backspace when it does not handle
+/// them.
 const CTRL_C: u8 = 3;
 const CTRL_D: u8 = 4;
 const BACKSPACES: [u8; 2] = [8, 127];
 
-/// Returns the stop for a person who ended the questions.
+/// Returns the stop for questions that the person ended.
 pub(super) fn gone() -> Stop {
     Stop::new(Exit::Cancelled, "stopped; nothing was written")
 }
 
-/// Tells whether a person can be asked.
+/// Returns whether a person can be asked.
 pub(super) fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks a question. An empty answer means the `usual` answer, or an empty text without one.
+/// Asks a question. An empty answer means `usual`, or an empty text if there is no `usual`.
 pub(super) fn ask(question: &str, usual: Option<&str>) -> Result<String, Stop> {
     match usual {
         Some(usual) => out::prompt(&format!("{question} [{usual}]: ")),
@@ -38,7 +39,7 @@ pub(super) fn ask(question: &str, usual: Option<&str>) -> Result<String, Stop> {
     Ok(if typed.is_empty() { usual.unwrap_or_default().to_owned() } else { typed })
 }
 
-/// Asks a question that is answered with yes or no.
+/// Asks a yes-or-no question.
 pub(super) fn agrees(question: &str, usual: bool) -> Result<bool, Stop> {
     loop {
         match ask(question, Some(if usual { "yes" } else { "no" }))?.to_lowercase().as_str() {
@@ -49,10 +50,11 @@ pub(super) fn agrees(question: &str, usual: bool) -> Result<bool, Stop> {
     }
 }
 
-/// Asks for a secret without showing it. The result may be empty.
+/// Asks for a secret without showing it. The answer may be empty.
 pub(super) fn ask_secret(question: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
     let typed = Unseen::begin().and_then(|unseen| {
-        // The question follows the switch, because a person may type as soon as the question is visible.
+        // Typed text is hidden before the question appears, because a person may type as soon as the question is
+        // visible.
         out::prompt(&format!("{question}: "));
         let typed = hidden_line();
         drop(unseen);
@@ -63,24 +65,24 @@ pub(super) fn ask_secret(question: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
     typed.map_err(failed)?.ok_or_else(gone)
 }
 
-/// Reads a secret from standard input without showing it.
+/// Reads all of standard input as a secret.
 pub(super) fn secret_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     io::stdin().lock().take(LONGEST as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
-/// Reads the PIN of an operator who signs in: typed without being shown, or as a line of standard input.
+/// Reads the PIN of an operator who signs in, typed without being shown or given as a line of standard input.
 pub(super) fn pin(operator: &str) -> Result<Zeroizing<Vec<u8>>, Stop> {
     if is_there() { ask_secret(&format!("PIN of {operator} (it is not shown)")) } else { line_from_input() }
 }
 
-/// Reads a line of standard input without showing it; the result has no line end.
+/// Reads a line of standard input without showing it, and removes the line end.
 pub(super) fn line_from_input() -> Result<Zeroizing<Vec<u8>>, Stop> {
     hidden_line().map_err(failed)?.ok_or_else(gone)
 }
 
-/// Checks a token with the rules of the configuration.
+/// Checks a token against the rules of the configuration.
 pub(super) fn judged(typed: &[u8]) -> Result<Zeroizing<String>, SecretError> {
     config::secret_line(typed, Path::new("the token"))
 }
@@ -89,8 +91,8 @@ fn failed(error: io::Error) -> Stop {
     Stop::new(Exit::Io, format!("the terminal cannot be read: {error}"))
 }
 
-/// Reads a line byte by byte, so the rest of the input stays for the next question. The end of the input ends the
-/// questions.
+/// Reads a line byte by byte, which leaves the rest of the input for the next question. Returns a stop at the end of
+/// the input.
 fn line() -> Result<Vec<u8>, Stop> {
     let mut line = Vec::new();
     let mut byte = [0_u8];
@@ -106,7 +108,7 @@ fn line() -> Result<Vec<u8>, Stop> {
     }
 }
 
-/// Reads a line that the terminal window does not edit; `None` when the person stops.
+/// Reads a line without the terminal window's line editing. Returns `None` if the person stops.
 fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
     let mut byte = Zeroizing::new([0_u8]);
@@ -117,7 +119,7 @@ fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
                 b'\n' | b'\r' => return Ok(Some(line)),
                 CTRL_C | CTRL_D => return Ok(None),
                 rubbed if BACKSPACES.contains(&rubbed) => drop(line.pop()),
-                // The buffer must not grow, because a copy of the secret would stay in memory.
+                // The buffer must not grow, because growing would leave a copy of the secret in memory.
                 typed if line.len() < LONGEST => line.push(typed),
                 _ => {}
             },
@@ -127,7 +129,7 @@ fn hidden_line() -> io::Result<Option<Zeroizing<Vec<u8>>>> {
     }
 }
 
-/// A terminal window that shows no typed text and passes on each key, including Ctrl-C. The drop restores its earlier
+/// A terminal window that hides typed text and passes on every key, including Ctrl-C. Dropping it restores the earlier
 /// settings.
 struct Unseen(Termios);
 
@@ -145,7 +147,7 @@ impl Unseen {
 
 impl Drop for Unseen {
     fn drop(&mut self) {
-        // A terminal window whose settings cannot be changed has been closed.
+        // If the settings cannot be restored, the terminal window has been closed.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         let _ = io::stdout().flush();
     }

@@ -1,5 +1,5 @@
-//! `pos-agent reasons`: explains every reason that a sale, the log or the status names. Each has sentences for the
-//! cashier, the customer and the technician.
+//! `pos-agent reasons`: explains the reasons that appear in sales, the log and the status. Each reason has sentences
+//! for the cashier, the customer and the technician.
 
 use clap::Args;
 
@@ -15,9 +15,9 @@ Examples:
   pos-agent reasons gateway-refuses-token          one reason
   pos-agent reasons --language de --json           all reasons, in German, as a JSON list")]
 pub(super) struct Reasons {
-    /// The reason, as a sale, the log or the status names it
+    /// The reason, as it appears in a sale, the log or the status
     reason: Option<String>,
-    /// The language: en or de
+    /// The language: en, de, fr, it, es, nl or pl
     #[arg(long, value_name = "CODE", default_value = "en")]
     language: String,
     /// Print a JSON list
@@ -28,8 +28,7 @@ pub(super) struct Reasons {
 impl Reasons {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let language = Language::from_code(&self.language).ok_or_else(|| {
-            let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
-            Stop::new(Exit::Usage, format!("--language {}: write {}", self.language, codes.join(" or ")))
+            Stop::new(Exit::Usage, format!("--language {}: write {}", self.language, Language::codes()))
         })?;
         let words = Words::new(language);
         let is_wanted = |row: &Explained| self.reason.as_ref().is_none_or(|wanted| wanted == row.reason);

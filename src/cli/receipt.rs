@@ -15,10 +15,10 @@ pub(super) struct Receipt {
     /// The copy: customer or merchant
     #[arg(long, value_enum, default_value_t = Copy::Customer)]
     copy: Copy,
-    /// Characters per line, 24 to 64 [default: as on the terminal's paper]
+    /// Characters per line, 24 to 64 [default: the width of the terminal's paper]
     #[arg(long, value_name = "COLUMNS", conflicts_with = "print")]
     width: Option<u8>,
-    /// Print it again, marked as a duplicate, instead of showing it
+    /// Print the receipt again, marked as a duplicate, instead of showing it
     #[arg(long)]
     print: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `pos-agent reconcile`: compares the gateway's settlement file with the journal, whether the agent runs or not.
+//! `pos-agent reconcile`: compares the gateway's reconciliation file with the journal, whether or not the agent runs.
 //!
 //! The verb reads both and changes neither. It uses its own read-only connection to the journal.
 
@@ -25,28 +25,28 @@ settled rows, by TxRequestTime, else SettlementDate.
 Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed lines, or another kind of file;
 74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
 pub(super) struct Reconcile {
-    /// The gateway's reconciliation file: CSV with semicolons and a header; or a folder, whose .csv files are read once
-    /// each, in the order of their names
+    /// The gateway's reconciliation file (CSV with semicolons and a header); or a folder, whose .csv files are read
+    /// once each, in the order of their names
     file: PathBuf,
-    /// First local date of the sales that should be settled
+    /// The first local date of the sales that should be settled
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     from: Option<NaiveDate>,
-    /// Last local date of the sales that should be settled
+    /// The last local date of the sales that should be settled
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     to: Option<NaiveDate>,
-    /// Print one JSON object per line: one for each finding, then the summary
+    /// Print one JSON object per line: first the findings, then the summary
     #[arg(long)]
     json: bool,
-    /// The daemon's configuration, for the journal and the terminal's id [default: /etc/pos-agent/config.toml if it can
-    /// be read]
+    /// The agent's configuration, which gives the journal and the terminal's id [default: /etc/pos-agent/config.toml if
+    /// it can be read]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The journal [default: the journal of the configuration]
+    /// The journal [default: the one that the configuration names]
     #[arg(long, value_name = "PATH")]
     journal: Option<PathBuf>,
 }
 
-/// The last line of `--json`.
+/// The last line of the `--json` output.
 #[derive(serde::Serialize)]
 struct Last<'a> {
     summary: &'a Summary,
@@ -65,7 +65,7 @@ impl Reconcile {
         let config = self.config()?;
         let journal = self.journal.clone().or(config.as_ref().map(|config| config.journal.path.clone()));
         let journal = journal.unwrap_or_else(|| config::Journal::default().path);
-        // The file is opened first, so a wrong file is noticed before a long journal is read.
+        // The file is opened first, so that a wrong file is noticed before a long journal is read.
         let files = self.files()?;
         let in_folder = files != [self.file.clone()];
         let mut opened = if in_folder { None } else { Some(open(&self.file).map_err(|error| self.stop(&error))?) };
@@ -94,7 +94,7 @@ impl Reconcile {
                 read => read.map_err(|error| self.stop(&error))?,
             }
         }
-        // In a folder, the file of a sale's line is not recorded.
+        // For a folder, the line number is left out, because the line's file is not recorded.
         let summary = matching.finish(&mut |finding| {
             let line = finding.line.filter(|_| !in_folder);
             self.tell(&Difference { line, ..finding }, &mut progress);
@@ -118,8 +118,8 @@ impl Reconcile {
         }
     }
 
-    /// Returns the file, or the files of the folder in the order of their names. A hidden file is left out, because
-    /// another program may still write it.
+    /// Returns the file, or the folder's .csv files in the order of their names. Hidden files are left out, because
+    /// another program may still be writing them.
     fn files(&self) -> Result<Vec<PathBuf>, Stop> {
         if !self.file.is_dir() {
             return Ok(vec![self.file.clone()]);
@@ -182,7 +182,7 @@ fn day(text: &str) -> Result<NaiveDate, &'static str> {
     date(text).filter(|_| text.len() == 10).ok_or("write it as 2026-11-20")
 }
 
-/// A progress line on a person's terminal window.
+/// A progress line in a person's terminal window.
 struct Progress {
     is_wanted: bool,
     shown: bool,

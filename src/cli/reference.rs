@@ -1,5 +1,4 @@
-//! The transaction that a verb is about. The word `last` in place of a reference means the latest transaction of a
-//! till.
+//! The transaction that a verb works on. The word `last` in place of a reference means the till's latest transaction.
 
 use clap::Args;
 use pos_till_api::routes::encoded;
@@ -9,28 +8,28 @@ use super::exit::Stop;
 use super::{Where, out};
 use crate::till::SaleView;
 
-/// The word for the latest transaction. A transaction whose reference is this word could not be named.
+/// The word for the latest transaction. It cannot be the reference of a transaction.
 const LAST: &str = "last";
 
-/// The arguments that name a transaction, and the form of the answer.
+/// The arguments that name a transaction and set the form of the answer.
 #[derive(Debug, Args)]
 pub(super) struct Meant {
     /// The transaction's reference, or `last`
     reference: String,
-    /// The till that began it [default: the till of this user, usually local]
+    /// The till that began the transaction [default: this user's till, usually local]
     #[arg(long, value_name = "NAME")]
     till: Option<String>,
-    /// The transaction is a training transaction
+    /// Select a training transaction
     #[arg(long)]
     training: bool,
-    /// Print one JSON object, as tills get it
+    /// Print one JSON object, in the form that tills get
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
     daemon: Where,
 }
 
-/// The client of the agent, and the path of a transaction that the agent may know.
+/// The path of a transaction, and the client of the agent that may know it.
 pub(super) struct Found {
     pub(super) daemon: Daemon,
     path: String,
@@ -39,7 +38,7 @@ pub(super) struct Found {
 }
 
 impl Meant {
-    /// Finds the transaction; with `last`, it asks the agent for the reference.
+    /// Finds the transaction. For `last`, it asks the agent for the reference.
     pub(super) async fn found(&self) -> Result<Found, Stop> {
         let daemon = self.daemon.daemon()?;
         let reference = meant(&daemon, &self.reference, self.till.as_deref(), self.training).await?;
@@ -49,19 +48,19 @@ impl Meant {
 }
 
 impl Found {
-    /// Returns the path of a resource below the transaction; `""` is the transaction itself.
+    /// Returns the path of a resource below the transaction; `""` means the transaction itself.
     pub(super) fn path(&self, below: &str) -> String {
         format!("{}{below}{}", self.path, of_sale('?', self.till.as_deref(), self.training))
     }
 
-    /// Returns the path as [`Self::path`] does, with one more parameter.
+    /// Returns the same path as [`Self::path`], with one more parameter.
     pub(super) fn path_with(&self, below: &str, parameter: &str) -> String {
         format!("{}{below}?{parameter}{}", self.path, of_sale('&', self.till.as_deref(), self.training))
     }
 }
 
-/// Returns the reference that is meant. For `last` it shows the transaction on standard error. The verb then stays with
-/// this transaction, even if another one begins.
+/// Returns the given reference, or the latest transaction's reference for `last`. For `last`, it also shows the
+/// transaction on standard error. The verb keeps to this transaction even if another one begins.
 pub(super) async fn meant(
     daemon: &Daemon,
     reference: &str,
@@ -77,8 +76,7 @@ pub(super) async fn meant(
     Ok(sale.reference.to_string())
 }
 
-/// Checks the reference of a new transaction. It refuses `last`, because a transaction with this reference could not be
-/// named later.
+/// Checks the reference of a new transaction. Refuses `last`, because that word always means the latest transaction.
 pub(super) fn new(reference: &str) -> Result<String, &'static str> {
     if reference == LAST {
         return Err("this word means the latest transaction; choose another reference");

@@ -23,10 +23,11 @@ pub(super) struct Run {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Log level on standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
+    /// Log level on standard error: error, warn, info, debug, trace, or a filter as in RUST_LOG [default: RUST_LOG,
+    /// else info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
-    /// Where systemd's journal listens, when standard error leads there
+    /// The socket of systemd's journal, which is used if standard error is connected to the journal
     #[arg(long, value_name = "PATH", default_value = logging::SOCKET, hide = true)]
     journal_socket: PathBuf,
 }
@@ -48,7 +49,7 @@ impl Run {
         Ok(Exit::Success)
     }
 
-    /// Begins the log: to systemd's journal with its fields, or to standard error for a person who reads it directly.
+    /// Starts the log. It goes to systemd's journal with its fields, or to standard error as text for a person.
     fn begin_log(&self) -> Result<(), Stop> {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
         logging::begin(&level, &self.journal_socket).map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))

@@ -10,10 +10,10 @@ use pos_terms::transaction::{Kind, OnSilence};
 /// The amount and its currency.
 #[derive(Debug, Args)]
 pub(super) struct HowMuch {
-    /// The amount, as 12.34, 3.5 or 3,50
+    /// The amount, for example 12.34, 3.5 or 3,50
     #[arg(allow_negative_numbers = true)]
     amount: String,
-    /// ISO 4217; only the terminal's currency is accepted [default: the terminal's currency]
+    /// The currency's ISO 4217 code; only the terminal's currency is accepted [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
 }
@@ -22,19 +22,19 @@ pub(super) struct HowMuch {
 #[derive(Debug, Args)]
 #[command(after_help = of_money(SALE_HELP))]
 pub(super) struct Sale {
-    /// The amount, as 12.34, 3.5 or 3,50 [default: it is typed at the reader]
+    /// The amount, for example 12.34, 3.5 or 3,50 [default: it is typed at the reader]
     #[arg(allow_negative_numbers = true)]
     amount: Option<String>,
-    /// ISO 4217; only the terminal's currency is accepted [default: the terminal's currency]
+    /// The currency's ISO 4217 code; only the terminal's currency is accepted [default: the terminal's currency]
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
-    /// The card number is typed on the reader, if the terminal allows it
+    /// Type the card number at the reader, if the terminal allows it
     #[arg(long, conflicts_with = "chip")]
     manual: bool,
-    /// Accept only an inserted card; a swipe is possible when the chip fails
+    /// Accept only an inserted card; if the chip fails, a swipe is possible
     #[arg(long)]
     chip: bool,
-    /// A tip in addition to the amount, as 1.50; without a value the customer enters the tip at the reader
+    /// A tip in addition to the amount, for example 1.50; without a value, the customer enters the tip at the reader
     #[arg(long, value_name = "TIP", num_args = 0..=1, require_equals = true, default_missing_value = "ask")]
     tip: Option<String>,
     #[command(flatten)]
@@ -47,11 +47,11 @@ pub(super) struct Sale {
     flow: Flow,
 }
 
-/// The handling of an approval of less than the amount.
+/// The option for an approval of less than the amount.
 #[derive(Debug, Args)]
 pub(super) struct Partial {
     /// Accept an approval of less than the amount (exit code 4); the customer pays the rest in another way. Without
-    /// this option such an approval is reversed
+    /// this option, such an approval is reversed
     #[arg(long)]
     accept_partial: bool,
 }
@@ -67,10 +67,10 @@ impl Partial {
 /// The options for a sale that waits for the till's confirmation.
 #[derive(Debug, Args)]
 pub(super) struct ConfirmOptions {
-    /// An approval waits until the till says how much it accepts (pos-agent confirm)
+    /// Hold an approval until the till says how much of it the till accepts (pos-agent confirm)
     #[arg(long, value_enum, value_name = "WHO")]
     confirm: Option<ConfirmedBy>,
-    /// The outcome when the till does not answer in time [default: reverse]
+    /// The outcome if the till does not answer in time [default: reverse]
     #[arg(long, value_enum, value_name = "WHAT", requires = "confirm")]
     on_silence: Option<Silence>,
 }
@@ -78,11 +78,11 @@ pub(super) struct ConfirmOptions {
 /// The party that confirms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum ConfirmedBy {
-    /// The till that began it
+    /// The till that began the sale
     Till,
 }
 
-/// The outcome when no confirmation comes.
+/// The outcome if no confirmation comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Silence {
     /// The payment is reversed

@@ -27,7 +27,7 @@ pub(super) struct Settle {
     /// Reverse the payment; the agent looks it up first
     #[arg(long)]
     reverse: bool,
-    /// Print the sale as one JSON object, as tills get it
+    /// Print the sale as one JSON object, in the form that tills get
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 //! `pos-agent setup`: asks for the settings of a new terminal, finds its devices, writes its configuration, and runs
 //! the doctor.
 //!
-//! Setup writes nothing before the last question is answered. Every question has an option too, so setup can run
-//! without a person.
+//! Setup writes nothing until the last question is answered. Each question also has an option, so setup can run without
+//! a person.
 
 use std::fs;
 use std::io;
@@ -57,7 +57,8 @@ pub(super) struct Setup {
     /// The path of the configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
     config: PathBuf,
-    /// Replace an existing configuration; the old file is kept in the same folder, and its values are offered
+    /// Replace an existing configuration; the old file is kept in the same folder, and its values become the default
+    /// answers
     #[arg(long)]
     replace: bool,
     /// Ask no questions
@@ -72,16 +73,16 @@ pub(super) struct Setup {
     /// A line at the top of the receipt; repeat the option for more lines
     #[arg(long, value_name = "LINE")]
     merchant: Vec<String>,
-    /// The currency of sales, as EUR
+    /// The currency of sales, for example EUR
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,
-    /// Maximum amount of one payment, as 5000.00, or none [default: about 5000 EUR in that currency]
+    /// Maximum amount of one payment, for example 5000.00, or none [default: about 5000 EUR in that currency]
     #[arg(long, value_name = "AMOUNT|none")]
     max_amount: Option<String>,
     /// The address of the gateway, https://…
     #[arg(long, value_name = "URL")]
     gateway_url: Option<String>,
-    /// The gateway's id of this shop, 32 hex characters
+    /// The gateway's id for this shop: 32 hex characters
     #[arg(long, value_name = "HEX")]
     entity_id: Option<String>,
     /// PEM file with the CA that signs the gateway's certificate; setup copies it next to the configuration
@@ -102,7 +103,7 @@ pub(super) struct Setup {
     /// Characters per line of the printer: 32, 42 or 48
     #[arg(long, value_name = "NUMBER")]
     columns: Option<String>,
-    /// Do not run the doctor at the end, for example for the image of another board
+    /// Do not run the doctor at the end, for example when you prepare the image of another board
     #[arg(long)]
     no_doctor: bool,
     #[command(flatten)]
@@ -189,7 +190,7 @@ impl Setup {
         (earlier, earlier_front): (Option<String>, Option<String>),
         agent: &Agent,
     ) -> Result<Exit, Stop> {
-        // Values without a question come from the board's file, so the whole configuration is checked.
+        // The board's file sets some values that no question asks for, so the whole configuration is checked.
         answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
         let ca = fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?;
         let is_copied = answers.ca_file.parent() != self.config.parent();
@@ -234,8 +235,8 @@ impl Setup {
         prove(&answers, matches!(agent, Agent::Absent)).await
     }
 
-    /// Writes the files: token and CA first, so a configuration always finds the files that it names. Signals wait
-    /// until the end.
+    /// Writes the files. The token and the CA come first, so a configuration always finds the files that it names.
+    /// Signals are held back until the end.
     fn put(
         &self,
         answers: &Answers,
@@ -249,8 +250,8 @@ impl Setup {
         let prepare = |place: &Path, content: &[u8], mode| {
             Prepared::write(place, content, mode).map_err(|error| failed(place, &error))
         };
-        // A file that exists with the same content, and is closed to others, stays as it is. A secret is not copied a
-        // second time.
+        // An existing file with the same content is not written again, so no second copy of a secret is made. This
+        // applies to a token file only if it is closed to other users.
         let token =
             token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == *token));
         let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
@@ -304,8 +305,7 @@ impl Setup {
     }
 }
 
-/// Runs the doctor with the token where systemd would put it. The doctor is a separate process, because the environment
-/// belongs to a process.
+/// Runs the doctor in a separate process, whose environment names the token's folder as systemd would.
 async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
     let program = std::env::current_exe()
         .map_err(|error| Stop::new(Exit::Software, format!("the doctor cannot start: {error}")))?;
@@ -329,13 +329,13 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
     })
 }
 
-/// Holds back Ctrl-C, a closed terminal window and SIGTERM while the value lives.
+/// Holds back Ctrl-C, SIGTERM and the closing of the terminal window until the returned value is dropped.
 fn undisturbed() -> Result<[Signal; 3], Stop> {
     let hold = |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")));
     Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
 }
 
-/// Makes a folder that the agent's user can read, independent of this user's umask.
+/// Creates a folder that the agent's user can read, regardless of this user's umask.
 fn make(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `pos-agent show`: shows the outcome of a transaction, and the amount that is left of it.
+//! `pos-agent show`: shows a transaction's outcome and its remaining amount.
 
 use clap::Args;
 

@@ -15,7 +15,7 @@ Root also sees the tills that pos-front serves by a till protocol; --json leaves
 
 Exit codes: 0 the terminal can work, also while it is busy; 69 it cannot work, or the daemon is not running.")]
 pub(super) struct Status {
-    /// Print one JSON object on one line, as tills get it
+    /// Print one JSON object on one line, in the form that tills get
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ fn table(status: &StatusView, front: &Front) {
     for line in reader_details(reader) {
         out::say(&format!("{:<13}{line}", ""));
     }
-    // If the gateway answers, its text adds nothing to the word.
+    // If the gateway answers, its text adds nothing to its state.
     let more = if gateway.state == GatewayState::Answers { String::new() } else { format!(": {}", gateway.text) };
     out::say(&format!("gateway      {}: {}{more}", gateway.state.as_str(), gateway.url));
     for (n, PrinterView { name, port, state, text, .. }) in status.printers.iter().enumerate() {
@@ -78,7 +78,8 @@ fn table(status: &StatusView, front: &Front) {
     out::say(&format!("version      {}", status.version));
 }
 
-/// Returns the tills of a till protocol. A user without access to the front gets no line here; `doctor` explains why.
+/// Returns the tills that use a till protocol. A user without access to the front sees no tills here; `doctor` explains
+/// why.
 fn tills(front: &Front) -> Vec<String> {
     match front {
         Front::Absent | Front::Closed(_) => Vec::new(),

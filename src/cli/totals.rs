@@ -19,13 +19,13 @@ Example:
 
 Exit codes: 0 everything has ended; 3 something is unconfirmed, or waits for a signature or its till.")]
 pub(super) struct Totals {
-    /// Only transactions with a number above this: `next` of the last report
+    /// Only transactions with a number above this; give `next` of the last report
     #[arg(long, alias = "since-number", value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
     since: SaleNumber,
-    /// Numbers that had not ended in the last report: counted if they have ended since
+    /// Transactions that were still open in the last report; they count if they have ended since
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
     carried: Vec<SaleNumber>,
-    /// Print one JSON object, as tills get it
+    /// Print one JSON object, in the form that tills get
     #[arg(long)]
     json: bool,
     #[command(flatten)]

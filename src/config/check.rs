@@ -1,7 +1,7 @@
-//! The checks that types cannot express: formats and bounds. The module `files` checks whether the named files can be
+//! The checks that types cannot express: formats and limits. The module `files` checks whether the named files can be
 //! used.
 //!
-//! There is one function for each section of the file, in the file's order; a device checks its own section.
+//! There is one function for each section, in the order of the file. The crate of a device checks the device's section.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,11 @@ use pos_daemon::settings::{
 use super::{Config, Journal, LOCAL, Location, Right, Terminal, Till, TillPeer, is_nameless};
 use super::{close, counter, files, operators};
 use pos_terms::money::{Amount, Currency};
-use pos_words::Language;
+use pos_words::{Language, Words};
 
 impl Config {
-    /// Returns all faults: first of the values, then of the named files. A file is checked only if its name is valid.
+    /// Returns all faults: first those of the values, then those of the named files. A file is checked only if its name
+    /// is valid.
     #[must_use]
     pub fn faults(&self) -> Vec<ConfigFault> {
         let mut faults = self.faulty_values();
@@ -27,10 +28,10 @@ impl Config {
         faults
     }
 
-    /// Checks the values only, without opening any file: for a configuration meant for another board.
+    /// Checks only the values and opens no file, for a configuration that is meant for another board.
     ///
     /// # Errors
-    /// The first [`ConfigFault`].
+    /// Returns the first [`ConfigFault`].
     pub fn check_values(&self) -> Result<(), ConfigFault> {
         self.faulty_values().into_iter().next().map_or(Ok(()), Err)
     }
@@ -41,6 +42,10 @@ impl Config {
         pos_reader::config::check_values(&mut found, &self.reader);
         pos_gateway::config::check_values(&mut found, &self.gateway);
         pos_printer::config::check_values(&mut found, &self.printer);
+        if let Some(language) = Language::from_code(&self.terminal.language) {
+            let letters = Words::new(language).letters();
+            pos_printer::config::check_letters(&mut found, &self.printer, (language.code(), &letters));
+        }
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
         close::check(&mut found, &self.close);
@@ -50,19 +55,20 @@ impl Config {
     }
 }
 
-/// The decimals of an amount at the gateway (interface: amount10.2).
+/// The number of decimals in an amount at the gateway (interface: amount10.2).
 const GATEWAY_DECIMALS: u8 = 2;
-/// The limits of the time for a card: a customer needs some seconds, and ten minutes is longer than any queue.
+/// The limits of the time for a card. A customer needs some seconds, and no queue waits for ten minutes.
 const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
-/// The limits of the time for a signature. In less time no slip is printed and signed, and an hour later the customer
-/// is gone.
+/// The limits of the time for a signature. A slip cannot be printed and signed in less time, and after an hour the
+/// customer has gone.
 const SIGNATURE_TIMEOUT_S: std::ops::RangeInclusive<u64> = 30..=3600;
-/// The limits of the time for a till's confirmation. In less time no till is restarted, and an hour later the customer
-/// is gone.
+/// The limits of the time for a till's confirmation. A till cannot be restarted in less time, and after an hour the
+/// customer has gone.
 const TILL_CONFIRM_S: std::ops::RangeInclusive<u64> = 5..=3600;
-/// The limits of the days to keep: at least refunds and disputes of a quarter; a hundred years mean for ever.
+/// The limits of the days to keep. A quarter is needed for refunds and disputes, and a hundred years mean for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
-/// The longest socket path: `sun_path` holds 108 bytes with its end, and the socket is first bound as `….new`.
+/// The greatest length of a socket path. `sun_path` holds 108 bytes including its end, and the socket is first bound as
+/// `….new`.
 const MAX_SOCKET_PATH: usize = 103;
 
 fn terminal(found: &mut FaultList, terminal: &Terminal) {
@@ -87,18 +93,17 @@ fn terminal(found: &mut FaultList, terminal: &Terminal) {
             ));
         }
     }
-    let codes: Vec<_> = Language::ALL.iter().map(|language| language.code()).collect();
     found.add(check(
         Language::from_code(&terminal.language).is_some(),
         "terminal.language",
         "is not a language of the terminal's texts",
-        &format!("write {}", codes.join(" or ")),
+        &format!("write {}", Language::codes()),
     ));
     let money = |key, error: pos_terms::money::MoneyError| {
         fault(key, &error.to_string(), "write a value that the gateway accepts")
     };
     let currency = Currency::from_code(&terminal.currency).map_err(|error| money("terminal.currency", error));
-    // An amount can only be checked in a valid currency.
+    // An amount can be checked only if the currency is valid.
     if let Some(currency) = found.add(currency) {
         found.add(ensure(currency.exponent() <= GATEWAY_DECIMALS, "terminal.currency", || {
             (
@@ -184,7 +189,7 @@ fn till(found: &mut FaultList, till: &Till) {
     }
 }
 
-/// Checks a program at the socket with its own tills. Two entries may name the same till; they then share its
+/// Checks a program at the socket with its own tills. Two entries may name the same till, and then share its
 /// references.
 fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
     let uid = format!("till.peer[{n}].uid");

@@ -1,26 +1,26 @@
-//! Closes of day: the end of a business day, and its time zone.
+//! The settings for closes of day: the end of a business day, and the time zone.
 
 use serde::Deserialize;
 
 use pos_core::counter::{DayEnd, NoDayEnd};
 use pos_daemon::settings::{ConfigFault, FaultList};
 
-/// Closes of day.
+/// The settings for closes of day.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct CloseOfDay {
-    /// Local time at which a business day ends, as `04:00`: an earlier close belongs to the previous date. With a time
-    /// from noon on, a later close belongs to the next date.
+    /// The local time at which a business day ends, such as `04:00`. A close before this time belongs to the previous
+    /// date. If the time is noon or later, a close after this time belongs to the next date.
     pub day_ends_at: String,
-    /// Time zone of the closes, as `Europe/Berlin`, from the system's `/usr/share/zoneinfo`, or in POSIX form
-    /// (`CET-1CEST,M3.5.0,M10.5.0/3`). Without it, the board's own.
+    /// The time zone of the closes, such as `Europe/Berlin` from the system's `/usr/share/zoneinfo`, or in POSIX form
+    /// (`CET-1CEST,M3.5.0,M10.5.0/3`). The default is the board's own.
     pub time_zone: Option<String>,
 }
 
 impl Default for CloseOfDay {
     fn default() -> Self {
-        // Shops that sell at night close before the first delivery of the morning.
+        // Shops that are open at night close before the first delivery in the morning.
         Self { day_ends_at: "04:00".to_owned(), time_zone: None }
     }
 }
@@ -29,15 +29,15 @@ impl CloseOfDay {
     /// Returns the end of a business day.
     ///
     /// # Errors
-    /// If it is not a time of day; `config::load` refuses such a file.
+    /// Returns an error if the setting is not a time of day. `config::load` refuses such a file.
     pub fn day_end(&self) -> Result<DayEnd, NoDayEnd> {
         self.day_ends_at.parse()
     }
 
-    /// Returns the time zone; `None` is the board's own.
+    /// Returns the time zone, or `None` for the board's own.
     ///
     /// # Errors
-    /// If no zone has this name; `config::load` refuses such a file.
+    /// Returns an error if no zone has this name. `config::load` refuses such a file.
     pub fn zone(&self) -> Result<Option<tz::TimeZone>, tz::Error> {
         self.time_zone.as_deref().map(tz::TimeZone::from_posix_tz).transpose()
     }

@@ -1,37 +1,38 @@
-//! The settings for the counter: tips, and training.
+//! The settings for the counter: tips and training.
 
 use serde::Deserialize;
 
 use pos_daemon::settings::{ConfigFault, FaultList};
 
-/// Tips that are offered with a sale, by tills and at the reader.
+/// The tips that are offered with a sale, by tills and at the reader.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Tips {
-    /// Tips to choose from, in percent: one to four of 1 to 100.
+    /// The tips to choose from, in percent: one to four values from 1 to 100.
     pub presets: Vec<u8>,
-    /// The customer may type another tip at the reader. With four presets the reader has no room to offer it.
+    /// True if the customer may type another tip at the reader. With four presets, the reader has no room to offer
+    /// this.
     pub custom: bool,
-    /// The tip of a customer who chooses none in time, in percent; 0 is none.
+    /// The tip if the customer does not choose in time, in percent. 0 means no tip.
     pub default: u8,
-    /// How long a customer may take to choose at the reader, in seconds.
+    /// The time that a customer has to choose at the reader, in seconds.
     pub timeout_s: u64,
 }
 
 impl Default for Tips {
     fn default() -> Self {
-        // The presets that customers are used to. A customer who walks away gives no tip, and still pays.
+        // Customers are used to these presets. A customer who does not choose gives no tip, but still pays.
         Self { presets: vec![5, 10, 15], custom: true, default: 0, timeout_s: 30 }
     }
 }
 
-/// Training: transactions that read no card and move no money.
+/// The settings for training, whose transactions read no card and move no money.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Training {
-    /// Callers that may begin a kind of transaction may also train it.
+    /// True if training is allowed. A caller that may begin a kind of transaction may then also train it.
     pub allowed: bool,
 }
 

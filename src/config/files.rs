@@ -1,4 +1,4 @@
-//! The checks of the files that a configuration names: certificates, keys, tokens, the logo, the devices' ports.
+//! The checks of the files that a configuration names: certificates, keys, tokens, the logo, and the devices' ports.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use pos_daemon::settings::{FaultList, check};
 
 use super::Config;
 
-/// Checks every named file.
+/// Checks all named files.
 pub(super) fn check_all(found: &mut FaultList, config: &Config) {
     pos_gateway::config::check_files(found, &config.gateway);
     let mut known = Vec::new();
@@ -24,8 +24,8 @@ pub(super) fn check_all(found: &mut FaultList, config: &Config) {
     ports(found, config);
 }
 
-/// Checks that each port has one device. Two names of one port (`/dev/ttyUSB0`, and its link in `/dev/serial/by-id/`)
-/// count as one.
+/// Checks that each port has only one device. Two names of a port (`/dev/ttyUSB0`, and its link in
+/// `/dev/serial/by-id/`) count as one.
 fn ports(found: &mut FaultList, config: &Config) {
     let real = |port: &str| fs::canonicalize(port).unwrap_or_else(|_| PathBuf::from(port));
     let reader = real(&config.reader.port);

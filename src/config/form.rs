@@ -1,8 +1,9 @@
-//! The form of the file: TOML, known keys, values of the right type. Reading continues after a fault, which allows all
-//! faults to be reported together.
+//! The check of the file's form: TOML, known keys, and values of the right type. Parsing continues after a fault, so
+//! all faults are reported at once.
 //!
-//! Values that cannot be read are left out, and missing ones are taken from [`SAMPLE`], until the rest makes a
-//! configuration. That configuration only serves to find further faults. It is returned only together with the faults.
+//! Invalid values are removed, and missing values are taken from [`SAMPLE`], until the result can be read as a
+//! configuration. If there were faults, the configuration only serves to find further ones, and is returned together
+//! with the faults.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, ConfigFault};
 
-/// The replacement for missing values: everything that a file must have. The program never uses these values.
+/// The replacements for missing values: everything that a file must contain. The agent never runs with these values.
 const SAMPLE: &str = r#"
 [terminal]
 id = "0"
@@ -37,22 +38,23 @@ token-file = "/-"
 uid = 4294967294
 "#;
 
-/// The most faults to report, more than any file has keys; it ends the loop in any case.
+/// The greatest number of faults to report, which is more than any file has keys. It also ensures that the loop ends.
 const MOST_FAULTS: usize = 1000;
 
 /// The result of reading.
 #[derive(Debug)]
 pub(super) struct Form {
-    /// The configuration as far as it could be read, with missing values replaced; `None` if it is not TOML.
+    /// The configuration as far as it could be read, with replacements. `None` if it cannot be completed, for example
+    /// because the file is not TOML.
     pub(super) config: Option<Config>,
-    /// The faults of its form, in the file's order.
+    /// The faults of the form, in the order of the file.
     pub(super) faults: Vec<ConfigFault>,
-    /// Keys of `config` that are not the file's.
+    /// The keys of `config` whose values do not come from the file.
     replaced: BTreeSet<String>,
 }
 
 impl Form {
-    /// Returns whether a value is from the file; faults of replaced values are not reported.
+    /// Returns whether a value comes from the file. Faults in replaced values are not reported.
     pub(super) fn wrote(&self, key: &str) -> bool {
         let is_in = |part: &String| {
             key.strip_prefix(part.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
@@ -61,7 +63,7 @@ impl Form {
     }
 }
 
-/// Reads the text of a file.
+/// Parses the text of a file.
 pub(super) fn read(text: &str) -> Form {
     let mut form = Form { config: None, faults: Vec::new(), replaced: BTreeSet::new() };
     let (mut document, unreadable) = DeTable::parse_recoverable(text);
@@ -89,7 +91,7 @@ pub(super) fn read(text: &str) -> Form {
             }),
             None => take_out(&mut document, &mut place).map(|()| written(&place)),
         };
-        // A value that was removed as wrong is not reported as missing too.
+        // A value that was removed because it is invalid is not also reported as missing.
         let is_told = missing.is_some() && mended.as_ref().is_some_and(|key| form.replaced.contains(key));
         if !is_told {
             form.faults.push(fault(text, &error, whose));
@@ -110,7 +112,7 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }
 
-/// One step to a value.
+/// One step on the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Segment {
     /// A key of a table.
@@ -119,8 +121,8 @@ enum Segment {
     Seq { index: usize },
 }
 
-/// Returns the place of what an error marks: the shortest key or value around it. An error that marks the whole file,
-/// as a missing table does, has the empty place.
+/// Returns the path to the text that an error marks, which is that of the shortest key or value around it. If an error
+/// marks the whole file, as for a missing table, the path is empty.
 fn place_of(document: &Spanned<DeTable<'_>>, marked: &Range<usize>) -> Vec<Segment> {
     let mut nearest = Nearest { marked: marked.clone(), length: usize::MAX, place: Vec::new() };
     if *marked != document.span() {
@@ -183,7 +185,7 @@ fn written(place: &[Segment]) -> String {
     text
 }
 
-/// Returns the table at a place.
+/// Returns the table at this path.
 fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> Option<&'a mut DeTable<'i>> {
     let mut keys = place.iter();
     let Some(Segment::Map { key }) = keys.next() else { return Some(document.get_mut()) };
@@ -201,7 +203,7 @@ fn table<'a, 'i>(document: &'a mut Spanned<DeTable<'i>>, place: &[Segment]) -> O
     }
 }
 
-/// Removes the key at a place, or the nearest key that contains it; `place` then is that key's.
+/// Removes the key at `place`, or the nearest key that contains it. Afterwards `place` is the path of the removed key.
 fn take_out(document: &mut Spanned<DeTable<'_>>, place: &mut Vec<Segment>) -> Option<()> {
     while let Some(last) = place.pop() {
         let Segment::Map { key } = &last else { continue };
@@ -213,14 +215,14 @@ fn take_out(document: &mut Spanned<DeTable<'_>>, place: &mut Vec<Segment>) -> Op
     None
 }
 
-/// Inserts the missing value at a place.
+/// Inserts the missing value for `key` at `place`.
 fn put_in(document: &mut Spanned<DeTable<'_>>, place: &[Segment], key: &str) -> Option<()> {
     let mut sample = DeTable::parse(SAMPLE).expect("the sample is TOML");
     let first = |segment: &Segment| match segment {
         Segment::Seq { .. } => Segment::Seq { index: 0 },
         other => other.clone(),
     };
-    // A single printer may be written as a table.
+    // A single printer may be written as a table instead of a list.
     let mut place_in_sample: Vec<Segment> = place.iter().map(first).collect();
     if place_in_sample.len() == 1 && written(place) == "printer" {
         place_in_sample.push(Segment::Seq { index: 0 });

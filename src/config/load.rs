@@ -1,7 +1,6 @@
-//! The way from a file to a checked [`Config`]: the possible errors, in messages that name the file, the place and the
-//! remedy.
+//! The loading of a file into a checked [`Config`]. The messages of its errors name the file, the line and the remedy.
 //!
-//! Not here: the checks of the values (`check`).
+//! The module `check` checks the values.
 
 use std::fs;
 use std::io;
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Config, ConfigFault, form};
 
-/// The reason why a file gives no configuration.
+/// The reason why a file cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
@@ -22,20 +21,20 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
-    /// Every user may write the file, and so could redirect payments.
+    /// Every user may write to the file, and so could redirect payments.
     #[error("{f}: every user may write it (mode {mode:04o}); run: chmod o-w {f}", f = file.display())]
     WorldWritable {
         /// The file.
         file: PathBuf,
-        /// Its permission bits.
+        /// The file's permission bits.
         mode: u32,
     },
-    /// The content cannot be used: all faults that were found, one per line.
+    /// The content cannot be used. The message lists all faults that were found, one per line.
     #[error("{}", lines(file, faults))]
     Faulty {
         /// The file.
         file: PathBuf,
-        /// The faults; never empty.
+        /// The faults, of which there is at least one.
         faults: Vec<ConfigFault>,
     },
 }
@@ -44,10 +43,10 @@ fn lines(file: &Path, faults: &[ConfigFault]) -> String {
     faults.iter().map(|fault| format!("{}: {fault}", file.display())).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the file and checks every value and every file it names.
+/// Reads the file, and checks every value and every file that it names.
 ///
 /// # Errors
-/// Every [`Error`]; [`Error::Faulty`] contains all faults that were found.
+/// Returns any [`Error`]. [`Error::Faulty`] contains all faults that were found.
 pub fn load(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     let form = form::read(&text);
@@ -59,10 +58,10 @@ pub fn load(path: &Path) -> Result<Config, Error> {
     good(form.config, faults, path)
 }
 
-/// Reads the file without checking the values: for a caller that may not open the secrets and only wants a path.
+/// Reads the file without checking the values, for a caller that may not open the secrets and only needs a path.
 ///
 /// # Errors
-/// [`Error::Unreadable`]; [`Error::WorldWritable`]; [`Error::Faulty`] with the faults of its form.
+/// Returns [`Error::Unreadable`], [`Error::WorldWritable`], or [`Error::Faulty`] with the faults of the form.
 pub fn read(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     if writable_by_all(path, mode).is_some() {
@@ -71,10 +70,10 @@ pub fn read(path: &Path) -> Result<Config, Error> {
     parse(&text, path)
 }
 
-/// Reads the text of a file; `name` is only for the error.
+/// Parses the text of a file. `name` is only for the error.
 ///
 /// # Errors
-/// [`Error::Faulty`] with the faults of its form.
+/// Returns [`Error::Faulty`] with the faults of the form.
 pub fn parse(text: &str, name: &Path) -> Result<Config, Error> {
     let form = form::read(text);
     good(form.config, form.faults, name)
@@ -87,14 +86,14 @@ fn good(config: Option<Config>, faults: Vec<ConfigFault>, file: &Path) -> Result
     }
 }
 
-/// Reads the text of a file, and its permission bits.
+/// Reads the text of a file and the file's permission bits.
 fn text(path: &Path) -> Result<(String, u32), Error> {
     let unreadable = |cause| Error::Unreadable { file: path.to_owned(), cause };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
     Ok((fs::read_to_string(path).map_err(unreadable)?, mode))
 }
 
-/// Returns the fault of a file that every user may write: any of them could redirect payments.
+/// Returns the fault of a file to which every user may write, because any user could redirect payments.
 fn writable_by_all(path: &Path, mode: u32) -> Option<ConfigFault> {
     let wrong = format!("every user may write it (mode {mode:04o})");
     let remedy = format!("run: chmod o-w {}", path.display());

@@ -1,5 +1,6 @@
-//! The settings for operators: whether they sign in, how long a session lasts, and the amounts above which a supervisor
-//! confirms a cashier's transaction. `pos-agent operator` adds the operators; this section does not list them.
+//! The settings for operators: whether they must sign in, how long a session lasts, and the amounts above which a
+//! supervisor must confirm a cashier's transaction. The operators themselves are not listed here but added with
+//! `pos-agent operator`.
 
 use serde::Deserialize;
 
@@ -7,21 +8,21 @@ use pos_core::counter::{self, NeedsSupervisor};
 use pos_daemon::settings::{FaultList, fault, within};
 use pos_terms::money::{Amount, Currency, MoneyError};
 
-/// The limits of the time before a session ends. A customer needs half a minute to find a card, and a session that
-/// outlasts a shift locks nothing.
+/// The limits of the time after which an idle session ends. A customer may need half a minute to find a card, and a
+/// session that is longer than a shift would give no protection.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
 
-/// A supervisor confirms each transaction (`any`), or none (`never`).
+/// The words for a limit: with `any`, a supervisor confirms each transaction, and with `never`, none.
 const ANY: &str = "any";
 const NEVER: &str = "never";
 
-/// The operators at the counter.
+/// The settings for the operators at the counter.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Operators {
     /// True if an operator must be signed in for anything that moves money, on every connection without
-    /// `operator = false`. Add an operator (`pos-agent operator add`) before you set it.
+    /// `operator = false`. Before you set this, add an operator (`pos-agent operator add`).
     pub required: bool,
     /// The number of seconds without a command after which a session ends.
     pub idle_lock_s: u64,
@@ -29,23 +30,23 @@ pub struct Operators {
     pub supervisor_above: Amounts,
 }
 
-/// An amount for each kind of transaction, or `any` (a supervisor confirms each), or `never`.
+/// A limit for each kind of transaction: an amount, `any` (a supervisor confirms each transaction) or `never`.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Amounts {
-    /// For a sale, or a charge of stored card data.
+    /// The limit for a sale, or a charge of a stored card.
     pub sale: String,
-    /// For a reservation, an increment or a renewed reservation.
+    /// The limit for a reservation, an increment or a renewed reservation.
     pub pre_authorisation: String,
-    /// For a capture.
+    /// The limit for a capture.
     pub capture: String,
-    /// For a refund.
+    /// The limit for a refund.
     pub refund: String,
-    /// For a credit.
+    /// The limit for a credit.
     pub credit: String,
-    /// For a reversal of a transaction from an earlier day. A cashier reverses today's transactions without a
-    /// supervisor.
+    /// The limit for a reversal of a transaction from an earlier day. A cashier can reverse today's transactions
+    /// without a supervisor.
     pub reversal: String,
 }
 
@@ -73,7 +74,7 @@ impl Amounts {
     /// Returns the amounts in the terminal's currency.
     ///
     /// # Errors
-    /// The key of the first invalid amount, and why.
+    /// Returns the key of the first invalid amount, and the reason.
     pub fn in_currency(&self, currency: Currency) -> Result<counter::SupervisorAbove, (&'static str, MoneyError)> {
         let read = |key: &'static str, text: &str| match text {
             ANY => Ok(NeedsSupervisor::Always),
@@ -91,7 +92,7 @@ impl Amounts {
     }
 }
 
-/// Checks the section; without a valid currency it checks no amount.
+/// Checks the section. Without a valid currency, it does not check the amounts.
 pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Option<Currency>) {
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));

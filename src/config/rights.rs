@@ -1,5 +1,5 @@
-//! The rights of a caller: thirteen rights, and the named sets of them. `[[till.token]]`, `[[till.peer]]` and
-//! `[till.socket]` give rights to callers; `till/rights.rs` lists the rights that each verb needs.
+//! The thirteen rights of callers, and the named sets of rights. `[[till.token]]`, `[[till.peer]]` and `[till.socket]`
+//! give rights to callers. `till/rights.rs` lists the rights that each verb needs.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error};
 /// A right of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
-    /// Charge a card, or card data that the gateway keeps.
+    /// Charge a card, or a stored card.
     Sale,
     /// Reserve an amount, increase a reservation, or renew it.
     PreAuthorise,
@@ -28,18 +28,18 @@ pub enum Right {
     UnknownPayment,
     /// State how a payment with a stored card is authenticated: without 3-D Secure, by an exemption, or by the shop.
     ThreeDSecure,
-    /// Count and add up.
+    /// Count transactions, and add up amounts.
     Totals,
-    /// Close the day; see and print closes, which have the sums of every till.
+    /// Close the day, and see and print closes, which contain the sums of all tills.
     Close,
-    /// See transactions, their receipts, and the terminal.
+    /// See transactions, their receipts, and the terminal's status.
     Read,
-    /// Service the terminal, as a technician does: change the log level.
+    /// Service the terminal as a technician, for example to change the log level or to manage operators.
     Service,
 }
 
 impl Right {
-    /// Every right, in the order of their documentation.
+    /// All rights, in the order of the manual.
     pub const ALL: [Self; 13] = [
         Self::Sale,
         Self::PreAuthorise,
@@ -76,14 +76,14 @@ impl Right {
         }
     }
 
-    /// Returns whether it only extends other rights: alone it allows nothing.
+    /// Returns whether the right only extends other rights and alone allows nothing.
     fn only_widens(self) -> bool {
         matches!(self, Self::AnyTill | Self::UnknownPayment)
     }
 }
 
-/// The rights for daily work: all except paying out, access to other tills and to payments unknown to this journal,
-/// stating how a stored card is authenticated, and servicing.
+/// The rights for daily work. They do not include paying out, access to other tills or to payments unknown to this
+/// journal, the authentication of stored cards, and service.
 const USUAL: [Right; 8] = [
     Right::Sale,
     Right::PreAuthorise,
@@ -100,26 +100,26 @@ const USUAL: [Right; 8] = [
 pub struct Rights(BTreeSet<Right>);
 
 impl Rights {
-    /// Returns the set `till`: for a token whose entry lists no rights.
+    /// Returns the set `till`, for a token whose entry lists no rights.
     #[must_use]
     pub fn till() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// Returns the set `group`: for any other user who may open the socket, if `[till.socket]` lists no rights.
+    /// Returns the set `group`, for any other user who may open the socket, if `[till.socket]` lists no rights.
     #[must_use]
     pub fn group() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// Returns the set `several-tills`: for a program that acts for several tills, if its `[[till.peer]]` lists no
+    /// Returns the set `several-tills`, for a program that acts for several tills, if its `[[till.peer]]` lists no
     /// rights.
     #[must_use]
     pub fn several_tills() -> Self {
         USUAL.into_iter().collect()
     }
 
-    /// Returns the set `root`: every right, for root and the agent's own user.
+    /// Returns the set `root`, which contains every right, for root and the agent's own user.
     #[must_use]
     pub fn root() -> Self {
         Right::ALL.into_iter().collect()
@@ -161,14 +161,14 @@ impl serde::Serialize for Rights {
     }
 }
 
-/// A set of rights, by the name that a list may contain.
+/// A set of rights, whose name a list may contain.
 #[derive(Debug)]
 pub struct RightSet {
     /// The name.
     pub name: &'static str,
-    /// The callers that have it by default.
+    /// The callers that have the set by default.
     pub whose: &'static str,
-    /// Its rights.
+    /// The rights in the set.
     pub rights: Rights,
 }
 
@@ -184,7 +184,7 @@ pub fn sets() -> [RightSet; 4] {
     ]
 }
 
-/// The rights of one name in a list: a right, or a set.
+/// The rights for one name in a list, which is that of a right or of a set.
 struct Named(Rights);
 
 impl<'de> Deserialize<'de> for Named {
@@ -201,8 +201,8 @@ impl<'de> Deserialize<'de> for Named {
 }
 
 impl<'de> Deserialize<'de> for Rights {
-    /// Reads exactly the listed rights. A list with only extending rights is from a time before the others existed: it
-    /// extends the usual rights, as it did then.
+    /// Reads exactly the listed rights. A list with only extending rights comes from an earlier version, which had no
+    /// other rights. It still extends the usual rights.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let named = Vec::<Named>::deserialize(deserializer)?;
         let mut rights: BTreeSet<Right> = named.into_iter().flat_map(|named| named.0.0).collect();
@@ -263,7 +263,7 @@ mod tests {
         assert!(Right::ALL.iter().all(|right| Rights::root().has(*right)));
     }
 
-    /// Lists as in earlier files, when every till had all rights except these two.
+    /// Checks lists from earlier versions, in which every till had all rights except these two.
     #[test]
     fn a_list_of_before_widens_the_usual_rights() {
         let widened = |widens: &[Right]| USUAL.iter().chain(widens).copied().collect::<Rights>();

@@ -1,5 +1,5 @@
-//! The Unix socket in the configuration: its path alone, or a table with its path and rights. The rights are for users
-//! who may open it and are neither root nor named in a `[[till.peer]]`.
+//! The settings of the Unix socket: its path alone, or a table with its path and rights. The rights are for users who
+//! may open the socket and are neither root nor named in a `[[till.peer]]`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::Rights;
 
-/// The till of callers at the socket that act for no other: the terminal itself.
+/// The till of callers at the socket that act for no other till. It means the terminal itself.
 pub const LOCAL: &str = "local";
 
-/// The number that the system reports for users that it cannot name where the agent runs (user_namespaces(7);
+/// The number that the system reports for users who have no number in the agent's user namespace (user_namespaces(7);
 /// proc_sys_kernel(5), overflowuid).
 const NOBODY: u32 = 65_534;
 
-/// Returns whether this number belongs to no particular user, but may be any.
+/// Returns whether this number may stand for any user.
 #[must_use]
 pub fn is_nameless(uid: u32) -> bool {
     matches!(uid, NOBODY | u32::MAX)
 }
 
-/// The Unix socket for the command line and tills on the board.
+/// The Unix socket for the command line and for tills on the board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
-    /// Its path.
+    /// The path of the socket.
     pub path: PathBuf,
-    /// The rights of the group that may open it. Root and the agent's own user always have every right.
+    /// The rights of the group that may open the socket. Root and the agent's own user always have every right.
     pub rights: Rights,
-    /// True if an operator must be signed in where `[operators] required` demands it; this includes root, for anything
+    /// True if an operator must be signed in when `[operators] required` demands it. This includes root, for anything
     /// that moves money.
     pub operator: bool,
 }
@@ -49,18 +49,18 @@ impl Socket {
     }
 }
 
-/// The socket as a table.
+/// The settings of the socket as a table.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(super) struct Table {
-    /// Its path.
+    /// The path of the socket.
     path: PathBuf,
-    /// The rights of the group that may open it; without it the set `group`. Root and the agent's own user always have
-    /// every right.
+    /// The rights of the group that may open the socket. The default is the set `group`. Root and the agent's own user
+    /// always have every right.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     rights: Rights,
-    /// Like `operator` of a `[[till.token]]`, for all callers without a `[[till.peer]]`; this includes root, for
+    /// Like `operator` of a `[[till.token]]`, for all callers without a `[[till.peer]]`. This includes root, for
     /// anything that moves money.
     operator: bool,
 }

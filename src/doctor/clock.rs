@@ -1,4 +1,4 @@
-//! The board's clock: whether its time is possible, and whether the network sets it.
+//! The probe of the board's clock: whether its time is possible, and whether the network sets it.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use super::{Past, Report};
 use crate::agent::clock::{built_unix_ms, floor_unix_ms, said};
 use pos_journal::Latest;
 
-/// The file by which systemd-timesyncd shows that it has set the clock (systemd-timesyncd.service(8)).
+/// The file that shows that systemd-timesyncd has set the clock (systemd-timesyncd.service(8)).
 const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
-/// The tolerance in milliseconds, because the latest record and the clock are read one after the other.
+/// The tolerance in milliseconds, because the latest record and the clock are not read at the same moment.
 const SAME: i64 = 5_000;
 
 const SET_IT: &str = "connect the board to a network with time (timedatectl set-ntp true), or set the clock by hand (timedatectl \
                       set-time); fit a battery if the fault comes back";
 
-/// The second remedy when the board's clock is before the latest record of the journal.
+/// The second remedy if the board's clock is before the journal's latest record.
 const OR_SET_BACK: &str = "; if the board's clock is right, that record was written while the clock was ahead: the \
     agent continues when the reader's clock and the gateway's clock confirm this; otherwise a technician confirms it \
     (pos-agent journal set-clock-back)";
@@ -59,7 +59,7 @@ fn judge(now: i64, built: i64, latest: Latest) -> Result<String, Wrong> {
             "the board's clock says {now}, but this program was built later, {built}"
         )));
     }
-    // A record with a time that no clock of a terminal in service could have written has no effect (agent::clock).
+    // A record from so far in the future that it cannot be right has no effect (agent::clock).
     if floor_unix_ms(latest.unix_ms) > now + SAME {
         let whose = latest.number.map(|number| format!(" (transaction {number})")).unwrap_or_default();
         return Err(Wrong::BeforeRecord(format!(

@@ -1,4 +1,4 @@
-//! The file system of the journal: its free space, and the time until a write is safely on the disk.
+//! The probe of the journal's file system: its free space, and the time until a write is safely on the disk.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,16 +10,16 @@ use tokio::time::Instant;
 
 use super::{Report, is_root, on_a_thread};
 
-/// The lower limit in bytes: a day of sales with their WAL does not fit below it.
+/// The limit in bytes below which a day of sales with their WAL does not fit.
 const TOO_LITTLE: u64 = 16 << 20;
-/// The limit in bytes below which something else probably fills the disk.
+/// The limit in bytes below which other data is probably filling the disk.
 const LITTLE: u64 = 128 << 20;
 /// The number of writes that are measured.
 const SYNCS: usize = 5;
-/// The upper limit of a write. A sale waits for two syncs between card and request, so the customer notices a slower
-/// disk.
+/// The longest acceptable time of a write. A sale waits for two syncs between card and request, so the customer notices
+/// a slower disk.
 const SLOW: Duration = Duration::from_millis(200);
-/// A page of SQLite.
+/// A page with the size that SQLite writes.
 const PAGE: [u8; 4096] = [0x55; 4096];
 
 pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
@@ -69,12 +69,12 @@ fn room(report: &mut Report<'_>, folder: &Path, free: u64) {
     }
 }
 
-/// Returns how long each of several writes takes to reach the disk. The test file is next to the journal.
+/// Returns the time that each of several writes takes to reach the disk. The test file is next to the journal.
 fn sync_times(folder: &Path) -> io::Result<Vec<Duration>> {
     struct Removed(PathBuf);
     impl Drop for Removed {
         fn drop(&mut self) {
-            // The file remains only if the disk fails at this moment.
+            // The file remains only if the disk fails now.
             let _ = fs::remove_file(&self.0);
         }
     }
@@ -91,7 +91,7 @@ fn sync_times(folder: &Path) -> io::Result<Vec<Duration>> {
         .collect()
 }
 
-/// Returns milliseconds with one decimal, without floats.
+/// Formats a time as milliseconds with one decimal, without floating-point numbers.
 pub(super) fn millis(time: Duration) -> String {
     format!("{}.{}", time.as_millis(), time.subsec_micros() / 100 % 10)
 }

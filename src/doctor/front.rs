@@ -1,5 +1,5 @@
-//! The tills that `pos-front` serves by a till protocol, with the front's own texts. They are shown without a
-//! judgement: a till that does not connect may be switched off, and many tills connect for one command only.
+//! The probe of the tills that `pos-front` serves with a till protocol. They are shown in the front's own words and not
+//! judged. A missing till may be switched off, and many tills connect only for one command.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use pos_daemon::access::{SocketAccess, way_in};
 /// The state of the front, as far as it answers.
 #[derive(Clone, Debug)]
 pub enum Front {
-    /// There is no front; a terminal works without one.
+    /// There is no front. A terminal works without one.
     Absent,
-    /// This user has no permission to open its socket.
+    /// This user may not open the front's socket.
     Closed(PathBuf),
     /// The front does not answer correctly.
     Silent(String),
@@ -20,7 +20,7 @@ pub enum Front {
     Answers {
         /// The front's control socket.
         socket: PathBuf,
-        /// The tills that it serves by a protocol.
+        /// The tills that the front serves with a protocol.
         tills: Vec<FrontTill>,
     },
 }
@@ -30,17 +30,17 @@ pub enum Front {
 pub struct FrontTill {
     /// The till's name.
     pub till: String,
-    /// The name of its protocol.
+    /// The name of the till's protocol.
     pub protocol: String,
-    /// The number of its open connections.
+    /// The number of the till's open connections.
     pub connected: u64,
-    /// The address of its latest connection.
+    /// The address of the till's latest connection.
     pub from: Option<String>,
-    /// The latest command since the front was started.
+    /// The till's latest command since the front was started.
     pub last_command: Option<String>,
     /// The time of that command.
     pub at: Option<String>,
-    /// True when the agent's configuration does not name the till.
+    /// True if the agent's configuration does not name the till.
     pub is_not_named: bool,
 }
 
@@ -90,8 +90,8 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
     }
 }
 
-/// Checks the control socket. The front makes it for its own user and for root, because a user who can open it can pair
-/// tills.
+/// Checks the control socket. The front creates it only for its own user and for root, because a user who can open it
+/// can pair tills.
 fn control_socket(report: &mut Report<'_>, socket: &Path) {
     let Ok(SocketAccess { mode, owner, group }) = SocketAccess::of(socket) else { return };
     let seen = format!("pos-front answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());

@@ -1,5 +1,5 @@
-//! The way to the gateway, in the order in which a sale uses it: name, TCP, TLS, certificates, token, query. The doctor
-//! sends nothing that could move money.
+//! The probe of the gateway, in the order of a sale: name, TCP, TLS, certificates, token, query. The doctor sends
+//! nothing that could move money.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -14,11 +14,12 @@ use pos_gateway::certificate::{Expiring, ends};
 use pos_gateway::probe::{GatewayProbe, QueryProbe, credentials};
 use pos_gateway::{Certificate, CertificateClock, Token};
 
-/// The number of round trips on an open connection; their median is shown.
+/// The number of round trips on an open connection, of which the median is shown.
 const TRIPS: usize = 5;
-/// The deadline in milliseconds. A technician does not wait as long as a payment does.
+/// The longest wait for the gateway, in milliseconds. A technician does not wait as long as a payment does.
 const PATIENCE_MS: u64 = 10_000;
-/// The limit in seconds. Above it, a receipt shows a time that the customer sees is wrong.
+/// The greatest accepted difference of the clocks, in seconds. Above it, a customer notices the wrong time on the
+/// receipt.
 const CLOCKS_DIFFER_S: u64 = 60;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) {
@@ -56,7 +57,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     }
 }
 
-/// Reports what the gateway's answers to the latest transactions show.
+/// Reports faults that the gateway's answers to the latest transactions show.
 fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     if let Some(sale) = &past.invalid_request {
         let remedy = "check [gateway] entity-id and what the till sends; another card does not help";
@@ -74,7 +75,7 @@ fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     }
 }
 
-/// Checks name, TCP and TLS, and reports the gateway's certificates.
+/// Checks name, TCP and TLS, and reports the certificates.
 async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) -> Option<()> {
     match probe.resolve().await {
         Ok(places) => {
@@ -113,7 +114,8 @@ fn shown(certificate: &Certificate, now: i64) -> String {
     format!("{subject} by {issuer}, {}, key {pin}", ends(*not_after, now))
 }
 
-/// Warns of everything that expires soon. A certificate that made the handshake fail is reported as a fault elsewhere.
+/// Warns about everything that expires soon. A certificate that made the handshake fail is reported elsewhere, as a
+/// fault.
 fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) {
     let expiries = probe.expiries();
     let mut warned = false;
@@ -133,7 +135,7 @@ fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) 
     }
 }
 
-/// Measures round trips on the open connection, without the token, and compares the gateway's clock.
+/// Measures round trips on the open connection, without the token, and compares the gateway's clock with the board's.
 async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     let mut times = Vec::with_capacity(TRIPS);
     for _ in 0..TRIPS {
@@ -159,8 +161,8 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     true
 }
 
-/// Sends a query for a reference that was never used. It must find nothing, and it shows whether the gateway accepts
-/// our token.
+/// Sends a query for a reference that was never used. It must find nothing. It also shows whether the gateway accepts
+/// the token.
 async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &Config) -> bool {
     let mut random = [0; 16];
     if let Err(error) = getrandom::fill(&mut random) {
@@ -178,7 +180,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     let words = description.map(|text| format!(": {text}")).unwrap_or_default();
     let path = &config.gateway.assumptions.query_path;
     match (status, inquiry) {
-        // This case comes first: a setting decides which answer means "nothing found" (`query-not-found`).
+        // This case comes first, because a setting decides which answer means "nothing found" (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
             report.ok(format!("it accepts our token, and {path} finds nothing for an unused reference"));
             true
@@ -217,8 +219,8 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     }
 }
 
-/// Sends a query for a transaction that the journal knows as approved. It must be found with the same amount, because
-/// an empty result for an unused reference proves little.
+/// Sends a query for a transaction that the journal knows as approved. It must be found with the same amount. An empty
+/// result for an unused reference alone would prove little.
 async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
     let Some(order) = approved.map(Transaction::order) else {
         return report.note("the journal has no approved sale yet for a test of the query");
@@ -248,7 +250,7 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
     }
 }
 
-/// Returns what was found, without the remedy after it.
+/// Returns the observation, without the remedy that follows it.
 fn said(why: &Cause) -> &str {
     why.detail.as_deref().and_then(|detail| detail.split("; ").next()).unwrap_or_default()
 }

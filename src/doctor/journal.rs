@@ -1,4 +1,5 @@
-//! The journal: whether the file is a journal, whether it is complete, and which transactions are open in it.
+//! The probe of the journal: whether the file is a journal, whether it is complete, and which transactions in it are
+//! open.
 
 use std::path::Path;
 
@@ -7,9 +8,9 @@ use crate::config::Config;
 use crate::till::{Attention, AttentionView, JournalState, StatusView};
 use pos_journal::{Inspection, LastClose, Purpose, Sales, SoldMark, SoldOn};
 
-/// The maximum number of references that are named; the others are counted.
+/// The greatest number of references that are named. The others are only counted.
 const NAMED: usize = 5;
-/// The number of unclosed days with sales that a shop with a weekly close does not reach.
+/// The greatest accepted number of days with sales since the last close. A shop that closes weekly does not exceed it.
 const MOST_UNCLOSED: u64 = 10;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent) -> Past {
@@ -68,7 +69,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     }
 }
 
-/// Reports the state of the journal from the running agent, and the unconfirmed transactions.
+/// Reports the state of the journal and the unconfirmed transactions, according to the running agent.
 fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
     let journal = &status.journal;
     match journal.state {
@@ -84,7 +85,7 @@ fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
     }
 }
 
-/// Reports a missing file. If an agent writes to it, or its `-wal` file is still there, the file was removed.
+/// Reports a missing file. If an agent is writing to it, or its `-wal` file is still there, the file was removed.
 fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent) {
     let put_back =
         "if it was moved, put it back with its -wal file; otherwise see the manual, \"When the journal is lost\"";
@@ -115,7 +116,7 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
     }
 }
 
-/// Reports that this is not the journal that the terminal has sold with.
+/// Reports that this is not the journal with which the terminal has taken payments.
 fn sold_on_another(report: &mut Report<'_>, how: &str) {
     let remedy = "put the right journal back, or adopt it (pos-agent journal adopt FILE); if it is lost, accept this \
         one (pos-agent journal accept)";
@@ -198,8 +199,8 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
     Past { latest, set_back, approved, doubted_declines, invalid_request, reader: None }
 }
 
-/// Reports the last close of day. Transactions that no close counts stay in the journal, so a shop that stops closing
-/// fills the disk.
+/// Reports the last close of day. Transactions that no close has counted stay in the journal, so the disk fills up if a
+/// shop stops closing.
 fn last_close(report: &mut Report<'_>, closed: &LastClose) {
     let LastClose { number, at, days_since } = closed;
     let seen = format!("the latest close of day is number {number} of {at}; days with sales since then: {days_since}");

@@ -1,13 +1,13 @@
-//! The doctor: checks everything that a terminal needs, and reports each result with a remedy.
+//! The doctor checks everything that a terminal needs, and reports each result, with a remedy if there is a fault.
 //!
 //! ```text
 //! settings ─▶ disk ─▶ journal ─▶ clock ─▶ gateway ─▶ reader ─▶ printer ─▶ till ─▶ service
 //! ```
 //!
-//! The doctor changes nothing, moves no money and takes nothing from a running agent. It reads what the agent holds
-//! (journal, reader, printer) without a change, or asks the agent for it. Each probe has a deadline, and no probe stops
-//! the others. If an earlier probe did not find what a later probe needs, the doctor reports that too. `cli` decides
-//! how the findings look in a terminal window.
+//! The doctor changes nothing, moves no money and takes no device from a running agent. It reads the journal without a
+//! change, and asks the agent about the devices that the agent uses. Each probe has a deadline, and no probe stops the
+//! others. If an earlier probe did not find what a later probe needs, the doctor reports this. `cli` decides how the
+//! findings look in a terminal window.
 
 mod clock;
 mod disk;
@@ -37,13 +37,13 @@ pub use reader::held_by;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Correct.
+    /// The part is correct.
     Ok,
-    /// Worth knowing; no action is necessary.
+    /// The finding is worth knowing, but no action is necessary.
     Note,
-    /// Works today, but will fail later.
+    /// The part works today, but will fail later.
     Warning,
-    /// Prevents sales, or the resolution of unconfirmed sales.
+    /// The finding prevents sales, or the resolution of unconfirmed sales.
     Fault,
 }
 
@@ -59,20 +59,20 @@ pub enum Probe {
     Journal,
     /// The board's clock.
     Clock,
-    /// The way to the gateway.
+    /// The connection to the gateway.
     Gateway,
     /// The card reader.
     Reader,
     /// The receipt printer.
     Printer,
-    /// The ways to connect a till.
+    /// The connections for tills.
     Till,
     /// The agent as a service.
     Service,
 }
 
 impl Probe {
-    /// Returns its name in output.
+    /// Returns the part's name for the output.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -88,13 +88,12 @@ impl Probe {
         }
     }
 
-    /// Returns the deadline of a probe. It is longer than every wait inside the probe, so a probe that reaches
-    /// the deadline hangs.
+    /// Returns the deadline of a probe. It is longer than every wait in the probe, so a probe that reaches it hangs.
     fn deadline(self) -> Duration {
         Duration::from_secs(match self {
             // The files are on a local disk.
             Self::Config | Self::Clock | Self::Service => 5,
-            // The probe makes five syncs; an SD card that takes longer is about to fail.
+            // The probe makes five syncs. An SD card that takes longer is about to fail.
             Self::Disk => 20,
             // The probe may read 100 MB from a slow SD card.
             Self::Journal => 60,
@@ -108,7 +107,7 @@ impl Probe {
     }
 }
 
-/// The judgement about a finding. A warning and a fault always have a remedy; the others never have one.
+/// The judgement about a finding. Only a warning and a fault have a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "severity", rename_all = "kebab-case")]
 pub enum Judgement {
@@ -167,10 +166,10 @@ pub struct Finding {
 /// The extent of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Every part.
+    /// The doctor checks every part.
     Everything,
-    /// Every part except those that the agent's first start makes: the journal's folder, the tills' socket, the
-    /// service.
+    /// The doctor checks every part except those that exist only after the agent's first start: the journal and its
+    /// disk, the tills' socket, and the service.
     BeforeStart,
 }
 
@@ -188,11 +187,11 @@ pub enum DoctorNews<'a> {
 pub enum Agent {
     /// The agent answers.
     Answers(Box<StatusView>),
-    /// No agent listens at its socket.
+    /// No agent listens at the socket.
     Absent,
-    /// This user has no permission to ask it.
+    /// This user may not connect to the agent.
     Closed,
-    /// The agent does not answer correctly; its devices may be in use.
+    /// The agent does not answer correctly, and its devices may be in use.
     Silent(String),
 }
 
@@ -226,13 +225,13 @@ impl Report<'_> {
         self.add(seen.into(), Judgement::Fault { remedy: remedy.into() });
     }
 
-    /// Adds a warning from a sentence in the form of error messages: what is wrong, a semicolon, what to do.
+    /// Adds a warning from a sentence in the form of an error message: the fault, a semicolon, and the remedy.
     fn say_warning(&mut self, sentence: &str) {
         let (seen, remedy) = apart(sentence);
         self.warning(seen, remedy);
     }
 
-    /// Adds a fault from a sentence of the same form.
+    /// Adds a fault from a sentence in the same form.
     fn say_fault(&mut self, sentence: &str) {
         let (seen, remedy) = apart(sentence);
         self.fault(seen, remedy);
@@ -258,7 +257,7 @@ impl Report<'_> {
     }
 }
 
-/// Splits a sentence into what is wrong and what to do. An error of the system has no remedy and gets a general one.
+/// Splits a sentence into the fault and the remedy. A system error has no remedy and gets a general one.
 fn apart(sentence: &str) -> (&str, &str) {
     sentence.split_once("; ").unwrap_or((
         sentence,
@@ -277,7 +276,7 @@ struct Past {
     reader: Option<ReaderChange>,
 }
 
-/// Checks everything. `tell` receives each finding immediately.
+/// Checks everything in `scope`. `tell` receives each finding immediately.
 pub async fn look(
     file: &Path,
     (agent, front): (&Agent, &Front),
@@ -327,7 +326,7 @@ pub async fn look(
     std::mem::take(&mut report.findings)
 }
 
-/// Runs work that may block for a long time on a separate thread. A thread that never ends does not keep the process
+/// Runs work that may block for a long time on a separate thread. A thread that never ends does not prevent the process
 /// from ending.
 async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, result) = tokio::sync::oneshot::channel();
@@ -335,7 +334,7 @@ async fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
     result.await.ok()
 }
 
-/// Tells whether this process runs as root.
+/// Returns whether this process runs as root.
 fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

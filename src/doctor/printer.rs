@@ -1,5 +1,5 @@
-//! The receipt printers: their state as the agent knows it. When no agent runs, the doctor asks the printers. It prints
-//! nothing.
+//! The probe of the receipt printers. It reports their state as the agent knows it. If no agent is running, the doctor
+//! asks the printers. It prints nothing.
 
 use super::reader::device_can_be_opened;
 use super::{Agent, Report};
@@ -29,8 +29,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     }
 }
 
-/// Reports the agent's view of a printer. The agent checks its printers all the time. Receipts can wait, so a printer's
-/// fault does not stop a sale.
+/// Reports the agent's view of a printer. The agent checks its printers continuously. Receipts can wait, so a printer's
+/// fault does not prevent a sale.
 fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
     let PrinterView { name, port, state, text, .. } = view;
     let (how, waiting) = match text.rsplit_once("; ") {
@@ -40,7 +40,7 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, view: &PrinterView) {
         _ => (text.as_str(), String::new()),
     };
     match state {
-        // A receipt that is being printed is no fault.
+        // A receipt that is being printed is not a fault.
         PrinterState::Ready => report.ok(format!("the agent says: {name} at {port} is {how}{waiting}")),
         PrinterState::NotUsedYet => report.note(format!("{name} at {port} was {how}{waiting}")),
         _ => {
@@ -74,7 +74,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
             report.warning(format!("{name} at {port} is {is}"), remedy);
         }
         Ok(None) => report.ok(format!("reached {name} at {port}; it does not report its state")),
-        // The agent keeps the receipts, and a sale does not need paper.
+        // The agent stores the receipts, and a sale does not need paper.
         Err(error) => report.warning(
             format!("{name} cannot be reached at {port}: {error}"),
             "check its power, cable and [[printer]] port",

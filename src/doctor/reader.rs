@@ -1,4 +1,5 @@
-//! The card reader: its state as the agent knows it. When no agent runs, the doctor asks the reader.
+//! The probe of the card reader. It reports the reader's state as the agent knows it. If no agent is running, the
+//! doctor asks the reader.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -15,10 +16,10 @@ use crate::till::{ReaderState, ReaderView, StatusView};
 use pos_journal::ReaderChange;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 
-/// The maximum number of devices that are named when the configured one is missing.
+/// The greatest number of devices that are named if the configured one is missing.
 const NAMED: usize = 4;
 
-/// The time in milliseconds for which a change of the reader is a warning.
+/// The time, in milliseconds, for which a change of the reader is reported as a warning.
 const CHANGE_IS_NEW_MS: i64 = 7 * 24 * 3600 * 1000;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent, past: &Past) {
@@ -73,7 +74,7 @@ fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
     report.ok(format!("its configuration: {}", files.join(", ")));
 }
 
-/// Reports the number of keys left in the reader. It is known after the first card since the start.
+/// Reports the number of unused keys in the reader, which is known after the first card since the start.
 fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
     let Some(left) = reader.keys_left else {
         return report.note("the number of keys left is known after the next card");
@@ -90,7 +91,7 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
     }
 }
 
-/// Opens the reader as the agent does. The doctor does not set the reader's clock; it shows its time.
+/// Opens the reader as the agent does. The doctor does not set the reader's clock, but shows its time.
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     let (baud, serials) = (config.reader.baud, config.reader.serials.clone());
     let settings = ReaderSettings { baud, serials, ..ReaderSettings::new(config.reader.port.as_str()) };
@@ -98,7 +99,7 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
     while let Some(event) = events.recv().await {
         match event {
             ReaderEvent::Ready(identity) => return ready(report, &identity),
-            // The reader restarts and the driver tries again; the probe's deadline limits the wait.
+            // The reader restarts, and the driver tries again. The probe's deadline limits the wait.
             ReaderEvent::Unready(Unready::Restarting { .. }) => {}
             ReaderEvent::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
                 let remedy =
@@ -126,8 +127,8 @@ fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
     }
 }
 
-/// Checks whether a serial device exists and may be opened; a TCP port is checked by connecting. The printer's probe
-/// uses it too.
+/// Checks whether a serial device exists and may be opened. A TCP port is checked later, by connecting. The printer's
+/// probe also uses this function.
 pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &str) -> bool {
     if port.starts_with("tcp://") {
         return true;
@@ -160,8 +161,9 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
     true
 }
 
-/// Checks that no other program has the serial device open: two programs on one line each get half of an answer. Only
-/// root sees the open files of all users. For other users the open call fails (TIOCEXCL), but not for root.
+/// Checks that no other program has the serial device open, because two programs on one line would each get half of an
+/// answer. Only root sees the open files of all users. For other users, opening such a device fails (TIOCEXCL), but not
+/// for root.
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     let Some(holder) = held_by(port) else { return true };
     let seen = format!("another program holds {port}: {holder}");
@@ -169,21 +171,20 @@ fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     false
 }
 
-/// Returns the program that has a serial device open, with its process number. Only root sees the programs of all
-/// users.
+/// Returns the program that has a serial device open, and its process number. Only root sees the programs of all users.
 #[must_use]
 pub fn held_by(port: &str) -> Option<String> {
     holder(&fs::canonicalize(port).ok()?)
 }
 
-/// Returns the program that has a file open, with its process number.
+/// Returns the program that has a file open, and its process number.
 fn holder(file: &Path) -> Option<String> {
     let pty = file.starts_with("/dev/pts");
     let processes = fs::read_dir("/proc").ok()?.flatten();
     processes.filter(|process| process.file_name() != std::process::id().to_string().as_str()).find_map(|process| {
         let files = fs::read_dir(process.path().join("fd")).ok()?.flatten();
         let open: Vec<_> = files.filter_map(|fd| fs::read_link(fd.path()).ok()).collect();
-        // The program that made a pty is its other end, and may keep this end open too.
+        // The program that created a pty uses its other end, and may also keep this end open.
         let other_end = pty && open.iter().any(|path| path.ends_with("ptmx"));
         if other_end || !open.iter().any(|path| path == file) {
             return None;
@@ -193,7 +194,7 @@ fn holder(file: &Path) -> Option<String> {
     })
 }
 
-/// Returns the serial devices of the board by name.
+/// Returns the names of the board's serial devices.
 fn devices() -> Vec<String> {
     let entries = fs::read_dir(Path::new("/dev/serial/by-id")).into_iter().flatten().flatten();
     entries.take(NAMED).map(|entry| entry.path().display().to_string()).collect()

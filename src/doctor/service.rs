@@ -1,4 +1,4 @@
-//! The agent as a systemd service: the state of its unit, reported when the agent does not answer.
+//! The probe of the agent as a systemd service. It reports the state of the unit if the agent does not answer.
 
 use super::{Agent, Report};
 use pos_daemon::systemd;

@@ -1,4 +1,4 @@
-//! The configuration: every fault in it and in the files that it names, not only the first.
+//! The probe of the configuration. It reports every fault in the configuration and in the files that it names.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Report, is_root};
 use crate::config::{self, Config};
 
-/// Reports the faults, and returns the configuration if the other probes can use it.
+/// Reports the faults. Returns the configuration if the other probes can use it.
 pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
     let config = match config::read(file) {
         Ok(config) => config,
@@ -18,7 +18,7 @@ pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
         }
         Err(error) => {
             report.say_fault(&error.to_string());
-            // A file that others may write is a fault, but the other probes can still use its settings.
+            // If other users may write to the file, this is a fault, but the other probes can still use its settings.
             let config::Error::WorldWritable { .. } = error else { return None };
             config::parse(&std::fs::read_to_string(file).ok()?, file).ok()?
         }
@@ -34,7 +34,7 @@ pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
     Some(config)
 }
 
-/// Reports secrets that root can read and the agent cannot. The agent's user is the owner of the journal's folder.
+/// Reports secrets that root can read but the agent cannot. The agent's user is the owner of the journal's folder.
 fn foreign_secrets(report: &mut Report<'_>, config: &Config) {
     let owner = config.journal.path.parent().and_then(|folder| std::fs::metadata(folder).ok()).map(|facts| facts.uid());
     let Some(agent) = owner.filter(|owner| *owner != 0 && is_root()) else { return };

@@ -1,4 +1,4 @@
-//! The ways to connect a till: the Unix socket, and the loopback port when tills have tokens.
+//! The probe of the connections for tills: the Unix socket, and the loopback port if tills have tokens.
 
 use std::fs;
 use std::io;
@@ -57,8 +57,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     }
 }
 
-/// Checks the mode and the group of the socket. Programs of a [[till.peer]] and tills with a token connect in their own
-/// way.
+/// Checks the mode and the group of the socket. An empty group is accepted if tills connect with a token or as a
+/// [[till.peer]].
 fn who_may_use(report: &mut Report<'_>, config: &Config) {
     let socket = &config.till.socket.path;
     let Ok(access) = SocketAccess::of(socket) else { return };
@@ -81,7 +81,7 @@ fn who_may_use(report: &mut Report<'_>, config: &Config) {
     }
 }
 
-/// Warns of an entry with an empty list of rights, because earlier versions read it as the usual rights.
+/// Warns about an entry with an empty list of rights, because earlier versions read it as the usual rights.
 fn without_rights(report: &mut Report<'_>, config: &Config) {
     let nothing = config::Rights::default();
     let tokens = config.till.token.iter().filter(|entry| entry.rights == nothing);
@@ -95,7 +95,7 @@ fn without_rights(report: &mut Report<'_>, config: &Config) {
     }
 }
 
-/// Checks the loopback port. Without an agent the port must be free.
+/// Checks the loopback port. If no agent is running, the port must be free.
 async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
     let (http, tills) = (config.till.http, config.till.token.len());
     if let Agent::Answers(status) = agent

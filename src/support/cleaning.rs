@@ -1,8 +1,8 @@
-//! The removal of secrets from every text on its way into the archive: card numbers, masked ones too, tracks, tokens,
-//! passwords, private keys.
+//! The removal of secrets from every text before it is written to the archive: card numbers (even masked ones), tracks,
+//! tokens, passwords and private keys.
 //!
-//! None of them should be there: the agent writes none, and tokens have their own files. But a person may have pasted
-//! one into the configuration, and the log may contain texts of other programs.
+//! The texts should not contain any, because the agent writes none, and tokens have their own files. But a person may
+//! have pasted a secret into the configuration, and the log may contain texts of other programs.
 
 use std::fs;
 use std::path::Path;
@@ -18,25 +18,25 @@ use pos_terms::emv::luhn;
 const SECRET: &str = "[secret]";
 /// The replacement for a card number.
 const CARD: &str = "[card number]";
-/// The shortest secret, in bytes, to look for: a shorter one would match by chance, and the configuration accepts none
+/// The shortest secret to search for, in bytes. A shorter one would match by chance, and the configuration accepts none
 /// below 16.
 const SHORTEST: usize = 8;
-/// The least places of a masked card number, as in `card::masking`.
+/// The smallest number of characters in a masked card number, as in `card::masking`.
 const PLACES: usize = 12;
 /// The number of digits of a card number (ISO/IEC 7812).
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The longest separator between two groups of a number, in characters: `4, 1, 1, 1`.
+/// The longest separator between two groups of a number, in characters, as in `4, 1, 1, 1`.
 const SIGN: usize = 2;
-/// The least hidden places among them.
+/// The smallest number of hidden characters among them.
 const HIDDEN: usize = 2;
-/// The folders where the unit's credentials come from, and where systemd puts them.
+/// The folder from which systemd takes the unit's credentials, and the folder where it puts them.
 const CREDENTIALS: [&str; 2] = ["/etc/pos-agent", "/run/credentials/pos-agent.service"];
-/// Parts of keys in a configuration whose values are private.
+/// The words in keys of a configuration that mean that the value is private.
 const TELLING: [&str; 4] = ["token", "secret", "password", "key"];
-/// Endings of keys that only name a place, or whose values are public.
+/// The endings of keys whose values are only paths or names, or are public.
 const HARMLESS: [&str; 4] = ["-file", "-credential", "-pins", "keys-left"];
 
-/// The removal of the secrets that this terminal's configuration names, and of texts that look like secrets.
+/// The removal of this terminal's secrets, and of texts that look like secrets.
 pub(super) struct Cleaning {
     secrets: Vec<Zeroizing<String>>,
 }
@@ -53,7 +53,7 @@ impl Cleaning {
         let files = files.chain(config.till.token.iter().map(|entry| &entry.token_file)).cloned();
         let read = |file| fs::read_to_string(file).ok().map(Zeroizing::new);
         let mut secrets: Vec<_> = credentials.chain(files).filter_map(read).flat_map(|text| lines(&text)).collect();
-        // The longest secret goes first: one that begins like another is removed whole.
+        // The longest secret is removed first. So a secret that begins with another one is removed completely.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
     }
@@ -70,14 +70,14 @@ impl Cleaning {
     }
 }
 
-/// Returns each line that is long enough: a token has one, a key in PEM form has many.
+/// Returns each line of a secret that is long enough. A token has one line, and a key in PEM form has many.
 fn lines(text: &str) -> Vec<Zeroizing<String>> {
     let is_secret = |line: &&str| line.len() >= SHORTEST && !line.starts_with("-----");
     text.lines().map(str::trim).filter(is_secret).map(|line| Zeroizing::new(line.to_owned())).collect()
 }
 
-/// Returns a configuration without the values of keys that sound like secrets: `token = "…"` where only its file's name
-/// belongs.
+/// Returns a configuration without the values of keys that sound like secrets. An example is `token = "…"` instead of
+/// the name of the token's file.
 pub(super) fn without_secrets(config: &str) -> String {
     let line = |line: &str| {
         let Some((key, _)) = line.split_once('=') else { return line.to_owned() };
@@ -89,7 +89,7 @@ pub(super) fn without_secrets(config: &str) -> String {
     config.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// Returns `https://name:password@host` without name and password.
+/// Removes name and password from a line such as `https://name:password@host`.
 fn without_password(line: &str) -> String {
     let Some((before, rest)) = line.split_once("://") else { return line.to_owned() };
     let host = rest.split(['/', '"', '\'', ' ']).next().unwrap_or_default();
@@ -99,7 +99,7 @@ fn without_password(line: &str) -> String {
     }
 }
 
-/// Returns the agent's status without the last digits of cards.
+/// Returns the agent's status without the data of cards.
 pub(super) fn without_cards(status: &str) -> String {
     fn strip(value: &mut Value) {
         match value {
@@ -139,7 +139,7 @@ fn without_keys(text: &str) -> String {
     out
 }
 
-/// Removes the text after `Bearer`, for any owner of the token.
+/// Removes the text after `Bearer`, for any token.
 fn without_bearers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -153,13 +153,13 @@ fn without_bearers(text: &str) -> String {
     out + rest
 }
 
-/// Returns where a token begins.
+/// Returns the position where a token begins.
 fn find_bearer(text: &str) -> Option<usize> {
     const WORD: &[u8] = b"bearer ";
     text.as_bytes().windows(WORD.len()).position(|word| word.eq_ignore_ascii_case(WORD)).map(|at| at + WORD.len())
 }
 
-/// Removes masked card numbers, `476173******0119` and `4761 73** **** 0119`, as a whole.
+/// Removes whole masked card numbers, such as `476173******0119` and `4761 73** **** 0119`.
 fn without_masked_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -176,7 +176,8 @@ fn without_masked_numbers(text: &str) -> String {
     out + rest
 }
 
-/// Returns the length of the row of places at the beginning of a text; a single space or dash may separate two of them.
+/// Returns the length of the digits and hidden characters at the beginning of a text. A single space or dash may
+/// separate two of them.
 fn row_length(text: &str) -> usize {
     let mut length = 0;
     let mut chars = text.char_indices().peekable();
@@ -190,9 +191,9 @@ fn row_length(text: &str) -> usize {
     length
 }
 
-/// Removes card numbers with points, commas or colons between their groups, the same everywhere: `4111.1111.1111.1111`.
-/// `mask_pans` keeps them, because it would otherwise remove lists of amounts. In the archive, losing a list of amounts
-/// is acceptable.
+/// Removes card numbers with the same separator of points, commas or colons between all groups, such as
+/// `4111.1111.1111.1111`. `mask_pans` does not mask them, because it would also mask lists of amounts. In the archive,
+/// the loss of such a list is acceptable.
 fn without_spread_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

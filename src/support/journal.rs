@@ -1,4 +1,5 @@
-//! The journal's part of the archive: whether it is intact, counts, and the latest transactions without their cards.
+//! The journal's part of the archive: whether the journal is intact, counts, and the latest transactions without their
+//! cards.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The support archive: everything that remote support needs to see of a terminal, in one file, without card data and
+//! The support archive: one file with everything that remote support needs from a terminal, without card data and
 //! secrets.
 //!
 //! ```text
@@ -13,9 +13,9 @@
 //! devices.txt         serial ports, USB devices and their names
 //! ```
 //!
-//! It contains references and payment ids: they are no card data, and the gateway's support finds a payment by them. It
-//! contains no card numbers, not even masked ones. Every text passes through `cleaning` on its way into the file,
-//! independent of its author.
+//! The archive contains references and payment ids. They are not card data, and the gateway's support needs them to
+//! find a payment. The archive contains no card numbers, not even masked ones. Every text passes through `cleaning`
+//! before it is written, whatever its source.
 
 mod cleaning;
 mod journal;
@@ -31,13 +31,13 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use self::cleaning::Cleaning;
 use crate::config::{self, Config};
 
-/// The folder that the archive unpacks into.
+/// The folder into which the archive is unpacked.
 const FOLDER: &str = "pos-agent-support";
 
-/// The reason why there is no archive.
+/// The reason why the archive cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file of that name exists.
+    /// A file with this name already exists.
     #[error("{}: exists and is not overwritten; choose another name, or move it", file.display())]
     Exists {
         /// The file.
@@ -54,10 +54,10 @@ pub enum Error {
     },
 }
 
-/// The findings of the caller.
+/// The data that the caller has gathered.
 #[derive(Debug)]
 pub struct FoundBefore<'a> {
-    /// The configuration's file.
+    /// The path of the configuration file.
     pub config: &'a Path,
     /// The doctor's report for people.
     pub report: String,
@@ -67,8 +67,8 @@ pub struct FoundBefore<'a> {
     pub status_json: Option<String>,
 }
 
-/// A new file that only its owner can read. Until it is [written](Self::write) it is empty, and dropping it removes the
-/// file.
+/// A new file that only its owner can read. Until it is [written](Self::write), it is empty, and dropping this value
+/// removes it.
 #[derive(Debug)]
 pub struct Archive {
     file: PathBuf,
@@ -76,10 +76,10 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Creates the file first, which reports a wrong name before any data is gathered.
+    /// Creates the file, before any data is gathered. So a wrong name is reported early.
     ///
     /// # Errors
-    /// Every [`Error`].
+    /// Returns any [`Error`].
     pub fn create(file: &Path) -> Result<Self, Error> {
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
         let out = made.map_err(|cause| match cause.kind() {
@@ -89,10 +89,10 @@ impl Archive {
         Ok(Self { file: file.to_owned(), out: Some(out) })
     }
 
-    /// Gathers the other parts and writes all of them; returns the names of the parts.
+    /// Gathers the other parts and writes all parts. Returns the names of the parts.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
+    /// Returns [`Error::Unwritable`].
     pub fn write(mut self, found: FoundBefore<'_>, now: DateTime<Utc>) -> Result<Vec<String>, Error> {
         let parts = gather(found, now);
         let written = pack(&parts, now).and_then(|bytes| {
@@ -109,16 +109,17 @@ impl Archive {
 impl Drop for Archive {
     fn drop(&mut self) {
         if self.out.is_some() {
-            // A partial archive is useless. One that cannot be removed is empty or cut off, and unpacking reports that.
+            // A partial archive is useless. If it cannot be removed, it is empty or cut off, and unpacking reports
+            // this.
             let _ = fs::remove_file(&self.file);
         }
     }
 }
 
-/// Returns every part with its name, cleaned.
+/// Returns the cleaned parts with their names.
 fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, String)> {
     let text = fs::read_to_string(found.config);
-    // A file with a fault in it is still included; the files that it names are then unknown.
+    // A configuration with a fault is still included. In that case, the files that it names are unknown.
     let config = text.as_ref().ok().and_then(|text| config::parse(text, found.config).ok());
     let cleaning = Cleaning::of(config.as_ref());
     let written = text.unwrap_or_else(|error| format!("{}: cannot be read: {error}\n", found.config.display()));
@@ -138,7 +139,7 @@ fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, Stri
     parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect()
 }
 
-/// Returns the folders whose file systems matter.
+/// Returns the folders whose file systems the archive describes.
 fn places(config: Option<&Config>, file: &Path) -> Vec<PathBuf> {
     let journal = config.and_then(|config| config.journal.path.parent()).map(Path::to_owned);
     let beside = file.parent().map(Path::to_owned);
@@ -158,7 +159,8 @@ fn about(now: DateTime<Utc>) -> String {
     )
 }
 
-/// Packs the parts without compression: its code takes 48 kB of a board's program, and the sender can use gzip.
+/// Packs the parts without compression. The code for compression would take 48 kB of the program, and the sender can
+/// use gzip.
 fn pack(parts: &[(&str, String)], now: DateTime<Utc>) -> io::Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     for (name, text) in parts {

@@ -1,5 +1,5 @@
-//! Facts about the system: from the kernel, the disks, systemd and the devices. If a part cannot be read, its place in
-//! the text says so.
+//! Facts about the system from the kernel, the disks, systemd and the devices. If a part cannot be read, the text
+//! contains the error instead.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,17 +11,17 @@ use std::time::Duration;
 
 /// The number of lines of the service's log.
 const LOG_LINES: &str = "2000";
-/// The most bytes of the log and of a file, taken from the end.
+/// The greatest number of bytes that are taken from the end of the log or of a file.
 const MOST: usize = 1 << 20;
-/// The time-out for a program of systemd.
+/// The time-out for a systemd program.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The properties of the unit to ask for. Its files are not among them: an administrator may have written a secret into
-/// them.
+/// The properties of the unit to ask for. They do not include its files, because an administrator may have written a
+/// secret into them.
 const UNIT: &str = "--property=LoadState,ActiveState,SubState,Result,NRestarts,ExecMainStartTimestamp,ExecMainStatus,MainPID,\
                     MemoryCurrent,TasksCurrent,WatchdogUSec,User,DevicePolicy,DeviceAllow,FragmentPath,DropInPaths";
 
-/// Files that describe the system and its state.
+/// The files that describe the system and its state.
 const FILES: [&str; 8] = [
     "/etc/os-release",
     "/proc/device-tree/model",
@@ -38,7 +38,7 @@ pub(super) fn log() -> String {
     said("journalctl", &["--unit=pos-agent", "--lines", LOG_LINES, "--no-pager", "--output=short-iso-precise"])
 }
 
-/// Returns the system, the file systems of `places`, the unit and its process.
+/// Returns facts about the system, the file systems of `places`, the unit and its process.
 pub(super) fn facts(places: &[PathBuf]) -> String {
     let mut text = String::new();
     for file in FILES {
@@ -56,7 +56,7 @@ pub(super) fn facts(places: &[PathBuf]) -> String {
     text
 }
 
-/// Returns serial ports, USB devices, and the names that udev gave them.
+/// Returns the serial ports, the USB devices, and their names from udev.
 pub(super) fn devices() -> String {
     let mut text = String::new();
     for folder in ["/dev/pos", "/dev/serial/by-id", "/dev/serial/by-path"] {
@@ -83,7 +83,7 @@ fn contents(file: &Path) -> String {
     }
 }
 
-/// Returns the end of a long text, from the beginning of a line on.
+/// Returns the end of a long text, starting at the beginning of a line.
 fn end_of(bytes: &[u8]) -> String {
     let from = bytes.len().saturating_sub(MOST);
     let skipped =
@@ -123,7 +123,7 @@ fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> String {
     found.join("\n")
 }
 
-/// Returns the ports that have a device, with its driver.
+/// Returns the ports that have a device, with the driver of the device.
 fn ports() -> String {
     let line = |port: &PathBuf| {
         let device = port.join("device");
@@ -146,8 +146,8 @@ fn usb() -> String {
     entries(Path::new("/sys/bus/usb/devices")).iter().filter_map(line).collect()
 }
 
-/// Runs a program and returns its output on both streams, or why there is none. A program that exceeds the time-out is
-/// ended.
+/// Runs a program and returns its output on both streams, or the reason why there is none. A program that exceeds the
+/// time-out is stopped.
 fn said(program: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(program);
     command.args(arguments).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -175,7 +175,7 @@ fn said(program: &str, arguments: &[&str]) -> String {
         (Ok(one), Ok(two)) => end_of(&one) + &end_of(&two),
         _ => format!("({program} did not end within {} s)\n", PATIENCE.as_secs()),
     };
-    // It has ended or is ended here; in either case no process remains.
+    // The program has ended or is stopped here, so no process remains.
     let _ = child.kill();
     let _ = child.wait();
     text

@@ -1,4 +1,4 @@
-//! Closes of day in the tills' requests and answers.
+//! The requests and answers of tills about closes of day.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -12,13 +12,13 @@ use pos_terms::transaction::{Reference, Who};
 /// A request for a close.
 #[derive(Clone, Debug)]
 pub struct CloseAsked {
-    /// The till that asks.
+    /// The till that requests the close.
     pub till: String,
-    /// Its own reference: repeating it returns the same close.
+    /// The till's own reference. A repeated request with the same reference returns the same close.
     pub reference: Option<Reference>,
     /// The author of the request.
     pub by: Who,
-    /// True to print it as soon as it is recorded.
+    /// True to print the close as soon as it is recorded.
     pub print: bool,
 }
 
@@ -30,10 +30,10 @@ pub struct CloseView {
     /// The close.
     #[serde(flatten)]
     pub close: Close,
-    /// True if the reference was known already: no close was made, and none printed.
+    /// True if the reference was already known. Then no new close was made or printed.
     pub replayed: bool,
-    /// Why it is not printed although the request asked for that. The close is recorded anyway, and can be printed
-    /// again.
+    /// The reason why the close is not printed, although the request asked for it. The close is recorded anyway, and
+    /// can be printed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_printed: Option<String>,
 }
@@ -41,11 +41,11 @@ pub struct CloseView {
 /// The choice of a close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichClose {
-    /// The latest.
+    /// The latest close.
     Last,
-    /// The one with this number.
+    /// The close with this number.
     Number(u64),
-    /// The next one, as it would be at this moment; it is not made.
+    /// The next close, as it would be now. It is shown but not made.
     Open,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for WhichClose {
     }
 }
 
-/// A close with its slip.
+/// A close and its slip.
 #[derive(Clone, Debug)]
 pub struct ShownClose {
     /// The close.

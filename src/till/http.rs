@@ -1,4 +1,4 @@
-//! The JSON interface for tills: HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
+//! The JSON interface for tills. It uses HTTP/1.1 on a Unix socket and, for tills with a token, on loopback TCP.
 //!
 //! ```text
 //!  Unix socket (0660), by its user ─┐                  rights (permission check)
@@ -7,15 +7,14 @@
 //! ```
 //!
 //! Between `places` and the verbs, `sessions` identifies the signed-in operator. This file accepts connections and sets
-//! their deadlines; `places` decides which connection is closed when there are too many. Nothing here decides about a
-//! transaction. If a request breaks off, the agent keeps the transaction as it is, and the till asks for its reference
-//! again.
+//! their deadlines, and `places` decides which connection is closed if there are too many. Nothing here decides about a
+//! transaction. If a request is cut off, the transaction continues, and the till asks again with the same reference.
 //!
 //! | wait | time-out | where |
 //! |---|---|---|
-//! | for a request's head, from the connection or the last answer on | `HEADER_DEADLINE` | here |
-//! | for the body of a request | 10 s | `asked` |
-//! | for the caller to take an answer, or a page of a list | `WRITE_DEADLINE` | here |
+//! | for a request's head, since the connection or the last answer | `HEADER_DEADLINE` | here |
+//! | for a request's body | 10 s | `asked` |
+//! | for the caller to read an answer, or a page of a list | `WRITE_DEADLINE` | here |
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -74,25 +73,25 @@ mod sessions;
 mod terminal;
 mod values;
 
-/// The time from a connection's first byte, or its last answer, to the end of the next request's head. It also closes
+/// The time from the start of a connection, or its last answer, to the end of the next request's head. It also closes
 /// idle connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
-/// The size of one request's head with the bytes that are read ahead, in bytes.
+/// The greatest size of a request's head and the data read with it, in bytes.
 const READ_BUFFER: usize = 16 * 1024;
-/// The time that the caller has to take an answer, from when it cannot be handed on immediately. A working till reads
-/// within milliseconds.
+/// The time that the caller has to read an answer, counted from when the answer cannot be sent immediately. A working
+/// till reads within milliseconds.
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// How long running answers may take after the shutdown was requested.
+/// The time allowed for running answers after a shutdown is requested.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
 
-/// The connections for tills, until `done`.
+/// The open sockets for tills, until `done` ends.
 #[derive(Debug)]
 pub struct Bound {
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The loopback address; `None` when no till has a token, or while another program has the port.
+    /// The loopback address. `None` if no till has a token, or another program uses the port.
     pub http: Option<SocketAddr>,
-    /// Ends when the shutdown is complete: nothing listens and the socket's name is gone.
+    /// The task that ends when the shutdown is complete. Then nothing listens, and the socket's file is removed.
     pub done: JoinHandle<()>,
 }
 
@@ -105,13 +104,13 @@ pub enum Error {
         /// The socket.
         socket: PathBuf,
     },
-    /// The path exists and is not a socket.
+    /// The path exists but is not a socket.
     #[error("{} is not a socket and is not replaced; move it, or change [till] socket", socket.display())]
     NotASocket {
         /// The path.
         socket: PathBuf,
     },
-    /// The system refused the socket.
+    /// The system refused to open the socket.
     #[error("cannot create the socket {}: {cause}; create its folder, owned by the agent's user, or change [till] \
         socket", socket.display())]
     Socket {
@@ -121,36 +120,36 @@ pub enum Error {
         #[source]
         cause: io::Error,
     },
-    /// systemd passes another socket than the configuration names.
+    /// The socket that systemd passes is not the one in the configuration.
     #[error(
         "systemd listens on {given}, but {key} says {configured}; make them equal: change {key}, or ListenStream= of \
          {unit}"
     )]
     Elsewhere {
-        /// The address where it listens.
+        /// The address where systemd listens.
         given: String,
-        /// The key of the configuration.
+        /// The key in the configuration.
         key: &'static str,
         /// The key's value.
         configured: String,
-        /// The unit that listens.
+        /// The systemd unit that listens.
         unit: &'static str,
     },
     /// The socket that systemd passes cannot be used.
     #[error("the socket of {unit} cannot be used: {cause}; systemctl restart {unit}")]
     Unusable {
-        /// The unit that listens.
+        /// The systemd unit that listens.
         unit: &'static str,
         /// The system's error.
         #[source]
         cause: io::Error,
     },
-    /// systemd passes a socket that users outside its group may open.
+    /// Users outside its group may open the socket that systemd passes.
     #[error("every user may open {} (mode {mode:o}); set SocketMode=0660 in pos-agent.socket", socket.display())]
     OpenToAll {
         /// The socket.
         socket: PathBuf,
-        /// Its mode.
+        /// The mode of the socket's file.
         mode: u32,
     },
     /// A till's token cannot be read.
@@ -158,19 +157,19 @@ pub enum Error {
     Token {
         /// The till.
         till: String,
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         #[source]
         cause: SecretError,
     },
 }
 
-/// Binds the socket, and the loopback address when there are tokens, unless systemd `gives` them; serves both until
-/// `shutdown`.
+/// Serves the socket and, if tills have tokens, the loopback address, until `shutdown`. Binds those that systemd has
+/// not passed in `given`.
 ///
-/// If the port is not available, binding is retried; meanwhile the socket is served, and the status shows the reason.
+/// If the port is not available, the agent retries. Meanwhile it serves the socket, and the status shows the reason.
 ///
 /// # Errors
-/// Every [`Error`]; then no task is spawned.
+/// Returns any [`Error`] before it spawns a task.
 pub async fn serve(
     config: &config::Till,
     ServedTerminal { operators_required, currency, words }: ServedTerminal,
@@ -207,7 +206,7 @@ pub async fn serve(
     let identity = bind::identity(&socket);
     tokio::spawn(async move {
         shutdown.await;
-        // Without receivers, everything has ended already.
+        // If there are no receivers, all tasks have already ended.
         let _ = stop.send(true);
     });
     let done = tokio::spawn(async move {
@@ -240,13 +239,13 @@ async fn loopback(
     listen(listener, router, stopped).await;
 }
 
-/// The signal of a shutdown to all running tasks.
+/// The signal that tells all running tasks to shut down.
 #[derive(Clone)]
 struct Stopped(watch::Receiver<bool>);
 
 impl Stopped {
     async fn wait(&mut self) {
-        // An error means that the other end is gone, which is a shutdown too.
+        // An error means that the sender was dropped, which also is a shutdown.
         let _ = self.0.wait_for(|stopped| *stopped).await;
     }
 }
@@ -263,7 +262,7 @@ where
                 let place = places.enter(stream.peer().0);
                 served.spawn(connection(stream, router.clone(), stopped.clone(), place));
                 // A new connection is served before the next one is accepted. So it can identify its caller before it
-                // could be closed for another.
+                // is closed to make room for another.
                 tokio::task::yield_now().await;
             }
             Some(_) = served.join_next() => {}
@@ -298,7 +297,7 @@ where
     }
 }
 
-/// Adds to each request the user at the other end and the connection's slot.
+/// Adds to each request the caller's user and the connection's slot.
 fn from_peer(
     peer: Peer,
     place: Arc<ConnectionPlace>,

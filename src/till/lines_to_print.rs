@@ -1,14 +1,14 @@
-//! Lines that a till prints on the terminal's paper: a voucher, a note, its own administrative slip. They are no
-//! receipt of this terminal, and it does not store them.
+//! Lines that a till prints on the terminal's paper, such as a voucher, a note or its own administrative slip. They are
+//! no receipt of this terminal, which does not store them.
 
 use serde::{Deserialize, Serialize};
 
-/// One line. It is wrapped if it is longer than the paper is wide.
+/// One line to print. It is wrapped if it is wider than the paper.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct LineToPrint {
-    /// The text; if empty, the line is empty.
+    /// The text. If it is empty, the line is empty.
     #[cfg_attr(feature = "docs", schemars(length(max = 256)))]
     pub text: String,
     /// The text at the right edge of the same line. `text` is then its label, and `align` and `style` have no effect.
@@ -19,14 +19,14 @@ pub struct LineToPrint {
     pub align: LineAlign,
     /// The style.
     pub style: LineStyle,
-    /// Prints `text` as this code; `value` is then empty. Text that the code cannot hold, or that does not fit on the
-    /// paper, is refused. A wrong check digit is refused too; a missing one is added.
+    /// The code as which `text` is printed. `value` must then be empty. Text that the code cannot hold, or that does
+    /// not fit on the paper, is refused. A wrong check digit is also refused, and a missing one is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<LineCode>,
 }
 
 impl LineToPrint {
-    /// The most characters of its text, and of its value.
+    /// The greatest number of characters in the text, and in the value.
     pub const LONGEST: usize = 256;
 }
 
@@ -54,9 +54,9 @@ pub enum LineStyle {
     Plain,
     /// Bold.
     Bold,
-    /// Bold, double height.
+    /// Bold and double height.
     Tall,
-    /// Bold, double height and double width.
+    /// Bold, with double height and double width.
     Big,
 }
 
@@ -73,21 +73,21 @@ pub enum LineCode {
     Ean13,
     /// UPC-A.
     UpcA,
-    /// Interleaved 2 of 5: an even number of digits.
+    /// Interleaved 2 of 5, with an even number of digits.
     #[serde(rename = "code-25")]
     Code25,
-    /// Code 128: printable ASCII.
+    /// Code 128, with printable ASCII.
     #[serde(rename = "code-128")]
     Code128,
-    /// PDF417: 200 bytes at most.
+    /// PDF417, with at most 200 bytes.
     #[serde(rename = "pdf-417")]
     Pdf417,
-    /// QR code that is readable with 15 % damaged (M).
+    /// QR code that is readable if up to 15 % is damaged (M).
     Qr,
-    /// QR code that is readable with 7 % damaged (L).
+    /// QR code that is readable if up to 7 % is damaged (L).
     QrLow,
-    /// QR code that is readable with 25 % damaged (Q).
+    /// QR code that is readable if up to 25 % is damaged (Q).
     QrQuartile,
-    /// QR code that is readable with 30 % damaged (H).
+    /// QR code that is readable if up to 30 % is damaged (H).
     QrHigh,
 }

@@ -1,8 +1,8 @@
-//! Tills: the command language that every connection is translated into, and the connections.
+//! Tills: the connections for tills, and the command language into which each connection translates its requests.
 //!
-//! A till sends a [`Command`] and gets a [`SaleView`] or a [`Refused`]; each listener gets every [`Progress`]. Tills
-//! know money and texts, but no devices: other modules decide the meaning of a step. [`serve()`] opens the connections;
-//! `http` is the JSON interface on a Unix socket and on loopback TCP.
+//! A till sends a [`Command`] and gets a [`SaleView`] or a [`Refused`]. Each listener gets every [`Progress`]. This
+//! module knows money and texts but no devices. Other modules decide the meaning of a step. [`serve()`] opens the
+//! connections, and `http` is the JSON interface on a Unix socket and on loopback TCP.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -59,10 +59,10 @@ pub enum Command {
     Begin {
         /// The request.
         wanted: Box<Wanted>,
-        /// The transaction once it is recorded.
+        /// The transaction, once it is recorded.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// The same command for training: for the training journal, with the trainer instead of reader and gateway.
+    /// The same command for training, with the training journal and the trainer instead of reader and gateway.
     InTraining(Box<Self>),
     /// Show the transaction of one reference.
     Show {
@@ -70,54 +70,54 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: Reference,
-        /// The transaction in its present state.
+        /// The transaction in its current state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Show the latest transaction of a till.
     Latest {
         /// The till's name.
         till: String,
-        /// The transaction in its present state.
+        /// The transaction in its current state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// List the transactions with a number above `since`, oldest first, at most `limit`.
     List {
-        /// The till's name; `None` is every till's.
+        /// The till's name, or `None` for all tills.
         till: Option<String>,
-        /// The number to start after.
+        /// The number after which the list or count begins.
         since: SaleNumber,
-        /// The most transactions to list.
+        /// The greatest number of transactions to list.
         limit: u32,
         /// The transactions.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
     /// List the transactions with a number above `above` and below `below`, newest first, at most `limit`.
     ListNewest {
-        /// The till's name; `None` is every till's.
+        /// The till's name, or `None` for all tills.
         till: Option<String>,
-        /// The number to end before.
+        /// The number above which transactions are listed.
         above: SaleNumber,
-        /// The number to begin below.
+        /// The number below which the list begins.
         below: SaleNumber,
         /// Only transactions whose reference contains this text.
         reference: Option<String>,
-        /// The most transactions to list.
+        /// The greatest number of transactions to list.
         limit: u32,
         /// The transactions.
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,
     },
-    /// Count since a number.
+    /// Count the transactions after a number.
     Totals {
-        /// The till's name; `None` is every till's.
+        /// The till's name, or `None` for all tills.
         till: Option<String>,
-        /// The number to start after.
+        /// The number after which the list or count begins.
         since: SaleNumber,
-        /// Numbers that had no outcome at the last count.
+        /// The numbers of the transactions that had no outcome at the last count.
         carried: Vec<SaleNumber>,
         /// The sums.
         reply: oneshot::Sender<Result<TotalsView, Refused>>,
     },
-    /// Close the day, or return the close that this reference has made.
+    /// Close the day, or return the close that already has this reference.
     Close {
         /// The request.
         wish: CloseAsked,
@@ -128,16 +128,16 @@ pub enum Command {
     ShowClose {
         /// The choice of the close.
         which: WhichClose,
-        /// The caller: it does not see the references of other tills without the right.
+        /// The caller's permit. Without the right, the caller does not see the references of other tills.
         permit: Permit,
         /// The close and its slip.
         reply: oneshot::Sender<Result<ShownClose, Refused>>,
     },
-    /// List closes with a number below this one, the newest first, at most `limit`.
+    /// List closes with a number below this one, newest first, at most `limit`.
     ListCloses {
-        /// The number to begin below.
+        /// The number below which the list begins.
         below: u64,
-        /// The most closes to list.
+        /// The greatest number of closes to list.
         limit: u32,
         /// The closes.
         reply: oneshot::Sender<Result<Vec<Close>, Refused>>,
@@ -149,14 +149,14 @@ pub enum Command {
         /// The print job in the printer's queue.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
-    /// Let an amount be typed at the reader; this begins no transaction.
+    /// Let an amount be typed at the reader. This begins no transaction.
     TypeAmount {
-        /// Its currency.
+        /// The amount's currency.
         currency: Currency,
         /// The typed amount.
         reply: oneshot::Sender<Result<Amount, Refused>>,
     },
-    /// The caller that waited for an amount may have given up: then the reader stops asking.
+    /// Stop asking for an amount at the reader, if the caller that waited for it has disconnected.
     NoAmountWanted,
     /// Cancel a transaction.
     Cancel {
@@ -166,7 +166,7 @@ pub enum Command {
         reference: Reference,
         /// The author of the cancel.
         by: Who,
-        /// The transaction in its state after the cancel; [`CancelView`] interprets it.
+        /// The transaction in its state after the cancel, which [`CancelView`] interprets.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Report whether the signature on the slip matches the card's.
@@ -175,35 +175,35 @@ pub enum Command {
         till: String,
         /// The reference.
         reference: Reference,
-        /// True if it matches; otherwise the payment is reversed.
+        /// True if the signature matches. Otherwise the payment is reversed.
         accepted: bool,
         /// The author of the decision.
         by: Who,
-        /// The transaction in its present state. Repeating the same answer changes nothing.
+        /// The transaction in its current state. Repeating the same decision changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// Confirm how much the till takes of the approved amount.
+    /// Confirm how much of the approved amount the till accepts.
     Confirm {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
-        /// The part that it takes.
+        /// The part that the till accepts.
         taken: Taken,
         /// The author of the confirmation.
         by: Who,
-        /// The transaction in its present state. Repeating the same answer changes nothing.
+        /// The transaction in its current state. Repeating the same decision changes nothing.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
-    /// Resolve an open transaction of a journal that was found to be an outdated copy.
+    /// Resolve an open transaction in a journal that was found to be an outdated copy.
     Settle {
         /// The transaction's number.
         number: SaleNumber,
-        /// True to keep the payment; otherwise it is reversed.
+        /// True to keep the payment. Otherwise the payment is reversed.
         keep: bool,
         /// The author of the decision.
         by: Who,
-        /// The transaction in its present state.
+        /// The transaction in its current state.
         reply: oneshot::Sender<Result<SaleView, Refused>>,
     },
     /// Show a receipt.
@@ -214,9 +214,9 @@ pub enum Command {
         reference: Reference,
         /// The merchant's or the customer's copy.
         copy: ReceiptCopy,
-        /// Characters per line; `None` as on the terminal's paper.
+        /// The number of characters per line, or `None` for that of the terminal's paper.
         width: Option<u8>,
-        /// True to mark it as a duplicate.
+        /// True to mark the receipt as a duplicate.
         duplicate: bool,
         /// The receipt.
         reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
@@ -234,41 +234,41 @@ pub enum Command {
     },
     /// Show a till's own text on the reader, between transactions.
     ShowText {
-        /// The text; its lines end with a line feed.
+        /// The text, with lines separated by line feeds.
         text: String,
         /// The answer once the reader has the text.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
-    /// Print a till's own lines, which are no receipt of this terminal.
+    /// Print a till's own lines, which are not a receipt of this terminal.
     PrintLines {
         /// The lines, from the top.
         lines: Vec<LineToPrint>,
-        /// The answer once they are on paper, as far as the printer reports that.
+        /// The answer once the lines are on paper, as far as the printer reports this.
         reply: oneshot::Sender<Result<PrintView, Refused>>,
     },
-    /// Show a payment from the gateway's present data.
+    /// Show a payment from the gateway's current data.
     Payment {
-        /// Its id.
+        /// The payment's id.
         id: PaymentId,
-        /// Its fields by their flat names.
+        /// The payment's fields, by their flat names.
         reply: oneshot::Sender<Result<BTreeMap<String, String>, Refused>>,
     },
     /// Show the payments that match filters at the gateway.
     Query {
         /// The interface's query parameters.
         filters: Vec<(String, String)>,
-        /// The fields of each by their flat names.
+        /// Each payment's fields, by their flat names.
         reply: oneshot::Sender<Result<Vec<BTreeMap<String, String>>, Refused>>,
     },
     /// Change the log level for a limited time.
     Log {
-        /// The level; `None` is the one of the start.
+        /// The level, or `None` for the level of the start.
         level: Option<LogLevel>,
         /// The duration.
         lasts: Duration,
         /// The author of the change.
         by: Who,
-        /// The level that applies; `None` is the one of the start.
+        /// The changed level that applies, or `None` for the level of the start.
         reply: oneshot::Sender<Result<Option<LogView>, Refused>>,
     },
     /// A command about operators.
@@ -280,7 +280,7 @@ pub enum Command {
     },
     /// Return the terminal's status.
     Status {
-        /// The caller: the status contains only the transactions that it may see.
+        /// The caller's permit. The status contains only the transactions that the caller may see.
         permit: Permit,
         /// The status.
         reply: oneshot::Sender<StatusView>,
@@ -288,7 +288,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Answers that the command is not carried out. A caller whose answer cannot be a refusal gets no answer.
+    /// Answers that the command is not carried out. If the answer cannot be a refusal, the caller gets no answer.
     pub fn refuse(self, refused: Refused) {
         match self {
             Self::InTraining(command) => command.refuse(refused),
@@ -306,12 +306,12 @@ impl Command {
     }
 }
 
-/// The agent's ends of the channels to the tills.
+/// The agent's side of the channels to the tills.
 #[derive(Debug)]
 pub struct Wires {
-    /// The commands of the tills, in their order.
+    /// The commands of the tills, in the order in which they arrived.
     pub commands: mpsc::Receiver<Command>,
-    /// The log that announces every step.
+    /// The log that announces the steps.
     pub progress: ProgressLog,
 }
 
@@ -320,19 +320,19 @@ pub struct Wires {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
-    /// The till whose transaction it is; empty for the terminal itself.
+    /// The till of the transaction. Empty for the terminal itself.
     pub till: String,
-    /// The transaction's reference; empty for the terminal itself.
+    /// The transaction's reference. Empty for the terminal itself.
     pub reference: String,
-    /// The step as a code for programs: `present-card`, `insert-card`, `pin-entry`, `authorising`, `remove-card`,
-    /// `confirm-needed`, `ended`, `alarm`, …
+    /// The step as a code for programs, such as `present-card`, `insert-card`, `pin-entry`, `authorising`,
+    /// `remove-card`, `confirm-needed`, `ended`, `alarm`, …
     pub step: String,
-    /// The step as a sentence for people, without control bytes.
+    /// The step as a sentence for people, without control characters.
     pub text: String,
-    /// True if it is a training transaction.
+    /// True for a training transaction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
-    /// The transaction in its present state, with steps that change it.
+    /// The transaction in its current state. Present only with steps that change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<Box<SaleView>>,
 }

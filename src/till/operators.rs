@@ -1,5 +1,5 @@
-//! Commands about operators: list them, sign in and out, confirm, add and remove. Only requests contain a PIN, never
-//! answers, and it cannot be printed.
+//! Commands about operators: list them, sign in and out, confirm, add, remove, set a PIN and unlock. A PIN is only in
+//! requests, never in answers, and cannot be printed.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use pos_core::counter::{Approved, NoApproval, Pin, PinPlace, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, PaymentId, Reference, SaleNumber, Who};
 use pos_words::{Message, Sentence};
 
-/// A command about operators, with the channel for the answer.
+/// A command about operators, and the channel for the answer.
 #[derive(Debug)]
 pub enum OperatorCommand {
     /// List the operators.
@@ -28,7 +28,7 @@ pub enum OperatorCommand {
         pin: Pin,
         /// The sign-in source: a till or a user.
         door: Who,
-        /// The location in that user's network.
+        /// The network location that the source states for the PIN, if any.
         place: Option<PinPlace>,
         /// The session.
         reply: oneshot::Sender<Result<SessionView, Refused>>,
@@ -50,7 +50,7 @@ pub enum OperatorCommand {
         token: TokenDigest,
         /// The sign-in source: a till or a user.
         door: Who,
-        /// The answer once it is done.
+        /// The answer once this is done.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
     /// Let a supervisor confirm one command of a cashier.
@@ -59,11 +59,11 @@ pub enum OperatorCommand {
         name: OperatorName,
         /// The supervisor's PIN.
         pin: Pin,
-        /// The command, as it will be sent; the agent finds its operation and amount.
+        /// The command, as it will be sent. The agent resolves its operation and amount.
         wanted: Box<Wanted>,
         /// The sign-in source: a till or a user.
         door: Who,
-        /// The location in that user's network.
+        /// The network location that the source states for the PIN, if any.
         place: Option<PinPlace>,
         /// The approval to send with the command.
         reply: oneshot::Sender<Result<ApprovalView, Refused>>,
@@ -81,7 +81,7 @@ pub enum OperatorCommand {
         /// The operator.
         reply: oneshot::Sender<Result<OperatorView, Refused>>,
     },
-    /// Give an operator another PIN.
+    /// Give an operator a new PIN.
     SetPin {
         /// The name.
         name: OperatorName,
@@ -98,10 +98,10 @@ pub enum OperatorCommand {
         name: OperatorName,
         /// The author.
         by: Caller,
-        /// The answer once it is done.
+        /// The answer once this is done.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
-    /// Let an operator, and every till, try a PIN again immediately.
+    /// Let an operator, and every sign-in source, try a PIN again immediately.
     Unlock {
         /// The name.
         name: OperatorName,
@@ -131,10 +131,10 @@ pub struct OperatorView {
     pub name: OperatorName,
     /// The role.
     pub role: Role,
-    /// How many seconds its PIN is locked after wrong attempts; absent when its PIN can be tried.
+    /// The number of seconds for which the PIN is locked after wrong attempts. Absent if the PIN can be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked_s: Option<u64>,
-    /// True if its PIN was set with a key that this board does not have: it must be set again.
+    /// True if the PIN was set with a key that this board does not have. It must then be set again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_pin: bool,
 }
@@ -144,15 +144,15 @@ pub struct OperatorView {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
-    /// The value to send as `Pos-Session`; shown once.
+    /// The value to send as `Pos-Session`. Only this answer contains it.
     pub session: String,
     /// The signed-in operator.
     pub operator: OperatorName,
     /// The operator's role.
     pub role: Role,
-    /// The number of seconds without a command after which it ends.
+    /// The number of seconds without a command after which the session ends.
     pub idle_lock_s: u64,
-    /// Wrong PINs that were tried for this operator since its last sign-in.
+    /// The number of wrong PINs that were tried for this operator since the last sign-in.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub wrong_before: u32,
 }
@@ -167,18 +167,18 @@ fn is_zero(number: &u32) -> bool {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalView {
-    /// The value to send as `Pos-Supervisor`, once; shown once.
+    /// The value to send once as `Pos-Supervisor`. Only this answer contains it.
     pub approval: String,
-    /// The supervisor who confirmed.
+    /// The supervisor who confirmed the command.
     pub supervisor: OperatorName,
-    /// The number of seconds that it is valid.
+    /// The number of seconds for which the approval is valid.
     pub good_for_s: u64,
-    /// The only command that it is valid for.
+    /// The only command for which the approval is valid.
     #[serde(rename = "for")]
     pub command: ConfirmedView,
 }
 
-/// The command that a supervisor confirms, as resolved by the terminal, to be shown to the supervisor.
+/// The command that a supervisor confirms, as resolved by the terminal. It is to be shown to the supervisor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -187,14 +187,14 @@ pub struct ConfirmedView {
     pub kind: Kind,
     /// The command's reference.
     pub reference: Reference,
-    /// The whole sum that is charged or given, with the tip that the till names.
+    /// The whole sum that is charged or paid out, including a tip that the till names.
     pub amount: String,
     /// The currency.
     pub currency: String,
-    /// The earlier transaction's number in the journal.
+    /// The number of the earlier transaction in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<SaleNumber>,
-    /// The earlier transaction's id at the gateway.
+    /// The id of the earlier transaction at the gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment: Option<PaymentId>,
     /// The stored card.
@@ -232,7 +232,7 @@ pub enum OperatorRefused {
     WrongPin,
     /// Too many wrong PINs.
     Locked {
-        /// How long it is locked.
+        /// The time for which the PIN is locked.
         wait: Duration,
     },
     /// Other PINs are being checked.
@@ -244,12 +244,12 @@ pub enum OperatorRefused {
         /// The command.
         command: Box<Approved>,
     },
-    /// The approval that was sent is not valid for this command.
+    /// The given approval is not valid for this command.
     NotApproved {
-        /// Why it is not valid.
+        /// The reason why it is not valid.
         why: Sentence,
     },
-    /// The operator who would confirm is no supervisor.
+    /// The operator who would confirm the command is no supervisor.
     NoSupervisor {
         /// The operator.
         name: OperatorName,
@@ -264,14 +264,14 @@ pub enum OperatorRefused {
         /// The name.
         name: OperatorName,
     },
-    /// The maximum number of operators exists.
+    /// The greatest number of operators exists already.
     TooMany {
-        /// The maximum.
+        /// The greatest number.
         most: usize,
     },
 }
 
-/// Rounds up to whole seconds.
+/// Rounds a wait up to whole seconds.
 fn seconds(wait: &Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfirmedView;
 
-/// The answer to a request that is not carried out: a problem details object (RFC 9457, 3).
+/// The answer to a request that is not carried out, as a problem details object (RFC 9457, 3).
 ///
-/// The agent did nothing and charged nothing, except possibly after `no-answer`: then ask for the reference. There is
-/// no `instance`: occurrences are not stored, but the terminal's log has them.
+/// The agent did nothing and charged nothing, except possibly with `no-answer`. In that case, ask for the reference
+/// again. There is no `instance`, because occurrences are only in the terminal's log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -16,27 +16,27 @@ pub struct ProblemView {
     /// The problem's type: `urn:pos-agent:problem:` and its `code`.
     #[serde(rename = "type")]
     pub type_uri: String,
-    /// The title, the same for each occurrence.
+    /// The title, which is the same for each occurrence.
     pub title: String,
     /// The HTTP status of the answer.
     pub status: u16,
-    /// The fault of this request and the remedy, for people.
+    /// The fault in this request and the remedy, for people.
     pub detail: String,
-    /// The last part of `type`, for programs: a code of a closed list that never changes its meaning.
+    /// The last part of `type`, for programs. It is a code of a closed list and never changes its meaning.
     pub code: String,
-    /// The field or the parameter of the request that is wrong, if there is one.
+    /// The field or parameter of the request that is wrong, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The till of the transaction concerned.
+    /// The till of the transaction that the problem concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
-    /// The reference of the transaction concerned; with `busy`, the one to wait for.
+    /// The reference of the transaction that the problem concerns. With `busy`, it is the transaction to wait for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The number of seconds after which the request may be repeated, like `Retry-After`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<u32>,
-    /// With `supervisor-needed`: the command for a supervisor to confirm.
+    /// With `supervisor-needed`, the command that a supervisor must confirm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_confirm: Option<ConfirmedView>,
 }
@@ -63,7 +63,7 @@ impl ProblemView {
 mod tests {
     use super::*;
 
-    /// A client that only knows RFC 9457 reads its members, and the facts next to them.
+    /// Checks that a client that knows only RFC 9457 finds its members, and that the facts are next to them.
     #[test]
     fn the_object_has_the_members_of_the_standard() {
         let view = ProblemView { retry_after_s: Some(1), ..ProblemView::new(ProblemType::TooManyRequests, "wait") };

@@ -1,7 +1,8 @@
-//! The log of announced steps: numbered, with the last ones kept for listeners that were briefly disconnected.
+//! The log of announced steps. The steps are numbered, and the last ones are kept for listeners that were briefly
+//! disconnected.
 //!
-//! A listener is a position in the log and stores no steps. If it is so slow that the log has passed its position, it
-//! has missed steps. The log reports that, and the listener must ask for the present state.
+//! A listener is a position in the log and stores no steps. If the log no longer holds the step at that position, the
+//! listener has missed steps. The log reports this, and the listener must ask for the current state.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -16,36 +17,36 @@ use tokio::time::Instant;
 
 use super::Progress;
 
-/// The log in which the agent announces its steps. Its clones are the same log.
+/// The log in which the agent announces its steps. All clones share one log.
 #[derive(Clone, Debug)]
 pub struct ProgressLog(Arc<Log>);
 
 #[derive(Debug)]
 struct Log {
-    /// The random number of this start of the agent.
+    /// The random number of this run of the agent.
     start: u64,
     most: usize,
     kept: Mutex<VecDeque<Arc<Announced>>>,
-    /// The number of the newest step; the first one is 1.
+    /// The number of the newest step. The first step is 1.
     newest: watch::Sender<u64>,
 }
 
-/// A step, with the time of its announcement.
+/// A step and the time of its announcement.
 #[derive(Debug)]
 pub struct Announced {
     at: Instant,
     step: Progress,
 }
 
-/// A step's id among all steps of all starts: a random number of the start, and the step's number in it. The random
-/// number ensures that no wrong clock makes two starts the same.
+/// A step's id, which is unique among all runs of the agent: a random number of the run, and the step's number in it.
+/// Because the number is random and not a time, a wrong clock cannot make two runs look the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgressId {
     start: u64,
     number: u64,
 }
 
-/// A listener, from a position in the log on.
+/// A listener that reads the log from a position onwards.
 #[derive(Debug)]
 pub struct ProgressListener {
     log: Arc<Log>,
@@ -53,7 +54,7 @@ pub struct ProgressListener {
     heard: u64,
 }
 
-/// The error that unheard steps are no longer kept. The listener continues with the next step.
+/// The error that the listener has missed steps that are no longer kept. It continues with the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missed;
 
@@ -61,13 +62,13 @@ impl ProgressLog {
     /// Creates a log that keeps this many steps.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        // Seeded by the system's random numbers.
+        // The hasher is seeded with the system's random numbers.
         let start = RandomState::new().build_hasher().finish();
         let (newest, _) = watch::channel(0);
         Self(Arc::new(Log { start, most, kept: Mutex::default(), newest }))
     }
 
-    /// Announces a step to the listeners; there may be none.
+    /// Announces a step to the listeners, if there are any.
     pub fn send(&self, step: Progress) {
         let mut kept = self.0.kept();
         if kept.len() == self.0.most {
@@ -77,7 +78,7 @@ impl ProgressLog {
         self.0.newest.send_modify(|newest| *newest += 1);
     }
 
-    /// Listens to the steps from this moment on.
+    /// Listens to all steps from now on.
     #[must_use]
     pub fn listen(&self) -> ProgressListener {
         let newest = self.0.newest.subscribe();
@@ -85,11 +86,11 @@ impl ProgressLog {
         ProgressListener { log: Arc::clone(&self.0), newest, heard }
     }
 
-    /// Listens to the steps after this one; fails with [`Missed`] if one of them is no longer kept, or the agent was
-    /// restarted since.
+    /// Listens to the steps after this one. Fails if one of them is no longer kept, or the agent has since been
+    /// restarted.
     ///
     /// # Errors
-    /// A listener that starts at this moment.
+    /// Returns a listener for all steps from now on.
     pub fn listen_after(&self, id: ProgressId) -> Result<ProgressListener, ProgressListener> {
         let listener = self.listen();
         let kept = self.0.kept();
@@ -112,7 +113,7 @@ impl ProgressLog {
 
 impl Log {
     fn kept(&self) -> MutexGuard<'_, VecDeque<Arc<Announced>>> {
-        // One call adds a step, so the data are consistent even after a panic.
+        // One call adds a step, so the data is consistent even after a panic.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -121,18 +122,18 @@ impl ProgressListener {
     /// Returns the next step. Dropping the future loses no step.
     ///
     /// # Errors
-    /// [`Missed`]: the log has passed it.
+    /// Returns [`Missed`] if the log no longer holds the next step.
     pub async fn next(&mut self) -> Result<Arc<Announced>, Missed> {
         loop {
             if let Some(heard) = self.try_next() {
                 return heard;
             }
-            // The log lives as long as its listeners.
+            // This cannot fail, because the log exists as long as its listeners.
             let _ = self.newest.changed().await;
         }
     }
 
-    /// Returns the next step, if there is one already.
+    /// Returns the next step, if there already is one.
     pub fn try_next(&mut self) -> Option<Result<Arc<Announced>, Missed>> {
         let kept = self.log.kept();
         let newest = *self.newest.borrow_and_update();
@@ -148,7 +149,8 @@ impl ProgressListener {
         Some(Ok(Arc::clone(&kept[place])))
     }
 
-    /// Returns the step that was heard last, or the newest one when listening began.
+    /// Returns the step that was heard last. If none was heard, returns the newest step at the time when listening
+    /// began.
     #[must_use]
     pub fn heard(&self) -> ProgressId {
         ProgressId { start: self.log.start, number: self.heard }
@@ -164,7 +166,7 @@ impl Deref for Announced {
 }
 
 impl Announced {
-    /// Returns the step as of this moment: the remaining wait is shorter by the time since the announcement.
+    /// Returns the step as it is now. Its remaining wait is shorter by the time since the announcement.
     #[must_use]
     pub fn now(&self) -> Cow<'_, Progress> {
         let gone_s = self.at.elapsed().as_secs();
@@ -228,7 +230,7 @@ mod tests {
         assert_eq!(log.listeners(), 1);
     }
 
-    /// Wherever the connection broke, the following steps are heard once and completely, or the gap is reported.
+    /// Wherever a connection breaks, the listener gets the following steps once and completely, or learns of the gap.
     #[test]
     fn it_goes_on_after_each_step_that_is_kept_and_after_no_other() {
         let log = ProgressLog::new(5);
@@ -253,7 +255,7 @@ mod tests {
                 }
             }
         }
-        // A step that does not exist yet, and steps of another start.
+        // It does not continue after a step that does not exist yet, or after a step of another run.
         let later = ProgressId { number: 13, ..ids[12] };
         let other = ProgressLog::new(5);
         (1..=12).for_each(|n| other.send(step(n)));

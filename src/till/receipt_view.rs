@@ -1,4 +1,4 @@
-//! A receipt for a till or a page: its rows as composed, and the same as lines of text.
+//! A receipt for a till or a page, as rows and as lines of text.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,30 +11,30 @@ use pos_terms::transaction::{ReceiptCopy, Reference, SaleNumber};
 pub struct ReceiptView {
     /// The till of the transaction.
     pub till: String,
-    /// Its reference.
+    /// The reference of the transaction.
     pub reference: Reference,
-    /// Its number in the journal.
+    /// The number of the transaction in the journal.
     pub number: SaleNumber,
     /// The merchant's or the customer's copy.
     pub copy: ReceiptCopy,
-    /// The language of its texts, ISO 639-1.
+    /// The language of the texts (ISO 639-1).
     pub language: String,
-    /// Characters per line of `text`.
+    /// The number of characters per line of `text`.
     pub width: u8,
     /// The receipt as lines of text.
     pub text: String,
-    /// Its parts from the top, independent of a width: texts are not wrapped.
+    /// The parts of the receipt, from the top. They do not depend on a width, and their texts are not wrapped.
     pub rows: Vec<ReceiptRowView>,
 }
 
-/// A part of a receipt. Values may be added to `is`.
+/// A part of a receipt. Later versions may add values to `is`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReceiptRowView {
-    /// How to show it.
+    /// The way to show the part.
     pub is: ReceiptRowIs,
-    /// The text; for a `pair`, the label. Lines of `status` end with a line feed.
+    /// The text, or the label of a `pair`. Lines of `status` are separated by line feeds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
     /// The value of a `pair`.
@@ -42,7 +42,7 @@ pub struct ReceiptRowView {
     pub value: String,
 }
 
-/// How to show a part of a receipt.
+/// The way to show a part of a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -59,9 +59,9 @@ pub enum ReceiptRowIs {
     Large,
     /// An amount, large and in the middle.
     Amount,
-    /// A label at the left edge and its value at the right one.
+    /// A label at the left edge and its value at the right edge.
     Pair,
-    /// The issuer's lines.
+    /// The lines from the issuer.
     Status,
     /// Space for a signature, below a label.
     SignatureLine,

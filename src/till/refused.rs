@@ -1,5 +1,5 @@
-//! The reason why a command is not carried out, with the facts. The till gets a problem of a closed list
-//! ([`ProblemType`](super::ProblemType)), and a sentence in the terminal's language.
+//! The reason why a command is not carried out, with the facts. The till gets a problem from a closed list
+//! ([`ProblemType`](super::ProblemType)) and a sentence in the terminal's language.
 
 use std::fmt;
 
@@ -11,32 +11,32 @@ use pos_words::{Message, Sentence};
 /// The reason why a command is not carried out. Nothing was recorded and nothing was charged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The reference is known with another amount or currency, or for a different request.
+    /// The reference is already used for a request with another amount or currency, or for a different request.
     AmountDiffers {
         /// The reference.
         reference: Reference,
-        /// The kind of the known transaction.
+        /// The kind of the transaction that has the reference.
         kind: Kind,
-        /// Its amount.
+        /// The amount of that transaction.
         amount: Amount,
     },
     /// Another transaction is in progress.
     Busy {
-        /// Its till.
+        /// The till of that transaction.
         till: String,
-        /// Its reference.
+        /// The reference of that transaction.
         reference: Reference,
     },
-    /// Another till's transaction is in progress; this till may not see which.
+    /// Another till's transaction is in progress, and this till may not see which one.
     BusyElsewhere,
-    /// No transaction can be taken at this moment.
+    /// No transaction can begin at the moment.
     NotReady {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
-    /// The reader asked for an amount, and got none.
+    /// The reader asked for an amount but got none.
     NothingTyped {
-        /// Why.
+        /// The reason.
         why: Sentence,
     },
     /// The caller lacks the right.
@@ -50,43 +50,43 @@ pub enum Refused {
         /// The transaction's state, in words.
         state: String,
     },
-    /// No confirmation of the till is awaited, or it has given a different one.
+    /// No confirmation by the till is awaited, or the till has already given a different one.
     NoConfirmationAwaited {
         /// The earlier answer.
         earlier: Option<Taken>,
         /// The transaction's state, in words.
         state: String,
     },
-    /// The transaction has not ended; its receipt comes at its end.
+    /// The transaction has no receipt yet, because it has not ended.
     NoReceiptYet {
-        /// Its state, in words.
+        /// The transaction's state, in words.
         state: String,
     },
-    /// The earlier transaction does not allow it.
+    /// The earlier transaction does not allow the request.
     NotPossible {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
     /// A parameter for the gateway cannot be sent.
     Parameter {
-        /// Its name.
+        /// The name of the parameter.
         name: String,
-        /// The fault; never the value.
+        /// The fault, without the value.
         why: Sentence,
     },
     /// The amount cannot be charged here.
     Amount {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
     /// The tip cannot be charged.
     Tip {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
     /// Training is not allowed here.
     TrainingOff,
-    /// The terminal has another currency.
+    /// The terminal has a different currency.
     Currency {
         /// The requested currency.
         wanted: Currency,
@@ -114,22 +114,22 @@ pub enum Refused {
     Line {
         /// The index of the line, from 0.
         at: usize,
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: String,
     },
     /// A receipt cannot be printed.
     Printer {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
-    /// The gateway does not answer the request.
+    /// The gateway did not answer the request.
     Gateway {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: String,
     },
     /// The journal cannot be read or written.
     Journal {
-        /// Why, with the remedy.
+        /// The reason, with the remedy.
         why: Sentence,
     },
 }
@@ -141,7 +141,7 @@ impl Refused {
         Self::NotPossible { why: why.into() }
     }
 
-    /// Limits the facts to a caller who `hears` of some tills: without the references of the others.
+    /// Limits the facts to what a caller may see. Removes the references of tills for which `hears` returns false.
     #[must_use]
     pub fn told_to(self, hears: impl Fn(&str) -> bool) -> Self {
         match self {
@@ -240,7 +240,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
 
-    /// Returns the place of a refusal in the enumeration; one that is not in this list does not compile.
+    /// Returns the position of a refusal in the enumeration. If a refusal is missing here, the test does not compile.
     fn place(refused: &Refused) -> usize {
         match refused {
             Refused::AmountDiffers { .. } => 0,
@@ -366,7 +366,7 @@ mod tests {
         all
     }
 
-    /// A message without one of its arguments fails here.
+    /// Checks each refusal in each language. The test fails if a message lacks one of its arguments.
     #[test]
     fn each_refusal_has_a_sentence_in_each_language() {
         let all = each();

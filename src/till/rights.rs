@@ -1,15 +1,15 @@
-//! The permission check: one table from verb to rights, which every connection uses before a
-//! [`Command`](super::Command) is made.
+//! The permission check. One table lists the rights that each verb needs, and every connection uses it before it makes
+//! a [`Command`](super::Command).
 //!
 //! A connection identifies its caller and makes a [`Caller`]. [`Caller::may`] returns a [`Permit`] for one verb, or a
-//! [`Denied`] with the right, its owner, and the place in the configuration. The permit resolves the till of a request.
-//! No caller acts for a till that is not its own, and none sees another's without the right `any-till`. Some conditions
-//! depend on the transaction: its till, and whether the journal knows it. The agent checks these with [`Caller::needs`]
-//! of the same caller.
+//! [`Denied`] with the missing right, the caller, and the key in the configuration. The permit resolves the till of a
+//! request. A caller acts only for its own tills, and sees another till's transactions only with the right `any-till`.
+//! Some conditions depend on the transaction: its till, and whether the journal knows it. The agent checks these with
+//! [`Caller::needs`] of the same caller.
 //!
-//! The operator counts in addition to the connection's rights. Where `[operators] required` is set, moving money needs
-//! a signed-in operator. A signed-in operator may do what both its role (`counter/operators.rs`) and the connection's
-//! rights allow.
+//! The operator is checked in addition to the connection's rights. If `[operators] required` is set, moving money needs
+//! a signed-in operator. A signed-in operator needs both a sufficient role (`counter/operators.rs`) and the
+//! connection's rights.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use pos_core::counter::{Deed, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, Who};
 use pos_words::{Message, Sentence};
 
-/// A caller: its identity, the tills that it acts for, and its rights.
+/// A caller: its identity, the tills for which it acts, and its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller(Arc<Facts>);
 
@@ -27,17 +27,17 @@ pub struct Caller(Arc<Facts>);
 struct Facts {
     way: WayIn,
     who: Who,
-    /// Never empty; a caller with one till need not name it.
+    /// The caller's tills. There is at least one, and a caller with only one need not name it.
     tills: Vec<String>,
     rights: Rights,
-    /// True if its entry demands an operator where operators are required.
+    /// True if the caller's entry in the configuration demands an operator when operators are required.
     asks_operator: bool,
-    /// Those of its tills that need none anyway.
+    /// The caller's tills that need no operator even then.
     without_operator: Vec<String>,
     present: Presence,
 }
 
-/// The person at the counter, as far as a request identifies it.
+/// The person at the counter, as far as a request identifies the person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Presence {
     /// True if an operator must be signed in for anything that moves money, unless the connection is exempt.
@@ -57,7 +57,7 @@ pub struct SignedIn {
     pub role: Role,
 }
 
-/// The entry of the configuration that gives the rights.
+/// The kind of entry in the configuration that gives the rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WayIn {
     Token,
@@ -69,18 +69,18 @@ enum WayIn {
 }
 
 impl Caller {
-    /// Returns the caller of a till that showed its token.
+    /// Returns the caller for a till that has sent its token.
     #[must_use]
     pub fn token(entry: &TillToken) -> Self {
         let who = Who { token: Some(entry.till.clone()), ..Who::default() };
         Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone(), entry.operator)
     }
 
-    /// Returns the caller of a program at the Unix socket, by its user; `own` is the user of the agent.
+    /// Returns the caller for a program at the Unix socket, based on its user. `own` is the user of the agent.
     ///
     /// The agent's own user has the rights of root. It owns the journal, the tokens and the socket, so a limit would
-    /// have no effect. A user that the system cannot name may be one of the configured programs: if there are any, it
-    /// has no rights.
+    /// have no effect. A user that the system does not report may be one of the programs in the configuration. So if
+    /// the configuration lists any, that user has no rights.
     #[must_use]
     pub fn at_socket(uid: Option<u32>, own: u32, config: &config::Till) -> Self {
         let entry = |peer: &&TillPeer| Some(peer.uid) == uid;
@@ -119,7 +119,8 @@ impl Caller {
         Self(Arc::new(Facts { way, who, tills, rights, asks_operator, without_operator, present }))
     }
 
-    /// Returns the caller of a request that names this till, or none: a till that is exempt needs no operator.
+    /// Returns the caller of a request that names this till, or no till. If the till is exempt, the caller needs no
+    /// operator.
     #[must_use]
     pub fn in_the_name_of(&self, till: Option<&str>) -> Self {
         let only = || if let [only] = self.0.tills.as_slice() { Some(only.as_str()) } else { None };
@@ -130,13 +131,14 @@ impl Caller {
         Self(Arc::new(Facts { asks_operator: false, ..Facts::clone(&self.0) }))
     }
 
-    /// Returns whether it may state the network location of a PIN attempt: only a program that acts for others may.
+    /// Returns whether the caller may state the network location of a PIN attempt. Only a program that acts for others
+    /// may.
     #[must_use]
     pub fn says_places(&self) -> bool {
         matches!(self.0.way, WayIn::Peer | WayIn::Root)
     }
 
-    /// Returns the caller with the person at the counter.
+    /// Returns the caller with this person at the counter.
     #[must_use]
     pub fn with(&self, present: Presence) -> Self {
         let operator = present.operator.as_ref().map(|signed_in| signed_in.name.clone());
@@ -147,7 +149,7 @@ impl Caller {
     /// Returns the caller with the cashier's name that the till states.
     ///
     /// # Errors
-    /// [`Denied::NoStatedOperator`] where operators sign in.
+    /// Returns [`Denied::NoStatedOperator`] if operators sign in at the terminal.
     pub fn with_stated(&self, name: String) -> Result<Self, Denied> {
         if self.0.present.operator.is_some() || (self.0.present.required && self.0.asks_operator) {
             let key = if self.0.way == WayIn::Peer { "without-operator" } else { "operator = false" };
@@ -158,7 +160,7 @@ impl Caller {
         Ok(Self(Arc::new(Facts { who, ..Facts::clone(&self.0) })))
     }
 
-    /// Returns the tills that it acts for.
+    /// Returns the tills for which the caller acts.
     #[must_use]
     pub fn tills(&self) -> &[String] {
         &self.0.tills
@@ -179,7 +181,7 @@ impl Caller {
     /// Returns the permit for a verb.
     ///
     /// # Errors
-    /// If a right is missing.
+    /// Returns [`Denied`] if a right is missing or the operator's role is not sufficient.
     pub fn may(&self, verb: Verb) -> Result<Permit, Denied> {
         if verb.only_at_the_socket() && self.0.way == WayIn::Token {
             return Err(Denied::OnlyAtTheSocket);
@@ -209,8 +211,8 @@ impl Caller {
         }
     }
 
-    /// Returns whether an operator must be signed in. The board's administrator manages operators without one, because
-    /// the first operator is added this way.
+    /// Returns whether an operator must be signed in. The board's administrator can manage operators without one,
+    /// because the first operator is added this way.
     fn must_be_signed_in(&self, deed: Deed) -> bool {
         let asked = match deed {
             Deed::Look => false,
@@ -222,10 +224,11 @@ impl Caller {
         asked && self.0.present.required && self.0.asks_operator
     }
 
-    /// Checks one more right that a verb needs because of its subject; `why` says so, as "to do this".
+    /// Checks one more right, which the request needs because of its subject. `purpose` states its purpose, such as "to
+    /// do this".
     ///
     /// # Errors
-    /// If it is missing.
+    /// Returns [`Denied`] if the right is missing.
     pub fn needs(&self, right: Right, purpose: Message) -> Result<(), Denied> {
         if self.0.rights.has(right) { Ok(()) } else { Err(self.lacks(Message::OneRight, &[right], purpose)) }
     }
@@ -279,9 +282,9 @@ fn local() -> Vec<String> {
 pub enum Verb {
     /// Begin a transaction.
     Begin(Kind),
-    /// Find the kind of a transaction, to handle it.
+    /// Find the kind of a transaction before handling it.
     Attend,
-    /// Cancel a transaction of this kind, report its signature, or confirm that it is taken.
+    /// Cancel a transaction of this kind, report its signature, or confirm it.
     SeeTo(Kind),
     /// See one transaction.
     Show,
@@ -289,17 +292,18 @@ pub enum Verb {
     List,
     /// See a receipt, or print it again.
     Receipt,
-    /// Print the till's own text, which is no receipt, or show it to the customer.
+    /// Print the till's own text, which is not a receipt, or show it to the customer.
     TillsText,
     /// See the terminal's status.
     Status,
-    /// Listen to every step.
+    /// Listen to the steps as they happen.
     Listen,
-    /// Count and add up.
+    /// Count transactions and add up amounts.
     Totals,
-    /// Close the day; see and print closes. They cover the whole terminal.
+    /// Close the day, and see and print closes, which cover the whole terminal.
     Close,
-    /// See the metrics: the number of transactions of all tills, their times, the state of the devices. No amounts.
+    /// See the metrics: the number of transactions of all tills, their times, and the state of the devices, without
+    /// amounts.
     Metrics,
     /// Change the log level.
     Log,
@@ -309,11 +313,11 @@ pub enum Verb {
     Settle,
     /// Ask the gateway for its payments.
     AskGateway,
-    /// Sign in or out, list the operators, confirm a cashier's command.
+    /// Sign in or out, list the operators, or confirm a cashier's command.
     SignIn,
     /// Let an operator try its PIN again immediately.
     Unlock,
-    /// Add and remove operators, set their PINs.
+    /// Add and remove operators, and set their PINs.
     ManageOperators,
 }
 
@@ -325,7 +329,7 @@ enum Needs {
 }
 
 impl Verb {
-    /// Returns the row of the table. Handling a transaction needs the right to begin it: a caller that may begin one
+    /// Returns the row of the table. Handling a transaction needs the right to begin it, so a caller that may begin one
     /// may also stop it.
     fn needs(self) -> Needs {
         use Right::{
@@ -343,19 +347,19 @@ impl Verb {
                 Kind::Reversal => &[Reverse],
                 Kind::Credit => &[Credit],
             }),
-            // The shop's paper and the reader's display are for callers that serve its customers.
+            // The shop's paper and the reader's display are for callers that serve customers.
             Self::Attend | Self::TillsText => Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]),
             Self::Show | Self::List | Self::Receipt | Self::Status | Self::Listen => Needs::All(&[Read]),
-            // A monitoring program needs this right only, and sees no transaction with it.
+            // A monitoring program needs only this right, with which it sees no transaction.
             Self::Totals | Self::Metrics => Needs::All(&[Totals]),
             Self::Close => Needs::All(&[Close]),
             Self::Log => Needs::All(&[Service]),
             Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
-            // It may concern any till, and may refund money.
+            // The decision may concern any till, and may give money back.
             Self::Settle => Needs::All(&[AnyTill, Reverse]),
             // The gateway's payments belong to all tills, and include payments unknown to this journal.
             Self::AskGateway => Needs::All(&[Read, AnyTill, UnknownPayment]),
-            // For every caller that has any of these rights.
+            // Any of these rights is enough.
             Self::SignIn | Self::Unlock => {
                 Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit, Read, Totals, Close, Service])
             }
@@ -384,7 +388,7 @@ impl Verb {
         }
     }
 
-    /// Returns its rights as a sentence of the interface's description.
+    /// Returns the rights of the verb as a sentence for the interface's description.
     #[cfg(feature = "docs")]
     pub(super) fn told(self) -> String {
         let list = |rights: &[Right]| rights.iter().map(|right| format!("`{}`", right.as_str())).collect::<Vec<_>>();
@@ -396,14 +400,14 @@ impl Verb {
         format!("{needs}{}.", if self.only_at_the_socket() { ", on the Unix socket" } else { "" })
     }
 
-    /// Returns whether it is only for a person at the terminal: a token may have been read by someone far from it.
+    /// Returns whether the verb is only for a person at the terminal. A stolen token could be used from elsewhere.
     fn only_at_the_socket(self) -> bool {
         matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators)
     }
 }
 
-/// A proof that a caller has the rights for its request. Only [`Caller::may`] makes one, and no command reaches the
-/// agent without it.
+/// A proof that a caller has the rights for its request. Only [`Caller::may`] creates a permit, and no command reaches
+/// the agent without one.
 #[derive(Clone, Debug)]
 pub struct Permit(Caller);
 
@@ -414,10 +418,10 @@ impl Permit {
         &self.0
     }
 
-    /// Returns the till for which a transaction begins: one that the caller acts for.
+    /// Returns the till for which a transaction begins. The caller must act for that till.
     ///
     /// # Errors
-    /// If it may not act for the named till, or named none and has several.
+    /// Returns [`Denied`] if the caller may not act for the named till, or names none and has several.
     pub fn own(&self, named: Option<String>) -> Result<String, Denied> {
         match named {
             Some(till) if self.0.speaks_for(&till) => Ok(till),
@@ -426,10 +430,10 @@ impl Permit {
         }
     }
 
-    /// Checks a request that concerns no till: if it names one anyway, the caller must act for that till.
+    /// Checks a request that concerns no till. If it names a till anyway, the caller must act for that till.
     ///
     /// # Errors
-    /// If it does not.
+    /// Returns [`Denied`] if the caller does not act for the named till.
     pub fn if_named(&self, named: Option<String>) -> Result<(), Denied> {
         named.map_or(Ok(()), |till| self.own(Some(till)).map(|_| ()))
     }
@@ -437,7 +441,8 @@ impl Permit {
     /// Returns the till whose transaction is meant.
     ///
     /// # Errors
-    /// If it is another's and the caller lacks the right `any-till`, or if none is named and the caller has several.
+    /// Returns [`Denied`] for another till without the right `any-till`, or if no till is named and the caller has
+    /// several.
     pub fn one(&self, named: Option<String>) -> Result<String, Denied> {
         match named {
             Some(till) if self.covers(&till) => Ok(till),
@@ -447,11 +452,11 @@ impl Permit {
         }
     }
 
-    /// Returns the till whose transactions are meant. `None` is every till's: for the terminal itself, if it names
-    /// none.
+    /// Returns the till whose transactions are meant. `None` means all tills, if the caller is the terminal itself and
+    /// names no till.
     ///
     /// # Errors
-    /// The errors of [`Self::one`].
+    /// Returns the same errors as [`Self::one`].
     pub fn one_or_all(&self, named: Option<String>) -> Result<Option<String>, Denied> {
         match named {
             None if self.sees_all() => Ok(None),
@@ -465,7 +470,7 @@ impl Permit {
         self.sees_all() || self.0.speaks_for(till)
     }
 
-    /// Returns whether this caller may see the transactions of a till when it asks for it.
+    /// Returns whether this caller may see the transactions of a till if it names the till.
     #[must_use]
     pub fn sees(&self, till: &str) -> bool {
         self.covers(till)
@@ -475,8 +480,8 @@ impl Permit {
         self.0.speaks_for(till) || self.0.0.rights.has(Right::AnyTill)
     }
 
-    /// Returns whether the caller sees all tills together, as at the terminal itself; a till asks for another till by
-    /// its name.
+    /// Returns whether the caller sees all tills together, like the terminal itself. Other callers must name another
+    /// till.
     fn sees_all(&self) -> bool {
         self.0.speaks_for(LOCAL) && self.0.0.rights.has(Right::AnyTill)
     }
@@ -506,7 +511,7 @@ pub enum Denied {
         rights: Sentence,
         /// The purpose.
         purpose: Message,
-        /// The key of the configuration; `None` if the system does not name the user.
+        /// The key in the configuration. `None` if the system does not report the user.
         key: Option<Sentence>,
     },
     /// The till belongs to another caller.
@@ -517,10 +522,10 @@ pub enum Denied {
         till: String,
         /// The caller's tills.
         tills: String,
-        /// The key of the configuration that lists them, if there is one.
+        /// The key in the configuration that lists the tills, if there is one.
         key: Option<Sentence>,
     },
-    /// The caller acts for several tills and named none.
+    /// The caller acts for several tills but named none.
     WhichTill {
         /// The caller's tills.
         tills: String,
@@ -536,14 +541,14 @@ pub enum Denied {
         /// The roles that are sufficient.
         needs: &'static [Role],
     },
-    /// The till states its cashier, and cashiers sign in here.
+    /// The till states a cashier, but cashiers sign in at the terminal.
     NoStatedOperator {
-        /// True if a `[[till.peer]]` lists the tills that may.
+        /// True if a `[[till.peer]]` lists the tills that may state a cashier.
         is_peer: bool,
-        /// The key of the configuration.
+        /// The key in the configuration.
         key: Sentence,
     },
-    /// Only for a person at the terminal.
+    /// The request is only for a person at the terminal.
     OnlyAtTheSocket,
 }
 
@@ -630,7 +635,7 @@ mod tests {
         }
     }
 
-    /// Each right alone: it opens its verbs, and no others.
+    /// Checks that each right alone allows its verbs and no others.
     #[test]
     fn each_right_opens_its_own_verbs() {
         for right in Right::ALL {
@@ -697,7 +702,7 @@ mod tests {
         assert!(may(Some(0), credit) && may(Some(5), credit), "root, and the agent's own user");
         assert!(may(Some(7), Verb::Show) && !may(Some(7), sale), "its own entry and not the group's");
         assert!(may(Some(8), sale) && !may(Some(8), Verb::Show) && !may(Some(8), credit));
-        // A user that the system cannot name may be the restricted program.
+        // A user that the system does not report may be the restricted program.
         for nameless in [Some(65_534), Some(u32::MAX), None] {
             let denied = at(nameless).may(sale).unwrap_err().to_string();
             assert!(denied.contains("PrivateUsers=no"), "{denied}");
@@ -705,7 +710,7 @@ mod tests {
             assert!(Caller::at_socket(nameless, 5, &open).may(sale).is_ok(), "the group's, where none is confined");
         }
         assert_eq!(at(Some(8)).who(), &Who { uid: Some(8), ..Who::default() });
-        // An entry for the agent's own user applies; one for root is refused when the file is read.
+        // An entry for the agent's own user applies. An entry for root is refused when the file is read.
         let own = Caller::at_socket(Some(7), 7, &config);
         assert!(own.may(sale).is_err());
     }
@@ -741,8 +746,8 @@ mod tests {
         Presence { required, operator: role.map(|role| SignedIn { name, role }), approval: None }
     }
 
-    /// Where operators are required: without one only reads are permitted, and with one the actions that role and
-    /// rights allow.
+    /// If operators are required, only reads are allowed without one. With one, the actions are allowed that both role
+    /// and rights allow.
     #[test]
     fn who_is_signed_in_does_what_its_role_and_the_rights_allow() {
         let all = Caller::at_socket(Some(7), 1, &peer(7, &["a"], Right::ALL));
@@ -753,7 +758,7 @@ mod tests {
             for role in Role::ALL {
                 assert_eq!(may(&all, Some(role)), role.may(verb.deed()), "{verb:?} of a {role:?}");
                 assert!(!may(&none, Some(role)), "{verb:?}: a role gives no right that the till has not");
-                // A session also counts where none is required.
+                // A session also counts if none is required.
                 let asked_by_nobody = all.with(present(false, Some(role))).may(verb).is_ok();
                 assert_eq!(asked_by_nobody, role.may(verb.deed()), "{verb:?}");
             }
@@ -761,9 +766,9 @@ mod tests {
         }
     }
 
-    /// Returns the row of the table, written a second time: the rights, whether only at the socket, and the least
-    /// person where operators are required. That is no one, a cashier, a supervisor or a technician. A verb without a
-    /// row does not compile.
+    /// Returns a verb's row, written a second time: the rights, whether it is only for the socket, and the lowest role
+    /// if operators are required. That is no one, a cashier, a supervisor or a technician. A verb without a row does
+    /// not compile.
     fn row(verb: Verb) -> (Needs, bool, &'static str) {
         use Right::{
             AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
@@ -814,7 +819,7 @@ mod tests {
                 }
                 Needs::OneOf(rights) => {
                     for right in rights {
-                        // Without a session, only a caller that may add an operator unlocks one.
+                        // Without a session, only a caller that may add operators may unlock one.
                         let alone = verb != Verb::Unlock || *right == Right::Service;
                         assert_eq!(with(vec![*right]), alone, "{verb:?} with {right:?}");
                     }

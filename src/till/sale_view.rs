@@ -1,4 +1,5 @@
-//! A transaction as tills see it: its state, its outcome, the approved amount, and the card as far as it may be shown.
+//! A transaction as tills see it: its state, its outcome, the approved amount, and the data of the card that may be
+//! shown.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +16,17 @@ pub enum SaleState {
     WaitingForCard,
     /// The request is at the gateway, or the card is getting the answer.
     InProgress,
-    /// Approved; the signature on the slip must be compared and accepted or refused.
+    /// Approved, but the signature on the slip must be compared, and accepted or refused.
     AwaitingSignature,
-    /// The bank approved; the till must still confirm that it takes it ([`SaleView::to_confirm`]).
+    /// Approved by the bank, but the till must still confirm how much it accepts ([`SaleView::to_confirm`]).
     AwaitingTill,
-    /// The gateway may hold an approval, so the transaction is being reversed (design: invariant 3). The shop may take
-    /// a new one under a new reference immediately.
+    /// The gateway may hold an approval, so the transaction is being reversed (design: invariant 3). The shop may
+    /// immediately begin a new one with a new reference.
     Unconfirmed,
-    /// It is not known yet whether a capture, refund, credit or reversal was carried out: it is being finished. Do not
-    /// repeat it; ask again.
+    /// It is not known yet whether a capture, refund, credit or reversal was carried out, and it is being finished. Do
+    /// not repeat it, but ask for its state again.
     UnconfirmedFinishing,
-    /// Ended; [`SaleView::outcome`] has the result.
+    /// Ended, with the result in [`SaleView::outcome`].
     Ended,
 }
 
@@ -44,7 +45,7 @@ impl SaleState {
         }
     }
 
-    /// Returns whether the gateway's action is still unknown.
+    /// Returns whether it is still unknown what the gateway did.
     #[must_use]
     pub fn is_unconfirmed(self) -> bool {
         matches!(self, Self::Unconfirmed | Self::UnconfirmedFinishing)
@@ -60,90 +61,92 @@ pub struct SaleView {
     pub till: String,
     /// The till's reference.
     pub reference: Reference,
-    /// The author of the request; absent when that was not recorded.
+    /// The author of the request. Absent if it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
-    /// Sequence number in the journal.
+    /// The sequence number in the journal.
     pub number: SaleNumber,
-    /// The number with four digits, for tills that have no room for more: `number`, counted from 1 to 9999 repeatedly.
-    /// Zero when the agent is an earlier one.
+    /// The number with at most four digits, for tills that cannot store more. It is `number`, which starts again at 1
+    /// after 9999. Zero if the agent is an earlier version.
     #[serde(default)]
     pub receipt_number: u16,
-    /// True if it is training: no card was read and no money moves. Absent otherwise.
+    /// True for a training transaction, for which no card was read and no money moves. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub training: bool,
     /// The kind of transaction.
     #[serde(default)]
     pub kind: Kind,
-    /// The reference of the earlier transaction if it is this journal's, otherwise its payment id.
+    /// The reference of the earlier transaction if it is in this journal, otherwise its payment id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
-    /// The amount that can still be captured of a pre-authorisation, or refunded of a payment; only in the view of one
-    /// transaction.
+    /// The amount of a pre-authorisation that can still be captured, or of a payment that can still be refunded.
+    /// Present only in the view of a single transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<String>,
-    /// The transactions that refer to it, oldest first: captures, refunds and reversals; only in the view of one
-    /// transaction.
+    /// The transactions that refer to this one, oldest first: captures, refunds and reversals. Present only in the view
+    /// of a single transaction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterView>,
-    /// The refund of the rest, for a sale of which its till took a part. `approved` does not mean that the rest is
-    /// refunded.
+    /// The refund of the rest, if the till accepted only a part of the sale. The outcome `approved` does not mean that
+    /// the rest is refunded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Box<LaterView>>,
-    /// The requested amount, as `12.34`.
+    /// The requested amount, such as `12.34`.
     pub amount: String,
-    /// The requested tip, named by the till or typed at the reader; it is charged in addition to `amount`. The approved
-    /// sum covers `amount` first: of a partial approval only the excess is a tip.
+    /// The requested tip, which the till named or the customer typed at the reader. It is charged in addition to
+    /// `amount`. The approved sum covers `amount` first, so in a partial approval only the excess is a tip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// ISO 4217.
+    /// The currency (ISO 4217).
     pub currency: String,
     /// The state.
     pub state: SaleState,
-    /// The outcome; absent until it has ended.
+    /// The outcome. Absent until the transaction has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
-    /// The approved amount, with `partially-approved` and `approved`.
+    /// The approved amount, if the outcome is `partially-approved` or `approved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved_amount: Option<String>,
-    /// The amount that the till must confirm, with `awaiting-till`.
+    /// The amount that the till must confirm, if the state is `awaiting-till`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_confirm: Option<ToConfirm>,
-    /// Why it ended so, or why it is unconfirmed: a code of a closed list (`pos-agent reasons`). Absent with
-    /// `approved`.
+    /// The reason for the outcome, or why the transaction is unconfirmed, as a code of a closed list (see
+    /// `pos-agent reasons`). Absent with `approved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Why it is not resolved yet, as a code of the same list: with `unconfirmed` and `unconfirmed-finishing`.
+    /// The reason why the transaction is not resolved yet, as a code of the same list. Present only with `unconfirmed`
+    /// and `unconfirmed-finishing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsettled: Option<String>,
     /// One sentence for the cashier.
     pub text: String,
-    /// The last step that was announced, as the code of the events; only while it is in progress.
+    /// The last step that was announced, as its code in the events. Present only while the transaction is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The address where the customer must act before the gateway decides. Until then the outcome is neither approved
-    /// nor declined, and the agent keeps asking.
+    /// The web address where the customer must act before the gateway decides. Until then, there is no outcome, and the
+    /// agent keeps asking the gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redirect_url: Option<String>,
-    /// Until when it waits for a card, an answer, a signature or its till: UTC, RFC 3339. Absent when there is no such
-    /// limit, for example while a PIN is entered.
+    /// The end of the wait for a card, an answer, a signature or the till (UTC, RFC 3339). Absent if there is no limit,
+    /// for example while a PIN is entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// The number of seconds left of that at the time of this view, for a clock that differs from the terminal's.
+    /// The number of seconds left of the wait at the time of this view, for callers whose clock differs from the
+    /// terminal's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_s: Option<u64>,
-    /// The number of seconds that it waits in all.
+    /// The length of the whole wait, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_s: Option<u64>,
-    /// The task for a person: it is unconfirmed, and the agent takes no further step except one attempt per day.
+    /// The task for a person. The transaction is unconfirmed, and the agent only makes one attempt per day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_person: Option<String>,
-    /// When it began, UTC, RFC 3339.
+    /// The time when the transaction began (UTC, RFC 3339).
     pub started_at: String,
-    /// When it ended, UTC, RFC 3339; absent until then.
+    /// The time when the transaction ended (UTC, RFC 3339). Absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<String>,
-    /// True if the reference was known already (design: invariant 1).
+    /// True if the reference was already known (design: invariant 1).
     pub replayed: bool,
     /// The gateway's payment id.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,31 +157,32 @@ pub struct SaleView {
     /// The issuer's approval code (`pos.clearing.authorizationIssuerCode`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_code: Option<String>,
-    /// The card, as far as it may be shown.
+    /// The data of the card that may be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<CardView>,
     /// `pos.statusText`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_text: Option<String>,
-    /// The registration under which the gateway keeps the card, if requested; or the one that was deleted.
+    /// The id of the stored card, if the request was to store or to delete one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
-    /// The till's own texts, as it sent them (`tillData`).
+    /// The till's own texts, as the till sent them (`tillData`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
-    /// The gateway's other fields, by their flat names; only in the view of one transaction.
+    /// The gateway's other fields, by their flat names. Present only in the view of a single transaction.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answer: BTreeMap<String, String>,
 }
 
-/// The confirmation that a till owes, and its deadline.
+/// The confirmation that is expected from a till, and its deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
-    /// The amount that the bank approved; it may be less than the requested amount if the till takes a part.
+    /// The amount that the bank approved. It may be less than the requested amount if the till accepts a partial
+    /// approval.
     pub amount: String,
-    /// The deadline, UTC, RFC 3339; after a start of the terminal the till has its full time again.
+    /// The deadline (UTC, RFC 3339). After a restart of the terminal, the till has the full time again.
     pub until: String,
     /// The action if the till does not answer in time.
     pub on_silence: OnSilence,
@@ -189,25 +193,25 @@ pub struct ToConfirm {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LaterView {
-    /// Sequence number in the journal.
+    /// The sequence number in the journal.
     pub number: SaleNumber,
-    /// Its reference; absent when another till began it.
+    /// The reference. Absent if another till began the transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
     /// The kind of transaction.
     pub kind: Kind,
-    /// The approved amount, otherwise the requested one.
+    /// The approved amount, or else the requested one.
     pub amount: String,
-    /// ISO 4217.
+    /// The currency (ISO 4217).
     pub currency: String,
     /// The state.
     pub state: SaleState,
-    /// The outcome; absent until it has ended.
+    /// The outcome. Absent until the transaction has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeWord>,
 }
 
-/// The answer to a cancel: whether it came in time, and the transaction.
+/// The answer to a cancel: whether the cancel came in time, and the transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -216,7 +220,7 @@ pub struct CancelView {
     pub cancel: Cancelled,
     /// The result as one sentence for people.
     pub cancel_text: String,
-    /// The transaction in its present state.
+    /// The transaction in its current state.
     #[serde(flatten)]
     pub sale: SaleView,
 }
@@ -226,14 +230,14 @@ pub struct CancelView {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cancelled {
-    /// In time: nothing is charged.
+    /// The cancel came in time, so nothing is charged.
     InTime,
-    /// Too late: the request had left, or the transaction had ended. Its outcome is final.
+    /// The cancel came too late, because the request had been sent or the transaction had ended. Its outcome is final.
     TooLate,
 }
 
 impl From<SaleView> for CancelView {
-    /// Converts the transaction in its state after the cancel.
+    /// Converts a transaction, in its state after the cancel, to the answer.
     fn from(sale: SaleView) -> Self {
         let (cancel, cancel_text) = match (sale.state, sale.outcome) {
             (SaleState::Ended, Some(OutcomeWord::Cancelled)) => {
@@ -262,23 +266,23 @@ impl From<SaleView> for CancelView {
     }
 }
 
-/// A card as far as tills may see it.
+/// The data of a card that tills may see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CardView {
     /// `pos.entryMode`.
     pub entry_mode: String,
-    /// Brand or application name.
+    /// The brand or the name of the application.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand: Option<String>,
-    /// Last four digits.
+    /// The last four digits of the card number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4: Option<String>,
-    /// Application identifier (AID, tag 4F), in hexadecimal digits.
+    /// The application identifier (AID, tag 4F), in hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aid: Option<String>,
-    /// The chip's last cryptogram, as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
+    /// The chip's last cryptogram, such as `TC 1122334455667788` (EMV Book 3, 5.2: TC, ARQC, AAC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptogram: Option<String>,
     /// The cardholder verification that the card reports (EMV Book 4, A4): `online-pin`, `offline-pin`, `signature`,

@@ -1,5 +1,5 @@
-//! The connections for tills, opened and closed together. The agent knows none of them; a new kind of connection is
-//! added here.
+//! The connections for tills, which are opened and closed together. The agent does not know their kinds, so a new kind
+//! is added only here.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,30 +12,30 @@ use pos_daemon::systemd::Sockets;
 use pos_terms::money::Currency;
 use pos_words::Words;
 
-/// How long the last answers may take at the stop.
+/// The time allowed for the last answers when the agent stops.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// The reason why tills cannot connect.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An error of the JSON interface.
+    /// An error with the JSON interface.
     #[error(transparent)]
     Http(#[from] http::Error),
 }
 
-/// The terminal's settings that the answers to tills depend on.
+/// The settings of the terminal that affect the answers to tills.
 #[derive(Clone, Debug)]
 pub struct ServedTerminal {
     /// True if an operator must be signed in for anything that moves money, except on exempt connections.
     pub operators_required: bool,
-    /// The currency of requests that name none.
+    /// The currency for requests that name none.
     pub currency: Currency,
     /// The language.
     pub words: Words,
 }
 
 impl ServedTerminal {
-    /// Creates the settings of a terminal that requires no operator, in the first language.
+    /// Creates the settings of a terminal that requires no operator and uses the default language.
     #[must_use]
     pub fn new(currency: Currency) -> Self {
         Self { operators_required: false, currency, words: Words::default() }
@@ -49,12 +49,12 @@ pub struct Served {
     stop: oneshot::Sender<()>,
 }
 
-/// Opens every connection that the settings demand, unless systemd has opened it and `gives` it.
+/// Opens the sockets that the settings require, except those that systemd has already opened (`given`).
 ///
-/// Requests of tills go to `commands`, and all tills hear `progress`.
+/// Requests of tills go to `commands`, and the steps in `progress` go to the tills.
 ///
 /// # Errors
-/// Every [`Error`]; then nothing is served.
+/// Returns any [`Error`]. In that case, nothing is served.
 pub async fn serve(
     settings: &config::Till,
     terminal: ServedTerminal,
@@ -69,13 +69,13 @@ pub async fn serve(
 }
 
 impl Served {
-    /// Returns the address for tills with a token; `None` when there are none, or while another program has the port.
+    /// Returns the address for tills with a token. `None` if there are none, or another program uses the port.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         self.http.http
     }
 
-    /// Sends the last answers and frees the socket's name.
+    /// Sends the last answers and removes the socket's file.
     pub async fn close(self) {
         drop(self.stop);
         let _ = tokio::time::timeout(LAST_ANSWERS, self.http.done).await;

@@ -1,11 +1,11 @@
-//! The views for the technician in addition to the status: the log, the port for tokens, the health after an update, a
-//! receipt on its way to a printer.
+//! The views for the technician in addition to the status: the log, the port for tokens, the health after an update,
+//! and a queued receipt.
 
 use serde::{Deserialize, Serialize};
 
 use super::PrinterState;
 
-/// A log level that differs from the start's.
+/// A log level that replaces the level of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -14,7 +14,7 @@ pub enum LogLevel {
     Info,
     /// Messages to and from each device, without their content.
     Debug,
-    /// All messages of all parts of the program.
+    /// All messages from all parts of the program.
     Trace,
 }
 
@@ -30,7 +30,7 @@ impl LogLevel {
     }
 }
 
-/// The log level, with its remaining time.
+/// The changed log level, with its remaining time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -41,18 +41,18 @@ pub struct LogView {
     pub left_s: u64,
 }
 
-/// The health after an update: the devices that have answered this program, compared with those that answered the
+/// The health after an update. It compares the devices that have answered this program with those that answered the
 /// previous one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HealthView {
-    /// This program: its version, and when it was built.
+    /// The version and build time of this program.
     pub program: String,
-    /// The previous program on this board; absent when this is the first one that the journal knows.
+    /// The previous program on this board. Absent if this is the first one that the journal knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Why the journal cannot be written, with the remedy; absent when this program has written it.
+    /// The reason why the journal cannot be written, with the remedy. Absent if this program has written to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<String>,
     /// The card reader.
@@ -61,42 +61,42 @@ pub struct HealthView {
     pub gateway: Health,
 }
 
-/// The evidence of a device for or against an update.
+/// The evidence from a device for or against an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
-    /// It has answered this program.
+    /// The device has answered this program.
     Answered,
-    /// It answered the previous program, and has not yet answered this one.
+    /// The device answered the previous program, but has not yet answered this one.
     Awaited,
-    /// It did not answer the previous program either, as far as that is known: no fault of this one.
+    /// The device did not answer the previous program either, as far as is known, so this program is not at fault.
     NotCounted,
 }
 
-/// The port where tills with a token connect.
+/// The port to which tills with a token connect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PortView {
-    /// Its address.
+    /// The address of the port.
     pub address: String,
-    /// Why no till can connect there, with the remedy; the agent retries automatically.
+    /// The reason why no till can connect there, with the remedy. The agent retries automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
 }
 
-/// A receipt that is on its way to a printer.
+/// A receipt in a printer's queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PrintView {
     /// The printer's name.
     pub printer: String,
-    /// Its state, as `state` of a `PrinterView`.
+    /// The printer's state, as `state` in a `PrinterView`.
     pub state: PrinterState,
-    /// The state in words for people, as its `text`.
+    /// The state as a text for people, as `text` in a `PrinterView`.
     pub text: String,
-    /// The number of receipts that wait there, including this one.
+    /// The number of receipts in the queue, including this one.
     pub waiting: usize,
 }

@@ -1,7 +1,7 @@
-//! The terminal's status for tills and programs: each device with a code of a closed list, facts as fields, and one
+//! The terminal's status for tills and programs. Each device has a code of a closed list, fields with facts, and one
 //! sentence.
 //!
-//! The codes are for programs and never change their meaning; the manual lists them ("The words of the status"). The
+//! The codes are for programs and never change their meaning. The manual lists them ("The words of the status"). The
 //! sentences are for people, in the terminal's language. The agent and the devices make them, because they know the
 //! facts.
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{HealthView, LogView, PortView, SaleView};
 use pos_terms::transaction::Kind;
 
-/// Defines a closed list of codes: the enumeration, its codes in the interface, and all of them.
+/// Defines a closed list of codes: the enumeration, its codes in the interface, and the list of all values.
 macro_rules! words {
     ($(#[$head:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$head])*
@@ -21,7 +21,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
             /// Returns the code for programs.
@@ -44,91 +44,91 @@ pub struct StatusView {
     pub version: String,
     /// The terminal id.
     pub terminal_id: String,
-    /// The shop's name and address, as at the head of a receipt; absent when the agent is an earlier one.
+    /// The shop's name and address, as at the top of a receipt. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merchant: Vec<String>,
-    /// Its currency, ISO 4217; absent when the agent is an earlier one.
+    /// The terminal's currency (ISO 4217). Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The currency's number, as 978; absent when the agent is an earlier one.
+    /// The currency's number, such as 978. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency_number: Option<u16>,
-    /// The decimals of its minor unit, as 2; absent when the agent is an earlier one.
+    /// The number of decimals of the currency, such as 2. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency_decimals: Option<u8>,
-    /// The tips that a page should offer; absent when it should offer none.
+    /// The tips that a page should offer. Absent if it should offer none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tips: Option<TipsView>,
     /// True if training transactions may begin here (`"training"` in `POST /v1/sales`).
     #[serde(default)]
     pub may_train: bool,
-    /// The kinds of transactions that the caller may begin; absent when the agent is an earlier one.
+    /// The kinds of transactions that the caller may begin. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_begin: Vec<Kind>,
-    /// The tills that the caller acts for; absent when the agent is an earlier one.
+    /// The tills for which the caller acts. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tills: Vec<String>,
-    /// The terminal's longest waits; absent when the agent is an earlier one.
+    /// The terminal's longest waits. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitsView>,
-    /// True if the terminal can work: no fault prevents every card transaction from being approved. A busy terminal can
-    /// work.
+    /// True if the terminal can work, which means that no fault prevents all card transactions from being approved. A
+    /// busy terminal can work.
     pub ready: bool,
-    /// True if a transaction is at the reader, or an amount is being typed there: the next one must wait.
-    /// [`Self::current`] has the transaction.
+    /// True if a transaction is at the reader, or an amount is being typed there. The next transaction must wait.
+    /// [`Self::current`] has the current one.
     pub busy: bool,
-    /// Faults that prevent it from working, or will.
+    /// Faults that prevent the terminal from working, or soon will, and tasks for a person.
     pub attention: Vec<AttentionView>,
     /// The reader.
     pub reader: ReaderView,
     /// The gateway.
     pub gateway: GatewayView,
-    /// The printers; empty when receipts are kept without printing them.
+    /// The printers. Empty if receipts are stored but not printed.
     pub printers: Vec<PrinterView>,
     /// The clock.
     pub clock: ClockView,
     /// The journal.
     pub journal: JournalView,
-    /// The port for tills with a token; absent when none has one.
+    /// The port for tills with a token. Absent if no till has a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<PortView>,
-    /// The log level; absent when it is the one of the start.
+    /// The changed log level. Absent if the level of the start applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logging: Option<LogView>,
     /// The health after an update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<HealthView>,
-    /// The transaction at the reader; absent when there is none, or it is another till's.
+    /// The transaction at the reader. Absent if there is none, or if it is another till's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<SaleView>,
     /// The unconfirmed transactions.
     pub unconfirmed: Vec<SaleView>,
 }
 
-/// The tips of `[tips]`.
+/// The tips from the settings in `[tips]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TipsView {
-    /// Tips to choose from, in percent.
+    /// The tips to choose from, in percent.
     pub presets: Vec<u8>,
     /// True if the customer may type another tip at the reader (`"tip":"ask"`).
     pub custom: bool,
-    /// The tip of a customer who chooses none in time, in percent; 0 is none.
+    /// The tip if the customer does not choose in time, in percent. 0 means no tip.
     pub default: u8,
-    /// How long a customer may take to choose, in seconds.
+    /// The time that the customer has to choose, in seconds.
     pub timeout_s: u64,
 }
 
 impl StatusView {
-    /// Returns whether something of this kind needs attention.
+    /// Returns whether the status contains this attention code.
     #[must_use]
     pub fn needs(&self, code: Attention) -> bool {
         self.attention.iter().any(|one| one.code == code)
     }
 }
 
-/// The terminal's longest waits, in seconds, for a countdown.
+/// The terminal's longest waits, in seconds, for a countdown on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -150,7 +150,7 @@ pub struct AttentionView {
     pub code: Attention,
     /// One sentence, with the remedy.
     pub text: String,
-    /// The reference of the transaction that it concerns.
+    /// The reference of the transaction that the entry concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sale: Option<String>,
     /// The till of that transaction.
@@ -194,7 +194,7 @@ words! {
         ReaderRestarting = "reader-restarting",
         /// The card of the last payment is still in the reader, and the next payment waits for its removal.
         ReaderCardLeft = "reader-card-left",
-        /// The reader has few keys left (`warn-keys-left`).
+        /// The reader has few unused keys left (`warn-keys-left`).
         ReaderKeysLow = "reader-keys-low",
         /// See [`GatewayState::Unreachable`].
         GatewayUnreachable = "gateway-unreachable",
@@ -204,7 +204,7 @@ words! {
         GatewayOutOfOrder = "gateway-out-of-order",
         /// See [`GatewayState::Throttles`].
         GatewayThrottles = "gateway-throttles",
-        /// The gateway refused the last transaction as an invalid request; another card does not help.
+        /// The gateway refused the last transaction as an invalid request. Another card does not help.
         GatewayRefusesRequest = "gateway-refuses-request",
         /// See [`GatewayState::RefusesToken`].
         GatewayRefusesToken = "gateway-refuses-token",
@@ -220,13 +220,13 @@ words! {
         GatewayCannotBeAsked = "gateway-cannot-be-asked",
         /// A certificate of the gateway expires soon, or has expired.
         GatewayCertificateEnds = "gateway-certificate-ends",
-        /// The last CA certificate of `ca-file` expires soon, or has expired.
+        /// The last CA certificate in `ca-file` expires soon, or has expired.
         CaCertificateEnds = "ca-certificate-ends",
-        /// Our certificate expires soon, or has expired.
+        /// The terminal's certificate expires soon, or has expired.
         OwnCertificateEnds = "own-certificate-ends",
-        /// Our token expires soon, or has expired.
+        /// The terminal's token expires soon, or has expired.
         TokenEnds = "token-ends",
-        /// Changed files (CA, certificate, key, token) do not match; the earlier ones are used.
+        /// Changed files (CA, certificate, key, token) do not match, so the earlier ones are used.
         GatewayFilesUnused = "gateway-files-unused",
         /// See [`PrinterState::NoPaper`].
         PrinterNoPaper = "printer-no-paper",
@@ -264,13 +264,13 @@ words! {
         JournalNotCompared = "journal-not-compared",
         /// The journal is new, and the gateway holds earlier payments of this terminal.
         JournalBeganAnew = "journal-began-anew",
-        /// A transaction is unconfirmed; the agent resolves it automatically.
+        /// A transaction is unconfirmed, and the agent resolves it automatically.
         SaleUnconfirmed = "sale-unconfirmed",
-        /// A transaction is unconfirmed, and the agent takes no further step.
+        /// A transaction is unconfirmed, and a person must resolve it.
         SaleNeedsPerson = "sale-needs-person",
         /// A signature must be compared.
         SignatureAwaited = "signature-awaited",
-        /// A till must confirm that it takes a payment.
+        /// A till must confirm how much of a payment it accepts.
         ConfirmationAwaited = "confirmation-awaited",
         /// Tills with a token cannot connect.
         TillPortClosed = "till-port-closed",
@@ -282,23 +282,23 @@ words! {
     ReaderState {
         /// A card can be read.
         Ready = "ready",
-        /// Its port is being opened, or it is starting up.
+        /// The reader's port is being opened, or the reader is starting up.
         Opening = "opening",
-        /// No reader is at its port.
+        /// No reader is connected at the port.
         Absent = "absent",
-        /// The device at its port is not such a reader.
+        /// The device at the port is not a supported reader.
         OtherDevice = "other-device",
-        /// `[reader] serials` does not list it.
+        /// The setting `[reader] serials` does not list the reader.
         NotListed = "not-listed",
-        /// It has no key to encrypt with: none was ever injected, or they are used up.
+        /// The reader has no key for encryption, because none was ever injected or all are used up.
         NoKeys = "no-keys",
-        /// It sent card data in clear.
+        /// The reader sent card data in clear.
         ClearData = "clear-data",
-        /// It did not encrypt a card, or used a key again.
+        /// The reader did not encrypt a card, or used a key twice.
         NotEncrypting = "not-encrypting",
-        /// It sends without end, and its data are ignored.
+        /// The reader sends without end, and its data is ignored.
         Flooding = "flooding",
-        /// It is being restarted after a fault.
+        /// The reader is being restarted after a fault.
         Restarting = "restarting",
     }
 }
@@ -310,30 +310,30 @@ words! {
 pub struct ReaderView {
     /// The state.
     pub state: ReaderState,
-    /// The model and serial number, or why it cannot be used, with the remedy.
+    /// The model and serial number, or the reason why the reader cannot be used, with the remedy.
     pub text: String,
-    /// Serial number; this and the following fields only while it is ready.
+    /// The serial number. This field and the following ones are present only while the reader is ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
     /// Model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Version of its program.
+    /// The version of the firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// Its configuration files; empty when it does not report them.
+    /// The configuration files. Empty if the reader does not report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configuration: Vec<ConfigFileView>,
-    /// When the agent last saw another reader or configuration, UTC (RFC 3339); absent when it never did.
+    /// The time when the agent last found a changed reader or configuration (UTC, RFC 3339). Absent if it never did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
-    /// The difference found then.
+    /// The difference that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
-    /// The number of keys it has left, known after the first card since a start.
+    /// The number of unused keys, which is known after the first card since the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_left: Option<KeysView>,
-    /// True if the card of the last payment is still in it; the next payment waits until it is removed.
+    /// True if the card of the last payment is still in the reader. The next payment waits until it is removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub card_left: bool,
 }
@@ -361,61 +361,61 @@ impl ReaderView {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigFileView {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its version.
+    /// The version of the file.
     pub version: String,
 }
 
-/// Keys that the reader has left: each payment uses one or two, and without them no payment is possible (readers:
-/// 2.12).
+/// The numbers of unused keys in the reader. Each payment uses one or two keys, and without keys no payment is possible
+/// (readers: 2.12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeysView {
-    /// Card-data keys (SRED).
+    /// The number of card-data keys (SRED).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card: Option<u64>,
-    /// PIN keys.
+    /// The number of PIN keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pin: Option<u64>,
 }
 
 words! {
-    /// The gateway's state, as shown by the last request.
+    /// The gateway's state, according to the last request.
     GatewayState {
-        /// It answered.
+        /// The gateway answered.
         Answers = "answers",
-        /// A connection to it is open; nothing was requested yet.
+        /// A connection to the gateway is open, but nothing was requested yet.
         Connected = "connected",
         /// Nothing was requested yet.
         NotAskedYet = "not-asked-yet",
-        /// It answered that it has too many requests.
+        /// The gateway answered that it has too many requests.
         Throttles = "throttles",
-        /// No connection: `cause` says what failed.
+        /// The gateway could not be reached, for the reason in `cause`.
         Unreachable = "unreachable",
-        /// It got a request, and no complete answer came.
+        /// The gateway received a request but sent no complete answer.
         NoAnswer = "no-answer",
-        /// It answers with a server error (HTTP 5xx).
+        /// The gateway answers with a server error (HTTP 5xx).
         OutOfOrder = "out-of-order",
-        /// It refuses our access token.
+        /// The gateway refuses the terminal's access token.
         RefusesToken = "refuses-token",
-        /// Its certificate is not trusted: another CA, another host, revoked.
+        /// The gateway's certificate is not trusted, because of another CA, another host, or a revocation.
         UntrustedCertificate = "untrusted-certificate",
-        /// Its certificate has expired.
+        /// The gateway's certificate has expired.
         CertificateExpired = "certificate-expired",
-        /// It demands a certificate of the terminal, or another one.
+        /// The gateway demands a certificate from the terminal, or a different one.
         OwnCertificateRefused = "own-certificate-refused",
-        /// It refuses our certificate, which has expired.
+        /// The gateway refuses the terminal's certificate, which has expired.
         OwnCertificateExpired = "own-certificate-expired",
-        /// The server is no such gateway, or the settings name none.
+        /// The server is not the expected gateway, or the settings name none.
         CannotBeAsked = "cannot-be-asked",
     }
 }
 
 impl GatewayState {
-    /// Returns whether every card transaction fails until a person has acted. A network that is down may be back with
-    /// the next transaction, so an unreachable gateway does not stop attempts.
+    /// Returns whether every card transaction fails until a person has acted. An unreachable gateway does not count,
+    /// because a network that is down may work again for the next transaction.
     #[must_use]
     pub fn stops_sales(self) -> bool {
         match self {
@@ -443,12 +443,11 @@ impl GatewayState {
 pub struct GatewayView {
     /// The state.
     pub state: GatewayState,
-    /// Facts about it, or the fault with the remedy.
+    /// Facts about the gateway, or the fault with the remedy.
     pub text: String,
-    /// Its address.
+    /// The gateway's address.
     pub url: String,
-    /// The cause of the failure, more exact than the state: `name-not-resolved`, `connection-refused`, `no-route`,
-    /// `connect-timed-out`, ….
+    /// The exact cause of the failure: `name-not-resolved`, `connection-refused`, `no-route`, `connect-timed-out`, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
 }
@@ -456,29 +455,29 @@ pub struct GatewayView {
 words! {
     /// A printer's state.
     PrinterState {
-        /// It prints.
+        /// The printer can print.
         Ready = "ready",
-        /// It was not used yet.
+        /// The printer was not used yet.
         NotUsedYet = "not-used-yet",
-        /// No paper.
+        /// The printer has no paper.
         NoPaper = "no-paper",
         /// The paper is nearly used up.
         PaperLow = "paper-low",
-        /// Its cover is open.
+        /// The printer's cover is open.
         CoverOpen = "cover-open",
-        /// Paper is stuck in its cutter.
+        /// Paper is stuck in the cutter.
         PaperJam = "paper-jam",
-        /// An error that needs a mechanic, or a restart.
+        /// The printer has an error that needs a repair or a restart.
         Error = "error",
-        /// Its head is too hot or its supply is weak: it continues automatically.
+        /// The print head is too hot, or the power supply is too weak. The printer continues automatically.
         Pausing = "pausing",
-        /// Off-line, without a reported reason.
+        /// The printer is off-line and reports no reason.
         Offline = "offline",
-        /// It cannot be reached.
+        /// The printer cannot be reached.
         Absent = "absent",
-        /// It stopped in the middle of a receipt.
+        /// The printer stopped in the middle of a receipt.
         Interrupted = "interrupted",
-        /// It does not report its state, although it should.
+        /// The printer does not report its state, although it should.
         Silent = "silent",
     }
 }
@@ -494,9 +493,9 @@ pub struct PrinterView {
     pub port: String,
     /// The state.
     pub state: PrinterState,
-    /// `ok`, `not used yet`, or the fault with the remedy, and the number of receipts that wait.
+    /// The word `ok`, `not used yet`, or the fault with the remedy and the number of waiting receipts.
     pub text: String,
-    /// The number of receipts that wait for it.
+    /// The number of receipts that wait for the printer.
     pub waiting: usize,
 }
 
@@ -505,11 +504,11 @@ words! {
     ClockState {
         /// The board's clock.
         Ready = "ready",
-        /// The reader's clock: the board's cannot be right.
+        /// The reader's clock, because the board's cannot be right.
         ReaderServes = "reader-serves",
-        /// A clock that is far from the gateway's.
+        /// A clock that differs too much from the gateway's.
         Differs = "differs",
-        /// No clock can be right: the terminal takes no transaction.
+        /// No clock, because none can be right. The terminal begins no transaction.
         Untrusted = "untrusted",
     }
 }
@@ -523,7 +522,7 @@ pub struct ClockView {
     pub state: ClockState,
     /// The state as a sentence, with the remedy.
     pub text: String,
-    /// The terminal's time, local, RFC 3339; absent when none can be right.
+    /// The terminal's local time (RFC 3339). Absent if no clock can be right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
@@ -531,13 +530,13 @@ pub struct ClockView {
 words! {
     /// The journal's state.
     JournalState {
-        /// It can be written.
+        /// The journal can be written.
         Ready = "ready",
-        /// Its disk has little space left; transactions are still taken.
+        /// The journal's disk has little space left, but transactions still begin.
         NearlyFull = "nearly-full",
-        /// Its disk is full: the terminal takes no transaction.
+        /// The journal's disk is full, so the terminal begins no transaction.
         Full = "full",
-        /// It cannot be written: the terminal takes no transaction.
+        /// The journal cannot be written, so the terminal begins no transaction.
         CannotBeWritten = "cannot-be-written",
     }
 }
@@ -551,7 +550,7 @@ pub struct JournalView {
     pub state: JournalState,
     /// The state as a sentence, with the remedy.
     pub text: String,
-    /// Free space on its disk, in bytes; absent when unknown.
+    /// The free space on the journal's disk, in bytes. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
 }
@@ -560,7 +559,7 @@ pub struct JournalView {
 mod tests {
     use super::*;
 
-    /// Returns every code as used in the interface, with its list.
+    /// Returns the codes of each list, as they are in the interface.
     fn words() -> Vec<(&'static str, Vec<&'static str>)> {
         fn of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
             all.iter().map(|one| word(*one)).collect()

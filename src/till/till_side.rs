@@ -1,24 +1,24 @@
-//! The till's own part of a transaction: whether it prints, and its own data that come back with the transaction.
+//! The till's own part of a transaction: whether the till prints, and the data that is returned with the transaction.
 
 use std::collections::BTreeMap;
 
-/// The limits on entries, and on the characters of a name and of a value: enough for a till's bill, shift and ticket,
-/// but no data store.
+/// The greatest number of entries, and the greatest length of a name and of a value. They are enough for a till's bill,
+/// shift and ticket, but are not meant for storing data.
 const MOST_ENTRIES: usize = 16;
 const LONGEST_NAME: usize = 32;
 const LONGEST_VALUE: usize = 128;
 
-/// The till's own statements about a transaction; they do not change the charge.
+/// The till's own statements about a transaction, which do not change the charge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TillSide {
-    /// True if the till prints the receipts: the terminal then only prints the slip to sign.
+    /// True if the till prints the receipts. Then the terminal prints only the slip to sign.
     pub prints: bool,
-    /// Texts returned with the transaction, by their names.
+    /// The texts that are returned with the transaction, by their names.
     pub data: BTreeMap<String, String>,
 }
 
 impl TillSide {
-    /// Returns the fault of the data: a sentence that begins with the name.
+    /// Returns the fault in the data, as a sentence that begins with `tillData`.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if self.data.len() > MOST_ENTRIES {

@@ -1,4 +1,5 @@
-//! The sums for the cashier's close, as tills see them: by sequence number, never by the clock (design: invariant 8).
+//! The sums for a cashier's shift, as tills see them. They depend on sequence numbers, never on the clock (design:
+//! invariant 8).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,32 +12,33 @@ use pos_terms::transaction::SaleNumber;
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TotalsView {
-    /// Terminal id.
+    /// The terminal id.
     pub terminal_id: String,
-    /// The till whose transactions were counted; absent for every till's.
+    /// The till whose transactions were counted. Absent if all tills were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till: Option<String>,
-    /// Transactions without an outcome yet, of any age; no sum below includes them.
+    /// The transactions without an outcome yet, of any age. No sum includes them.
     pub open: Vec<SaleView>,
-    /// The lower limit: only transactions with a greater number were counted, and those of the last `carried` that have
-    /// ended since.
+    /// The lower limit. The count covers the transactions with a greater number, and those in the last `carried` that
+    /// have since ended.
     pub since: SaleNumber,
-    /// The greatest number that was read: the next request's `since`.
+    /// The greatest number that was read, for `since` in the next request.
     pub next: SaleNumber,
-    /// Numbers up to `next` without an outcome yet: the next request's `carried`. So no transaction is left out.
+    /// The numbers up to `next` without an outcome yet, for `carried` in the next request. So no transaction is left
+    /// out.
     pub carried: Vec<SaleNumber>,
-    /// Sums of moved or reserved money, by kind and currency.
+    /// The sums of moved or reserved money, by kind and currency.
     pub kinds: Vec<Sum>,
-    /// The same by card scheme.
+    /// The same sums by card scheme.
     pub schemes: Vec<Sum>,
-    /// Tips; the sums of the sales include them too.
+    /// The tips, which are also included in the sums of the sales.
     pub tips: Vec<Sum>,
-    /// Declined by the issuer, the card or the gateway.
+    /// The number of transactions that were declined by the issuer, the card or the gateway.
     pub declined: u64,
-    /// Charged, or possibly charged, and reversed by the terminal itself.
+    /// The number of transactions that were charged, or possibly charged, and reversed by the terminal itself.
     pub taken_back: u64,
-    /// Cancelled before anything was sent.
+    /// The number of transactions that were cancelled before anything was sent.
     pub cancelled: u64,
-    /// The gateway could not be reached.
+    /// The number of transactions that ended as not sent, so that no payment exists.
     pub not_sent: u64,
 }

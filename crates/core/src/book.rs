@@ -1,6 +1,6 @@
-//! **The account book: gives out the actions of a step only after its records are on the disk.**
+//! **Makes the actions of a step available only after its records are on the disk.**
 //!
-//! [`commit`] and [`commit_all`] are the only way to the actions of a [`Step`]. They call [`Book::write`] first.
+//! Callers get the actions of a [`Step`] only from [`commit`] and [`commit_all`], which call [`Book::write`] first.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ pub trait Book {
     /// The error when the book cannot be written.
     type Error;
 
-    /// Writes all entries together. When it returns, they are on the disk. Returns how long
-    /// the write took.
+    /// Writes all entries together, and returns the duration of the write. When it returns, the entries are on the
+    /// disk.
     ///
     /// # Errors
-    /// When the entries cannot be written. None of them may then be acted on. After a restart either all of them are
-    /// there, or none.
+    /// Returns an error if the entries cannot be written. The caller must then act on none of them. After a restart,
+    /// the book contains either all of them or none.
     fn write(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<Duration, Self::Error>;
 }
 
@@ -39,11 +39,11 @@ pub enum BookEntry<'a> {
     Close(&'a Close),
 }
 
-/// Writes a step and gives out its actions, with the time that the write took. The time is zero when the step has
-/// nothing to write.
+/// Writes a step, then returns its actions and the duration of the write. The duration is zero if the step has no
+/// records.
 ///
 /// # Errors
-/// The errors of the book. Nothing of the step may then be done, and the transaction is unchanged.
+/// Returns an error if the write fails. The transaction is then unchanged, and the caller must not carry out the step.
 pub fn commit<E>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
@@ -54,10 +54,10 @@ pub fn commit<E>(
     Ok((actions, took))
 }
 
-/// Writes one step of each of several transactions together. Gives out the actions of each, in the same order.
+/// Writes one step of each of several transactions together. Returns the actions of each step, in the same order.
 ///
 /// # Errors
-/// The errors of the book. No action of any of them may then be done.
+/// Returns an error if the write fails. The caller must then carry out none of the steps.
 pub fn commit_all<E, const N: usize>(
     book: &mut dyn Book<Error = E>,
     unix_ms: i64,
@@ -79,7 +79,7 @@ pub fn commit_all<E, const N: usize>(
 /// Writes a close of day.
 ///
 /// # Errors
-/// The errors of the book. There is then no close of day.
+/// Returns an error if the write fails. The close of day then does not exist.
 pub fn close<E>(book: &mut dyn Book<Error = E>, unix_ms: i64, close: &Close) -> Result<(), E> {
     book.write(unix_ms, &[BookEntry::Close(close)]).map(drop)
 }

@@ -1,8 +1,8 @@
-//! Is: the decisions. The state machine of a transaction, follow-ups, sums, closes of day, operators, training. Is not:
-//! the actions themselves. This crate knows no protocol, no file and no clock. Invariant: a step gives out its actions
-//! only after its records are on the disk.
+//! Is: the state machine of a transaction, and the decisions about follow-ups, sums, closes of day, operators and
+//! training. Is not: the code that carries out the actions. This crate uses no protocol, no file and no clock.
+//! Invariant: a step gives out its actions only after its records are on the disk.
 
-// Every transition gives the records to write first, and the actions to carry out second.
+// Every transition returns the records to write first, and the actions to carry out afterwards.
 pub mod transaction;
 // Gives out the actions of a step only after its records are on the disk.
 pub mod book;
@@ -12,7 +12,7 @@ pub mod wish;
 pub mod follow_up;
 // The sums of a close of day.
 pub mod totals;
-// The work at the counter apart from transactions: closes of day, signed-in operators, and their rights.
+// The work at the counter other than transactions: closes of day, signed-in operators, and their rights.
 pub mod counter;
-// Plays the reader and the bank in a transaction of training, which has neither.
+// Simulates the reader and the gateway for a training transaction, which uses neither.
 pub mod training;

@@ -1,8 +1,8 @@
-//! The sums of a close of day, by kind, card scheme and currency. They count the money that was moved or reserved, the
-//! tips in it, and the transactions without a payment. Pure: the caller reads the journal and shows the sums.
+//! The sums of a close of day, by kind, card scheme and currency. They cover the money moved or reserved, the tips in
+//! it, and the number of transactions without a payment. This module is pure: the caller reads the journal and shows
+//! the sums.
 //!
-//! A transaction without an outcome is in no sum. Its number is kept, so the next count includes it and no transaction
-//! is left out.
+//! A transaction without an outcome is in no sum. Its number is kept, so that the next count includes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,24 +16,24 @@ pub struct Totals {
     kinds: BTreeMap<(&'static str, &'static str), TotalsLine>,
     schemes: BTreeMap<(&'static str, String, &'static str), TotalsLine>,
     tips: BTreeMap<&'static str, TotalsLine>,
-    /// Numbers of the transactions without an outcome.
+    /// The numbers of the transactions without an outcome.
     pub open: BTreeSet<SaleNumber>,
-    /// Number declined by the issuer, the card or the gateway.
+    /// The number of transactions that the issuer, the card or the gateway declined.
     pub declined: u64,
-    /// Number charged, or perhaps charged, and then reversed.
+    /// The number of transactions that were charged, or perhaps charged, and then reversed.
     pub taken_back: u64,
-    /// Number cancelled before anything was sent.
+    /// The number of transactions cancelled before anything was sent.
     pub cancelled: u64,
-    /// Number not sent, or not processed.
+    /// The number of transactions not sent or not processed.
     pub not_sent: u64,
 }
 
-/// One line: all transactions that are counted together.
+/// One line of the sums, for all transactions that are counted together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TotalsLine {
     /// The kind of transaction.
     pub kind: Kind,
-    /// Its currency.
+    /// The currency of the transactions.
     pub currency: Currency,
     /// The number of transactions.
     pub count: u64,
@@ -42,14 +42,14 @@ pub struct TotalsLine {
 }
 
 impl Totals {
-    /// Counts a transaction in its current state.
+    /// Counts a transaction according to its current state.
     pub fn take(&mut self, sale: &Transaction) {
         let Standing::Ended(outcome) = sale.standing() else {
             self.open.insert(sale.order().number);
             return;
         };
         match outcome {
-            // A card was stored or deleted: no money moved.
+            // Storing or deleting a card moves no money.
             _ if !sale.order().kind().moves_money() => {}
             Outcome::Approved => self.moved(sale, sale.amount()),
             Outcome::PartiallyApproved { amount } => self.moved(sale, *amount),
@@ -70,7 +70,7 @@ impl Totals {
         self.schemes.iter().map(|((_, scheme, _), line)| (scheme.as_str(), line))
     }
 
-    /// Returns the tips by currency. They are included in the sums of the sales too.
+    /// Returns the tips by currency. The sums of the sales include them.
     pub fn tips(&self) -> impl Iterator<Item = &TotalsLine> {
         self.tips.values()
     }

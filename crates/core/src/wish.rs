@@ -1,8 +1,8 @@
-//! A wish: the till's request for one transaction, checked once. An order is made from a wish. A repeated request is
-//! recognised by comparing its wish with the stored order.
+//! A wish: the till's request for one transaction, after it was checked. An order is made from a wish. A repeated
+//! request is recognised by comparing its wish with the stored order.
 //!
 //! Every protocol puts the till's request into [`WishFields`] and calls [`WishFields::judged`]. Code that has a
-//! [`Wish`] need not check again that its fields go together.
+//! [`Wish`] need not check again that its fields fit together.
 
 use std::ops::Deref;
 
@@ -20,46 +20,46 @@ pub struct WishFields {
     pub of: Option<EarlierName>,
     /// The stored card.
     pub registration: Option<String>,
-    /// The amount before a tip. When it is absent and the request refers to an earlier transaction, it is all that is
-    /// left.
+    /// The amount before a tip. If it is absent and the request refers to an earlier transaction, it is the whole
+    /// remaining amount.
     pub amount: Option<Amount>,
-    /// The tip on top of the amount.
+    /// The tip, in addition to the amount.
     pub tip: Option<WantedTip>,
     /// The way in which the card is entered; `None` leaves it to the customer.
     pub entry: Option<WantedEntry>,
-    /// True if the till takes an approval of less than the amount. Without this, such an approval is reversed.
+    /// True if the till accepts an approval of less than the amount. Otherwise such an approval is reversed.
     pub accept_partial: Option<bool>,
-    /// Set when the till confirms that it takes the approved amount. The value says what happens when the till does not
-    /// answer.
+    /// Set if the till must confirm that it accepts the approved amount. The value says what happens if the till does
+    /// not answer.
     pub till_confirms: Option<OnSilence>,
 }
 
-/// Fields that go together: every field that the kind needs is present, and only fields that the kind may have.
+/// Fields that fit together: every field that the kind needs is present, and no field that the kind does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish(WishFields);
 
 /// The name of an earlier transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EarlierName {
-    /// The reference that its till gave it.
+    /// The reference that the transaction's till gave it.
     Reference {
         /// The till's name.
         till: String,
         /// The reference.
         reference: Reference,
     },
-    /// Its number in this terminal's journal, for a transaction of any till.
+    /// The transaction's number in this terminal's journal. It can name a transaction of any till.
     Number(SaleNumber),
-    /// Its payment id at the gateway.
+    /// The transaction's payment id at the gateway.
     Payment(PaymentId),
 }
 
-/// A tip that is charged on top of the amount.
+/// A tip that is charged in addition to the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WantedTip {
     /// The cardholder types a tip at the reader, before the card is presented.
     Ask,
-    /// The till names the tip: this amount.
+    /// The till names this amount as the tip.
     Given(Amount),
 }
 
@@ -72,7 +72,7 @@ pub enum WantedEntry {
     Chip,
 }
 
-/// A field that does not fit the kind. It uses the names that tills write.
+/// A field that does not fit the kind. It has the name that tills write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldMisfit {
     /// The kind needs a field that the till did not send.
@@ -108,7 +108,7 @@ pub enum Field {
     Entry,
     /// The till's acceptance of a partial approval.
     AcceptPartial,
-    /// The till's confirmation that it takes the approved amount.
+    /// The till's confirmation that it accepts the approved amount.
     Confirm,
 }
 
@@ -146,12 +146,12 @@ impl Field {
         match self {
             Self::Of => needed(kind.has_earlier()),
             Self::Registration => needed(kind.has_stored_card()),
-            // When the amount is absent, it is all that is left.
+            // If the amount is absent, it is the whole remaining amount.
             Self::Amount if kind.has_earlier() && kind != Kind::Increment => Rule::Possible,
             Self::Amount => needed(kind.moves_money()),
             Self::Tip => possible(kind == Kind::Sale),
             Self::Entry => possible(kind.needs_card()),
-            // An increment and a reauthorisation always take what is approved.
+            // An increment and a reauthorisation always accept the approved amount.
             Self::AcceptPartial => possible(kind.till_may_refuse_a_part() && !kind.has_earlier()),
             Self::Confirm => possible(kind.till_may_refuse_a_part() && kind.needs_card()),
         }
@@ -159,7 +159,7 @@ impl Field {
 }
 
 impl WishFields {
-    /// Returns fields with the kind only.
+    /// Creates fields of which only the kind is set.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {
@@ -174,10 +174,10 @@ impl WishFields {
         }
     }
 
-    /// Returns the wish when the fields fit the kind.
+    /// Returns the wish if the fields fit the kind.
     ///
     /// # Errors
-    /// The first field that is missing, or that the kind does not have.
+    /// Returns the first field that is missing or that the kind does not allow.
     pub fn judged(self) -> Result<Wish, FieldMisfit> {
         let kind = self.kind;
         for field in Field::ALL {
@@ -212,14 +212,15 @@ impl Deref for Wish {
 }
 
 impl Wish {
-    /// Returns whether the till takes an approval of less than the amount.
+    /// Returns whether the till accepts an approval of less than the amount.
     #[must_use]
     pub fn accepts_part(&self) -> bool {
         self.accept_partial.unwrap_or(false)
     }
 
     /// Checks whether a stored order was made from this wish. `key` is the till and the reference of the order's
-    /// earlier transaction, if the journal knows it. That till is part of the wish.
+    /// earlier transaction, if the journal contains it. A wish that refers to a transaction by its reference also names
+    /// that till.
     #[must_use]
     pub fn is_of(&self, order: &Order, key: Option<&(String, Reference)>) -> bool {
         let is_its_earlier = match (&self.of, order.operation.of()) {
@@ -241,8 +242,8 @@ impl Wish {
             && self.amount.is_none_or(|amount| amount == order.amount)
             && tip == (order.ask_tip, order.tip)
             && (self.entry == Some(WantedEntry::Typed)) == order.manual
-            // The terminal can demand the chip without the till's request. A repeated request without that field is the
-            // same order.
+            // The terminal can demand the chip without the till's request. A repeated request without that field then
+            // still matches the order.
             && (self.entry != Some(WantedEntry::Chip) || order.chip_alone)
             && self.accepts_part() == order.accept_partial
             && self.till_confirms == order.till_confirms
@@ -254,8 +255,8 @@ mod tests {
     use super::*;
     use pos_terms::money::Currency;
 
-    /// The fields of each kind: `!` is needed, `?` is optional, `-` is refused. The columns are of, registration,
-    /// amount, tip, entry, acceptPartial, confirm.
+    /// The fields of each kind, where `!` means needed, `?` optional and `-` refused. The columns are of, registration,
+    /// amount, tip, entry, acceptPartial and confirm.
     const TABLE: [(Kind, &str); 12] = [
         (Kind::Sale, "--!????"),
         (Kind::PreAuthorisation, "--!-???"),
@@ -273,8 +274,8 @@ mod tests {
     const FIELDS: [Field; 7] =
         [Field::Of, Field::Registration, Field::Amount, Field::Tip, Field::Entry, Field::AcceptPartial, Field::Confirm];
 
-    /// Checks every combination of fields for every kind. The first field that does not fit is named, and a fitting set
-    /// is kept whole.
+    /// Checks every combination of fields for every kind. The error names the first field that does not fit, and a
+    /// fitting set is kept unchanged.
     #[test]
     fn what_each_kind_needs() {
         let amount = Amount::parse("12.34", Currency::from_code("EUR").unwrap()).unwrap();

@@ -8,9 +8,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// The group's write permission: connecting to a socket needs it.
+/// The group's write permission, which is needed to connect to a socket.
 const CONNECT: u32 = 0o020;
-/// The group's execute permission: reaching a file in a folder needs it.
+/// The group's execute permission, which is needed to reach a file in a folder.
 const ENTER: u32 = 0o010;
 
 /// The owner, group and mode of a socket.
@@ -18,17 +18,17 @@ const ENTER: u32 = 0o010;
 pub struct SocketAccess {
     /// The permission bits.
     pub mode: u32,
-    /// The number of the owner.
+    /// The uid of the owner.
     pub owner: u32,
-    /// The number of the group.
+    /// The gid of the group.
     pub group: u32,
 }
 
 impl SocketAccess {
-    /// Reads the access data of a socket; a link is not followed.
+    /// Reads the access data of a socket, without following a link.
     ///
     /// # Errors
-    /// When the socket does not exist, or this user may not enter its folder.
+    /// Returns an error if the socket does not exist, or if this user may not enter its folder.
     pub fn of(path: &Path) -> io::Result<Self> {
         let facts = fs::symlink_metadata(path)?;
         Ok(Self { mode: facts.permissions().mode() & 0o777, owner: facts.uid(), group: facts.gid() })
@@ -40,14 +40,14 @@ impl SocketAccess {
         self.mode & CONNECT != 0
     }
 
-    /// Returns the name of the socket's group; its number when it has no name.
+    /// Returns the name of the socket's group, or its number if it has no name.
     #[must_use]
     pub fn group_name(self) -> String {
         group_name(&read("/etc/group"), self.group)
     }
 
     /// Checks whether the files of this board name a user in the group in addition to the owner. A service may be in
-    /// the group through its unit alone.
+    /// the group only through its unit.
     #[must_use]
     pub fn has_a_user_in_its_group(self) -> bool {
         has_a_user(&read("/etc/group"), &read("/etc/passwd"), self)
@@ -72,13 +72,13 @@ pub fn way_in(socket: &Path) -> String {
     }
 }
 
-/// Returns the number of the user with this name.
+/// Returns the uid of the user with this name.
 #[must_use]
 pub fn user_number(name: &str) -> Option<u32> {
     number_of(&read("/etc/passwd"), name)
 }
 
-/// Reads a file; a board without the file has no names.
+/// Reads a file. A board without the file has no names.
 fn read(file: &str) -> String {
     fs::read_to_string(file).unwrap_or_default()
 }
@@ -99,7 +99,7 @@ fn group_name(groups: &str, number: u32) -> String {
     found.map_or_else(|| number.to_string(), str::to_owned)
 }
 
-/// Returns the name of a user, for a command that the reader copies.
+/// Returns the name of a user, for a command that a person copies.
 fn user_name(users: &str, number: u32) -> String {
     let found = fields_of(users, number).and_then(|fields| fields.first().copied());
     found.map_or_else(|| "NAME".to_owned(), str::to_owned)

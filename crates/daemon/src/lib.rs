@@ -8,11 +8,11 @@ pub mod secret;
 pub mod access;
 // Faults of a configuration file, each with line, key and remedy.
 pub mod settings;
-// Connections that are given instead of opened.
+// Connections that are supplied instead of opened.
 pub mod wire;
 // Connections with a deadline for the other end to read.
 pub mod writing;
-// Messages to systemd, and the sockets that systemd hands over.
+// Messages to systemd, and the sockets that systemd passes.
 pub mod systemd;
 // The log of the process: its destination and its level.
 pub mod logging;

@@ -1,9 +1,9 @@
 //! The log of the process: its destination and its level.
 //!
 //! Under systemd, each event goes to systemd's journal with its fields (`journalctl -u pos-agent POS_SALE=42`,
-//! `journald.rs`). Otherwise it is a line of text on standard error. A process has one log. Its level is set at the
-//! start and can be changed while the program runs. This module does not decide what may be logged: no event holds card
-//! data, at any level (`tests/secrets/card_data.rs`).
+//! `journald.rs`). Otherwise, it is a line of text on standard error. A process has one log. Its level is set at the
+//! start and can be changed while the program runs. This module does not decide what may be logged: no event contains
+//! card data, at any level (`tests/secrets/card_data.rs`).
 
 mod journald;
 
@@ -17,7 +17,7 @@ use tracing_subscriber::{Registry, fmt, reload};
 
 pub use journald::{Journald, SOCKET, is_stderr};
 
-/// The filter of this process's log, once [`begin`] has set it.
+/// The filter of this process's log, after [`begin`] has set it.
 static FILTER: OnceLock<Filter> = OnceLock::new();
 
 struct Filter {
@@ -26,7 +26,7 @@ struct Filter {
     usual: String,
 }
 
-/// The reason why the log cannot be begun or changed.
+/// The reason why the log cannot be started or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The level is neither a level nor a list of levels.
@@ -34,25 +34,27 @@ pub enum Error {
     Level {
         /// The requested level.
         level: String,
-        /// The fault of that level.
+        /// The fault in that level.
         cause: String,
     },
     /// Another part of this process already has a log.
     #[error("the log of this process was already started")]
     Begun(#[from] TryInitError),
-    /// The log was begun elsewhere.
+    /// The log was started elsewhere.
     #[error("the agent cannot change the log of this process")]
     NotOurs,
 }
 
-/// Begins the log. It goes to the journal's socket when standard error leads there, otherwise to standard error.
+/// Starts the log. It goes to the journal's socket if standard error is connected to the journal, and otherwise to
+/// standard error.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn begin(level: &str, journal_socket: &Path) -> Result<(), Error> {
     let (filter, handle) = reload::Layer::new(filter(level)?);
     let journald = is_stderr().then(|| Journald::to(journal_socket).ok()).flatten();
-    // A line that cannot be written is lost. A message about it would go to the same place and would end the terminal.
+    // A line that cannot be written is lost. A message about the loss would go to the same destination, and would end
+    // the terminal.
     let text = || fmt::layer().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
     let lines = journald.is_none().then(text);
     tracing_subscriber::registry().with(filter).with(journald).with(lines).try_init()?;
@@ -61,10 +63,10 @@ pub fn begin(level: &str, journal_socket: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Changes the level of the log; `None` restores the level of the start.
+/// Changes the level of the log. `None` restores the level of the start.
 ///
 /// # Errors
-/// [`Error::NotOurs`] when [`begin`] has not begun the log, and [`Error::Level`].
+/// Returns [`Error::NotOurs`] if [`begin`] has not started the log, or [`Error::Level`].
 pub fn set(level: Option<&str>) -> Result<(), Error> {
     let Filter { handle, usual } = FILTER.get().ok_or(Error::NotOurs)?;
     handle.reload(filter(level.unwrap_or(usual))?).map_err(|_| Error::NotOurs)

@@ -1,4 +1,4 @@
-//! Secrets in separate files: read once, wiped when dropped, refused when other users could have read them.
+//! Secrets in separate files. They are read once, wiped when dropped, and refused if other users could have read them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -10,11 +10,11 @@ use zeroize::Zeroizing;
 
 use crate::settings::{ConfigFault, fault};
 
-/// The smallest number of characters; a shorter secret can be guessed.
+/// The minimum number of characters. A shorter secret can be guessed.
 const MIN_CHARACTERS: usize = 16;
-/// The largest size of a secret file in bytes; a larger file is not a secret.
+/// The maximum size of a secret file, in bytes. A larger file is not a secret.
 const MAX_BYTES: usize = 4096;
-/// The largest size of a private key file in bytes. An RSA key of 8192 bits has 6.4 kB in PEM form.
+/// The maximum size of a private key file, in bytes. An RSA key of 8192 bits has 6.4 kB in PEM form.
 const MAX_KEY: usize = 16 * 1024;
 
 /// The reason why a file gives no secret. The text never contains the file's content.
@@ -25,7 +25,7 @@ pub enum SecretError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The error of the system.
+        /// The system's error.
         #[source]
         cause: io::Error,
     },
@@ -61,16 +61,16 @@ pub enum SecretError {
 /// characters.
 ///
 /// # Errors
-/// Every [`SecretError`].
+/// Returns any [`SecretError`].
 pub fn secret_file(path: &Path) -> Result<Zeroizing<String>, SecretError> {
     read(path, true)
 }
 
-/// Reads a secret that systemd handed over (`LoadCredential=`): `path` is in `$CREDENTIALS_DIRECTORY`. systemd controls
-/// the access and may grant it by an access list that shows in the mode. Therefore the mode is not checked.
+/// Reads a secret that systemd passed (`LoadCredential=`). `path` is in `$CREDENTIALS_DIRECTORY`. systemd controls the
+/// access, and may grant it through an access list that appears in the mode. The mode is therefore not checked.
 ///
 /// # Errors
-/// Every [`SecretError`] except [`SecretError::Open`].
+/// Returns any [`SecretError`] except [`SecretError::Open`].
 pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> {
     read(path, false)
 }
@@ -78,15 +78,15 @@ pub fn secret_credential(path: &Path) -> Result<Zeroizing<String>, SecretError> 
 /// Reads a private key in PEM form: a regular file that only its owner can open.
 ///
 /// # Errors
-/// Every [`SecretError`] except [`SecretError::Malformed`].
+/// Returns any [`SecretError`] except [`SecretError::Malformed`].
 pub fn key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     key(path, true)
 }
 
-/// Reads a private key that systemd handed over.
+/// Reads a private key that systemd passed.
 ///
 /// # Errors
-/// As [`key_file`], except [`SecretError::Open`].
+/// The same as for [`key_file`], except [`SecretError::Open`].
 pub fn key_credential(path: &Path) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     key(path, false)
 }
@@ -106,10 +106,10 @@ fn read(path: &Path, private: bool) -> Result<Zeroizing<String>, SecretError> {
     secret_line(&bytes[..length], path)
 }
 
-/// Extracts the secret from input that was typed or sent. The error uses `name` in place of a file name.
+/// Extracts the secret from typed or received input. The error uses `name` in place of a file name.
 ///
 /// # Errors
-/// [`SecretError::Malformed`].
+/// Returns [`SecretError::Malformed`].
 pub fn secret_line(typed: &[u8], name: &Path) -> Result<Zeroizing<String>, SecretError> {
     let malformed = || SecretError::Malformed { file: name.to_owned() };
     let line = typed.strip_suffix(b"\n").unwrap_or(typed);
@@ -119,7 +119,7 @@ pub fn secret_line(typed: &[u8], name: &Path) -> Result<Zeroizing<String>, Secre
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Reads the beginning of a file, at most one byte more than `most`. Returns the bytes and their number.
+/// Reads the beginning of a file, up to one byte more than `most`. Returns the bytes and their number.
 fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>, usize), SecretError> {
     let unreadable = |cause| SecretError::Unreadable { file: path.to_owned(), cause };
     // NONBLOCK: opening a pipe must not wait for a writer. The metadata comes from the opened file, not from its name.
@@ -133,7 +133,7 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     if private && mode & 0o077 != 0 {
         return Err(SecretError::Open { file: path.to_owned(), mode });
     }
-    // One buffer that never grows, so that no copy remains on the heap.
+    // The buffer never grows, so no copy remains on the heap.
     let mut bytes = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
     while length < bytes.len() {
@@ -147,8 +147,9 @@ fn bytes(path: &Path, private: bool, most: usize) -> Result<(Zeroizing<Vec<u8>>,
     Ok((bytes, length))
 }
 
-/// Checks whether systemd handed a credential of this name to this process; `None` outside of systemd. A credential of
-/// one byte counts as missing: the unit's `SetCredential=` gives a line feed in place of a missing file.
+/// Checks whether systemd passed a credential with this name to this process. Returns `None` outside of systemd. A
+/// credential of one byte counts as missing, because the unit's `SetCredential=` gives a line feed in place of a
+/// missing file.
 pub fn credential_is_there(name: &str) -> Option<bool> {
     let folder = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(fs::metadata(Path::new(&folder).join(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 1))
@@ -157,7 +158,7 @@ pub fn credential_is_there(name: &str) -> Option<bool> {
 /// Converts the fault of a secret file into a fault of the key that names it.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn in_words<T>(key: &str, read: Result<T, SecretError>) -> Result<T, ConfigFault> {
     read.map_err(|error| {
         let text = error.to_string();
@@ -183,7 +184,7 @@ mod tests {
             assert_eq!(write(good.as_bytes(), 0o600).unwrap().as_str(), "0123456789abcdef");
         }
         assert!(write(b"0123456789abcdef", 0o400).is_ok());
-        // systemd grants a credential by an access list, which appears as permissions of the group.
+        // systemd grants a credential through an access list, which appears as permissions of the group.
         assert!(write(b"0123456789abcdef", 0o440).is_err());
         assert!(secret_credential(&file).is_ok());
         for mode in [0o640, 0o604, 0o620, 0o601, 0o644] {

@@ -1,17 +1,17 @@
 //! Faults of a configuration file, and the checks that several sections share.
 //!
-//! A fault names the line, the key, the error and the remedy. All faults are reported together, so that a person
-//! corrects the file once.
+//! A fault names the line, the key, the error and the remedy. All faults are reported together, so that a person needs
+//! to correct the file only once.
 
 use std::fmt;
 use std::path::Path;
 
-/// One fault of the file.
+/// One fault in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigFault {
-    /// The line, counted from 1, when it is known.
+    /// The line, counted from 1, if it is known.
     pub line: Option<usize>,
-    /// The key with its section, as `gateway.url`; empty when the fault is about the file itself.
+    /// The key with its section, for example `gateway.url`; empty if the fault concerns the file itself.
     pub key: String,
     /// The error.
     pub wrong: String,
@@ -20,7 +20,7 @@ pub struct ConfigFault {
 }
 
 impl ConfigFault {
-    /// Returns the place and the error.
+    /// Returns the position and the error.
     #[must_use]
     pub fn seen(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -44,7 +44,7 @@ impl FaultList {
     pub fn add<T>(&mut self, checked: Result<T, ConfigFault>) -> Option<T> {
         checked
             .map_err(|fault| {
-                // A list with the same mistake in several places gives one fault.
+                // A list with the same mistake in several places is reported once.
                 if !self.0.contains(&fault) {
                     self.0.push(fault);
                 }
@@ -62,10 +62,10 @@ pub fn default_baud() -> u32 {
     115_200
 }
 
-/// Checks a port: `/dev/…` or `tcp://host:port`. `usual` is the port in the example of the remedy.
+/// Checks a port: `/dev/…` or `tcp://host:port`. `usual` is the example port in the remedy.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
     let clean = text.chars().all(|c| !c.is_control());
     let fits = match text.strip_prefix("tcp://") {
@@ -87,7 +87,7 @@ pub fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
 /// Checks that a path is absolute.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn absolute(key: &str, path: &Path) -> Result<(), ConfigFault> {
     check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
 }
@@ -95,15 +95,15 @@ pub fn absolute(key: &str, path: &Path) -> Result<(), ConfigFault> {
 /// Checks that a text has 1 to 32 digits.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn digits(key: &str, text: &str, remedy: &str) -> Result<(), ConfigFault> {
     check(is_digits(text, 32), key, "must be 1 to 32 digits", remedy)
 }
 
-/// Checks that a number is between two bounds, both included.
+/// Checks that a number is between two bounds, including the bounds.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), ConfigFault> {
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
@@ -126,15 +126,15 @@ pub fn is_made_of(text: &str, most: usize, allowed: impl Fn(u8) -> bool) -> bool
 /// Returns a fault of `key` unless the value fits.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn check(fits: bool, key: &str, wrong: &str, remedy: &str) -> Result<(), ConfigFault> {
     if fits { Ok(()) } else { Err(fault(key, wrong, remedy)) }
 }
 
-/// Does the same as [`check`] with texts that are made only when needed.
+/// Does the same as [`check`], with texts that are created only if they are needed.
 ///
 /// # Errors
-/// The fault.
+/// Returns the fault.
 pub fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> Result<(), ConfigFault> {
     if fits {
         return Ok(());
@@ -143,7 +143,7 @@ pub fn ensure(fits: bool, key: &str, why: impl FnOnce() -> (String, String)) -> 
     Err(fault(key, &wrong, &remedy))
 }
 
-/// Creates a fault of `key` whose line is not known.
+/// Creates a fault of `key` whose line is unknown.
 #[must_use]
 pub fn fault(key: &str, wrong: &str, remedy: &str) -> ConfigFault {
     ConfigFault { line: None, key: key.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }

@@ -1,5 +1,5 @@
-//! Messages to systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that systemd hands
-//! over (sd_listen_fds(3)).
+//! Messages to systemd: READY=1, STATUS=, WATCHDOG=1, STOPPING=1 (sd_notify(3)); and the sockets that systemd passes
+//! (sd_listen_fds(3)).
 //!
 //! A message is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Without systemd
 //! there is no such socket, and every call does nothing. There is no watchdog thread: the agent's own loop sends
@@ -19,7 +19,7 @@ use std::time::Duration;
 use listenfd::ListenFd;
 
 /// The sockets that systemd opened before the service ran (systemd.socket(5)). No other program can take them. A client
-/// that connects while the service restarts waits instead of being refused.
+/// that connects while the service restarts waits and is not refused.
 #[derive(Debug, Default)]
 pub struct Sockets {
     /// The Unix socket.
@@ -54,15 +54,14 @@ pub enum SocketsError {
 }
 
 impl Sockets {
-    /// Takes the sockets that are meant for this process (`LISTEN_PID`). It works once: afterwards the variables are
-    /// gone. Returns no sockets when systemd did not start the process.
+    /// Takes the sockets that are meant for this process (`LISTEN_PID`). It works only once, because it removes the
+    /// variables. Returns no sockets if systemd did not start the process.
     ///
     /// # Errors
-    /// When there is a second socket of one kind, or a socket of another kind.
+    /// Returns an error if there is a second socket of one kind, or a socket of another kind.
     pub fn from_env() -> Result<Self, SocketsError> {
         let mut given = Self::default();
-        // Without `LISTEN_PID` the sockets may belong to another process, from which this one has inherited the
-        // variables.
+        // Without `LISTEN_PID`, the sockets may belong to another process, whose variables this process has inherited.
         if env::var_os("LISTEN_PID").is_none() {
             return Ok(given);
         }
@@ -86,13 +85,13 @@ impl Sockets {
     }
 }
 
-/// The connection to the service manager; it does nothing when there is none.
+/// The connection to the service manager. It does nothing if there is no service manager.
 #[derive(Debug)]
 pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
 
 impl Notify {
-    /// Opens the socket named in `NOTIFY_SOCKET`. When the variable is absent, systemd did not start the process. A
-    /// name that cannot be used is logged and then ignored.
+    /// Opens the socket named in `NOTIFY_SOCKET`. If the variable is absent, systemd did not start the process. A name
+    /// that cannot be used is logged and then ignored.
     #[must_use]
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
@@ -111,7 +110,8 @@ impl Notify {
     /// Opens the socket called `name`: a path, or `@name` in the abstract namespace.
     ///
     /// # Errors
-    /// When `name` is not a Unix address (for example `vsock:…`, which a board does not have) or no socket can be made.
+    /// Returns an error if no socket can be made, or if `name` is not a Unix address. For example, it may be `vsock:…`,
+    /// which a board does not have.
     pub fn to(name: &OsStr) -> io::Result<Self> {
         let address = match name.as_bytes() {
             [b'@', rest @ ..] => SocketAddr::from_abstract_name(rest)?,
@@ -129,7 +129,7 @@ impl Notify {
         self.send("READY=1");
     }
 
-    /// Sets the one line of `systemctl status`. Control bytes become spaces, because a line feed would start another
+    /// Sets the status line of `systemctl status`. Control bytes become spaces, because a line feed would start another
     /// assignment.
     pub fn status(&self, text: &str) {
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -146,7 +146,7 @@ impl Notify {
         self.send("STOPPING=1");
     }
 
-    /// Sends a message. A failure does not stop the agent: when the manager gets no message, its watchdog acts.
+    /// Sends a message. A failure does not stop the agent: if the manager receives no message, its watchdog acts.
     fn send(&self, message: &str) {
         let Some((socket, address)) = &self.0 else { return };
         if let Err(error) = socket.send_to_addr(message.as_bytes(), address) {
@@ -155,10 +155,10 @@ impl Notify {
     }
 }
 
-/// Checks whether a unit of the system has a process; `None` when systemd does not run the system.
+/// Checks whether a unit of the system has a process. Returns `None` if systemd does not run the system.
 #[must_use]
 pub fn unit_runs(unit: &str) -> Option<bool> {
-    // This is the test of sd_booted(3).
+    // sd_booted(3) makes the same check.
     if !Path::new("/run/systemd/system").is_dir() {
         return None;
     }
@@ -166,8 +166,8 @@ pub fn unit_runs(unit: &str) -> Option<bool> {
     Some(std::fs::read_to_string(processes).is_ok_and(|processes| !processes.trim().is_empty()))
 }
 
-/// Returns how often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. `None`
-/// when no watchdog is set or it is meant for another process.
+/// Returns how often to call [`Notify::watchdog`]: half of `WatchdogSec=`, as sd_watchdog_enabled(3) advises. Returns
+/// `None` if no watchdog is set, or if it is meant for another process.
 #[must_use]
 pub fn watchdog_interval() -> Option<Duration> {
     let var = |name| env::var(name).ok();

@@ -1,6 +1,5 @@
-//! Connections that are given to the terminal instead of opened by it. The tests connect the terminal by memory and
-//! with their own clock; the data and its timing are the same. The module also has the explanation for a device that
-//! may not be opened.
+//! Connections that are supplied to the terminal instead of opened by it. The tests connect the terminal in memory and
+//! with their own clock; the data and its timing are the same. The module also explains why a device may not be opened.
 //!
 //! The connections are not a setting: no configuration names them. A real terminal opens its tty, socket and printer
 //! itself.
@@ -12,7 +11,7 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Adds the remedy to the system's refusal to open a device, when the cause is the device's permissions.
+/// Adds the remedy to the system's refusal to open a device, if the cause is the device's permissions.
 #[must_use]
 pub fn refused(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::PermissionDenied {
@@ -28,7 +27,7 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Sync + Unpin> Stream for T {}
 
-/// A function that makes a new connection at each call.
+/// A function that makes a new connection each time it is called.
 pub type Connector = Arc<dyn Fn() -> Connecting + Send + Sync>;
 
 /// A connection that is being made.

@@ -8,18 +8,19 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A stream that fails when the other end does not take all written data in time. The deadline applies to the last
-/// byte, so a client that takes single bytes gains no time.
+/// A stream that fails if the other end does not read all written data in time. The deadline applies to the last byte,
+/// so a client that reads single bytes gains no time.
 #[derive(Debug)]
 pub struct TimedWriter<S> {
     stream: S,
     patience: Duration,
-    /// The deadline of the data that waits to be written.
+    /// The deadline for the data that waits to be written.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> TimedWriter<S> {
-    /// Creates the writer. `patience` begins when data cannot be written immediately and covers all waiting data.
+    /// Creates the writer. The time `patience` begins when data cannot be written immediately, and covers all waiting
+    /// data.
     #[must_use]
     pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waits: None }

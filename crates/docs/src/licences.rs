@@ -1,9 +1,9 @@
 //! The licences of everything that is built into the programs: each package with its licence and source, and each text
 //! once.
 //!
-//! Two commands of Cargo give the data. `cargo tree` lists the packages that are built into the programs of a board,
+//! Two Cargo commands provide the data. `cargo tree` lists the packages that are built into the programs of a board,
 //! without build scripts, macros and tests. `cargo metadata` gives their folders. A package without a licence text is
-//! an error, not a gap: the text then has to be put into `packages/licences/NAME`.
+//! an error. Its text must then be put into `packages/licences/NAME`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-/// The beginnings of the names of licence and notice files, in capitals.
+/// The prefixes of the names of licence and notice files, in capitals.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// The folder with the texts of packages that have none.
+/// The folder with the texts of packages that contain none.
 const BY_HAND: &str = "packages/licences";
 
 /// The part of the list that Cargo does not know.
@@ -31,7 +31,7 @@ In addition to these packages the programs hold:
 /// The file with the licence of the page's font.
 const FONT: &str = "packages/licences/inter";
 
-/// The reason why there is no list.
+/// The reason why the list cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("{0}")]
@@ -83,8 +83,8 @@ fn cargo(verb: &'static str, arguments: &[&str]) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the packages that the tree lists, one per line as `name v1.2.3`. They are found among the known packages;
-/// our own packages are left out.
+/// Returns the packages that the tree lists, one per line as `name v1.2.3`. They are found among the known packages.
+/// Our own packages are left out.
 fn built_in(tree: &str, known: Vec<Package>) -> Result<Vec<Package>, Error> {
     let mut known: BTreeMap<String, Package> =
         known.into_iter().map(|one| (format!("{} v{}", one.name, one.version), one)).collect();
@@ -131,7 +131,7 @@ fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Er
     Ok(all)
 }
 
-/// Returns every licence and notice of a package. Texts that differ only in their line ends count once.
+/// Returns every licence and notice of a package. Texts that differ only in their line ends count as one.
 fn texts_of(name: &str, folder: &Path, by_hand: &Path) -> Result<Vec<String>, Error> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| Error::File { file: folder.to_owned(), error })? {

@@ -1,6 +1,7 @@
 //! `pos-docs` writes the files that the packages contain in addition to the programs. Man pages and shell completions
 //! come from the command line definitions of the agent and the front. The licences cover everything that is built into
-//! both. The tables of the manual are made from the agent. `packages/build` runs `pos-docs`; it is never on a board.
+//! these two programs. The tables of the manual are made from the agent. `packages/build` runs `pos-docs`, which is
+//! never installed on a board.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -29,36 +30,36 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Work {
-    /// One page for each program and one for each of its verbs
+    /// Write a man page for each program and each of its verbs
     Man {
-        /// Where to
+        /// The folder for the pages
         folder: PathBuf,
     },
-    /// Completions for bash, zsh and fish
+    /// Write completions for bash, zsh and fish
     Completions {
-        /// Where to
+        /// The folder for the completions
         folder: PathBuf,
     },
-    /// The licences of all packages that are built into the programs
+    /// Write the licences of all packages that are built into the programs
     Licences {
-        /// For which target, as `armv7-unknown-linux-gnueabihf`
+        /// The target, for example `armv7-unknown-linux-gnueabihf`
         target: String,
-        /// Where to
+        /// The file to write
         file: PathBuf,
     },
-    /// The tables of the manual's pages, as the program is
+    /// Update the tables in the manual's pages
     Manual {
-        /// The pages
+        /// The folder with the pages
         folder: PathBuf,
-        /// Write nothing, and fail when a table is not as the program is
+        /// Write nothing, and fail if a table does not match the program
         #[arg(long)]
         check: bool,
     },
-    /// The description of the interface for tills (OpenAPI 3.1), as the program is
+    /// Write the description of the till interface (OpenAPI 3.1)
     Openapi {
-        /// Where to
+        /// The file to write
         file: PathBuf,
-        /// Write nothing, and fail when the file is not as the program is
+        /// Write nothing, and fail if the file does not match the program
         #[arg(long)]
         check: bool,
     },
@@ -84,8 +85,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Writes the description with one path per line. So a page of it is readable, and the agent that serves it is not much
-/// larger.
+/// Writes the description with one path per line. This makes it readable, and the agent that serves it hardly larger.
 fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     let document = description::document();
     let mut text = String::new();
@@ -102,7 +102,7 @@ fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     Ok(fs::write(file, text)?)
 }
 
-/// Writes JSON with one line per member down to a depth.
+/// Writes JSON with one line per member, down to a depth.
 fn write_open(text: &mut String, value: &Value, depth: usize) {
     let Some(object) = value.as_object().filter(|object| depth > 0 && !object.is_empty()) else {
         text.push_str(&value.to_string());

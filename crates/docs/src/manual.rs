@@ -1,4 +1,4 @@
-//! The generated tables and programs of the manual (`docs/`), so that no fact is typed twice.
+//! Generates the tables and programs in the manual (`docs/`), so that no fact is written twice.
 //!
 //! A page marks the place of each table with `<!-- generated: NAME -->` and `<!-- end of NAME -->`. The text between
 //! the marks is replaced; the rest of the page is not changed.
@@ -32,7 +32,7 @@ const TABLES: &[(&str, Make)] = &[
     ("sale.rs", || tables::example("rust,ignore", include_str!("../../../tests/examples/sale.rs"))),
 ];
 
-/// Updates the tables in the pages of a folder. With `check` it writes nothing and fails when a table is out of date.
+/// Updates the tables in the pages of a folder. With `check`, it writes nothing and fails if a table is out of date.
 pub(super) fn update(folder: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     let mut stale = Vec::new();
     let mut places = 0;
@@ -72,7 +72,7 @@ fn pages(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(pages)
 }
 
-/// Returns a page with its current tables, and their number.
+/// Returns a page with its current tables, and the number of tables.
 fn filled(page: &str) -> Result<(String, usize), String> {
     let (mut fresh, mut rest, mut found) = (String::with_capacity(page.len()), page, 0);
     while let Some((before, after)) = rest.split_once("<!-- generated: ") {
@@ -86,12 +86,12 @@ fn filled(page: &str) -> Result<(String, usize), String> {
     Ok((fresh + rest, found))
 }
 
-/// Converts a text for the cell of a table: one line, without characters that would end the cell.
+/// Converts a text to one line for a table cell, without characters that would end the cell.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|").replace('<', "&lt;")
 }
 
-/// Removes the citations from a comment of the source, for readers of the manual.
+/// Removes the citations from a source comment, for readers of the manual.
 fn without_citations(comment: &str) -> String {
     let mut text = comment.to_owned();
     for book in [" (interface: ", " (readers: ", " (design: ", " (security: ", " (tills: "] {

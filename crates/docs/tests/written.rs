@@ -1,4 +1,4 @@
-//! Tests that the files which `pos-docs` writes into the repository are up to date.
+//! Tests that the files that `pos-docs` writes into the repository are up to date.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
 //! The bank: its bookings, and its possible answers. It is permissive and books every request, with two exceptions. It
-//! refuses a reversal under a reference that it has seen, and a till's own reversal of more than is left.
+//! refuses a reversal whose reference it has already seen, and a till's reversal of more than the remaining amount.
 
 use pos_core::transaction::{
     Answer, Approval, ApprovedAmount, ForChip, HostFacts, Inquiry, ListedState, ListedTransaction, Reason, Refusal,
@@ -8,7 +8,7 @@ use pos_core::transaction::{
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, PaymentId};
 
-/// A request on its way.
+/// A request in transit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     Pay { reference: String, kind: Kind, amount: Amount, of: Option<PaymentId> },
@@ -18,18 +18,18 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// Returns whether it changes anything at the bank.
+    /// Returns whether the request can change anything at the bank.
     pub(crate) fn moves_money(&self) -> bool {
         matches!(self, Self::Pay { .. } | Self::Reverse { .. })
     }
 }
 
-/// The bank's handling of a request for money.
+/// The bank's handling of a payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Makes {
     Approves,
     ApprovesPart,
-    /// It approves more than requested.
+    /// It approves more than the requested amount.
     ApprovesMore,
     Declines,
     /// It decides later.
@@ -49,7 +49,7 @@ pub(crate) struct Booked {
 
 /// The reference of a refund by another sender.
 const STRANGERS: &str = "a stranger's";
-/// The amount of that refund.
+/// The amount of a refund by another sender.
 const STRANGERS_PART: u64 = 300;
 
 /// The bank's bookings.
@@ -59,14 +59,14 @@ pub(crate) struct Bank {
     pub(crate) habits: Habits,
 }
 
-/// The habits in which gateways differ.
+/// The behaviours in which gateways differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Habits {
-    /// True if a reference that was seen before is refused.
+    /// True if the gateway refuses a reference that it has already seen.
     pub(crate) refuses_repeats: bool,
-    /// True if its lists omit stored cards.
+    /// True if the gateway's lists omit stored cards.
     pub(crate) hides_registrations: bool,
-    /// True if its lists name the transaction that another one refers to.
+    /// True if the gateway's lists name the transaction that another one refers to.
     pub(crate) says_what_it_refers_to: bool,
 }
 
@@ -75,9 +75,9 @@ pub(crate) struct Habits {
 pub(crate) enum ListAs {
     /// The complete list.
     Whole,
-    /// Without the latest booking.
+    /// The list without the latest booking.
     WithoutTheLast,
-    /// The latest booking has an unknown code.
+    /// The list in which the latest booking has an unknown code.
     LastUnclear,
     /// Without references.
     WithoutReferences,
@@ -90,7 +90,7 @@ pub(crate) fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, currency).expect("a small amount")
 }
 
-/// Returns an id as gateways give them: 32 letters and digits.
+/// Returns an id in the form that gateways use: 32 letters and digits.
 pub(crate) fn id(nth: usize) -> PaymentId {
     PaymentId::new(format!("8ac7a4a1{nth:024}"))
 }
@@ -124,7 +124,7 @@ impl Bank {
         makes: Makes,
     ) -> Answer {
         let part = eur(amount.minor() * 3 / 4);
-        // An amount that was reversed is not reversed again. The core may therefore send a reversal twice.
+        // The bank does not reverse an amount twice, so the core may send a reversal twice.
         let is_over = kind == Kind::Reversal && of.as_ref().is_some_and(|of| self.not_reversed(of) < amount.minor());
         let is_repeated = self.habits.refuses_repeats && self.booked.iter().any(|one| one.reference == reference);
         let (state, amount) = match makes {
@@ -139,7 +139,7 @@ impl Bank {
         self.answer(&id)
     }
 
-    /// Returns the state of a payment, as an answer to its request.
+    /// Returns the state of a payment, in the form of an answer to its request.
     pub(crate) fn answer(&self, id: &PaymentId) -> Answer {
         let Some(booked) = self.find(id) else { return Answer::Unknown { why: Reason::GatewayNoAnswer.into() } };
         match booked.state {
@@ -149,12 +149,13 @@ impl Bank {
         }
     }
 
-    /// Books a reversal of this amount, and returns its answer.
+    /// Books a reversal of this amount, and returns the answer.
     pub(crate) fn reverses(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
-        // The bank may carry out a refused reversal when an earlier request arrives.
+        // The bank may carry out a reversal after it has refused it, when an earlier request arrives.
         let was_asked = self.approved("RV").any(|one| one.reference == reference);
         let stands = self.find(payment).is_some_and(|one| one.state == ListedState::Approved);
-        // The bank checks references, but not sums. The core must get the sum under another reference right.
+        // The bank checks references, but not sums. If the core uses another reference, it must calculate the sum
+        // correctly.
         if was_asked || !stands {
             return self.refuses_reversal(payment, amount, reference);
         }
@@ -163,13 +164,13 @@ impl Bank {
         ReversalAnswer::Done { id, amount: ApprovedAmount::Said(amount) }
     }
 
-    /// Refuses a reversal, and lists it as declined.
+    /// Refuses a reversal, and books it as declined.
     pub(crate) fn refuses_reversal(&mut self, payment: &PaymentId, amount: Amount, reference: &str) -> ReversalAnswer {
         self.book(reference.to_owned(), "RV", amount, ListedState::Declined, Some(payment.clone()));
         ReversalAnswer::Refused { why: Reason::BankDeclined.into() }
     }
 
-    /// Returns the list for these references, with all transactions linked to them.
+    /// Returns the list for these references, including all linked transactions.
     pub(crate) fn lists(&self, references: &[String], how: ListAs) -> Inquiry {
         let most = self.booked.len() - usize::from(how == ListAs::WithoutTheLast);
         let is_shown = |one: &&Booked| !(self.habits.hides_registrations && one.payment_type == "RG");
@@ -199,7 +200,7 @@ impl Bank {
         }
     }
 
-    /// Returns a payment of which another sender can give back a part.
+    /// Returns a payment that another sender can partly refund.
     pub(crate) fn has_paid(&self) -> Option<PaymentId> {
         let paid = self.booked.iter().filter(|one| one.refers_to.is_none() && one.payment_type == "DB");
         paid.map(|one| &one.id).find(|id| self.left_of(id) > STRANGERS_PART).cloned()
@@ -220,12 +221,12 @@ impl Bank {
         self.booked.iter().find(|one| one.id == *id)
     }
 
-    /// Returns the amount of a payment that was not given back in any way.
+    /// Returns how much of a payment was neither reversed nor refunded.
     pub(crate) fn left_of(&self, payment: &PaymentId) -> u64 {
         self.without(payment, &["RV", "RF"])
     }
 
-    /// Returns the amount of a payment that was not reversed.
+    /// Returns how much of a payment was not reversed.
     fn not_reversed(&self, payment: &PaymentId) -> u64 {
         self.without(payment, &["RV"])
     }
@@ -237,13 +238,13 @@ impl Bank {
         booked.amount.minor().saturating_sub(back.map(|one| one.amount.minor()).sum())
     }
 
-    /// Returns the amounts of a payment of which more was given back than was paid.
+    /// Returns the returned amount and the paid amount of a payment for which the bank has returned more than was paid.
     pub(crate) fn over_given(&self) -> Option<(u64, u64)> {
         let paid = self.booked.iter().filter(|one| one.state == ListedState::Approved && one.refers_to.is_none());
         paid.map(|one| self.given_back_of(&one.id)).find(|(given, paid)| given > paid)
     }
 
-    /// Returns the amount given back of a payment, and the amount of the payment.
+    /// Returns how much of a payment was reversed or refunded, and the amount of the payment.
     pub(crate) fn given_back_of(&self, payment: &PaymentId) -> (u64, u64) {
         let back = self.approved("RV").chain(self.approved("RF"));
         let back = back.filter(|one| one.refers_to.as_ref() == Some(payment)).map(|one| one.amount.minor()).sum();
@@ -254,13 +255,13 @@ impl Bank {
         self.booked.iter().filter(move |one| one.payment_type == payment_type && one.state == ListedState::Approved)
     }
 
-    /// Returns the remaining amounts of the payments of this reference that were not fully given back.
+    /// Returns how much of each payment with this reference was neither reversed nor refunded, without zeros.
     pub(crate) fn charged(&self, reference: &str) -> Vec<u64> {
         self.sums(reference, |one| self.left_of(&one.id))
     }
 
-    /// Returns the remaining amounts of the payments of this reference that were not fully reversed. Refunds of other
-    /// senders do not count.
+    /// Returns how much of each payment with this reference was not reversed, without zeros. Refunds by other senders
+    /// do not count.
     pub(crate) fn stands(&self, reference: &str) -> Vec<u64> {
         self.sums(reference, |one| self.not_reversed(&one.id))
     }

@@ -1,6 +1,8 @@
-//! The driver: passes the core's actions to the devices of the world, and their events to the core. It decides nothing.
+//! The driver. It passes the core's actions to the devices of the world, and the devices' events to the core. It makes
+//! no decisions.
 //!
-//! A step is written to a disk that may fail. The power may fail before and after the write, and between two actions.
+//! Each step is written to a disk that may fail. The power may fail before and after the write, and between two
+//! actions.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -53,7 +55,7 @@ impl World {
         }
     }
 
-    /// Takes a part for the till. The rest is refunded by another transaction, which begins in the same step.
+    /// Makes the till accept a part. A second transaction, which begins in the same step, refunds the rest.
     pub(crate) fn take_part(&mut self, part: u64, names: Order, cut: CutAt) {
         if cut == CutAt::BeforeWriting {
             return self.power_fails();
@@ -82,8 +84,8 @@ impl World {
         }
     }
 
-    /// Handles a step that could not be written. It is not carried out: the card is declined, and no outcome is
-    /// reported.
+    /// Handles a step that could not be written. Its actions are not carried out: the card is declined, and no outcome
+    /// is reported.
     fn is_stuck(&mut self) {
         self.life.stuck = true;
         if self.life.sale.as_ref().is_some_and(Transaction::card_waits) {
@@ -136,17 +138,17 @@ impl World {
         self.wire.push(OnWire { request, whose, awaited: true });
     }
 
-    /// Cuts the power: no answer is awaited any more, and the card is out.
+    /// Cuts the power. From then on, no answer is awaited, and the card is out of the reader.
     pub(crate) fn power_fails(&mut self) {
         self.is_on = false;
         self.life.is_dark();
         self.other.iter_mut().for_each(|other| other.is_dark());
         self.wire.iter_mut().for_each(|on_wire| on_wire.awaited = false);
-        // A query without a recipient changes nothing at the bank.
+        // A query whose answer no one awaits changes nothing at the bank.
         self.wire.retain(|on_wire| on_wire.request.moves_money());
     }
 
-    /// Starts the terminal, and takes up the transactions on its disk.
+    /// Starts the terminal, and continues the transactions on its disk.
     pub(crate) fn boots(&mut self, cut: CutAt) {
         self.is_on = true;
         self.takes_up(cut);
@@ -157,8 +159,8 @@ impl World {
         }
     }
 
-    /// Continues one transaction from its records. In an outdated copy, a transaction that was never sent waits until
-    /// that is known.
+    /// Continues one transaction from its records. In an outdated journal copy, a transaction that was never sent waits
+    /// until the terminal knows about the copy.
     pub(crate) fn takes_up(&mut self, cut: CutAt) {
         self.life.stuck = false;
         self.life.sale = self.disk.replayed(&self.life.order).filter(|_| self.is_on);
@@ -177,7 +179,7 @@ impl World {
         }
     }
 
-    /// Exchanges the first and the second transaction for a moment.
+    /// Exchanges the first and the second transaction temporarily.
     pub(crate) fn swaps(&mut self) {
         if let Some(other) = &mut self.other {
             std::mem::swap(&mut self.life, other);

@@ -1,4 +1,4 @@
-//! The disk: the data that survives a power cut, and the faults of power and disk while a step is written.
+//! The disk: the data that survives a power cut, and the faults of power and disk during a write.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use pos_core::book::{Book, BookEntry};
 use pos_core::transaction::{Order, Record, Transaction};
 use pos_terms::transaction::SaleNumber;
 
-/// The behaviour of disk and power while an event is handled.
+/// The fault of disk or power while an event is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutAt {
     /// No fault.
     Not,
     /// The power fails before the step is written.
     BeforeWriting,
-    /// The power fails after the write, before any action.
+    /// The power fails after the write, before the first action.
     AfterWriting,
     /// The power fails after this many actions.
     AfterActions(u8),
@@ -23,13 +23,13 @@ pub(crate) enum CutAt {
 }
 
 impl CutAt {
-    /// Returns every fault that makes a difference to a step with this many actions.
+    /// Returns every fault that makes a difference for a step with this many actions.
     pub(crate) fn all(actions: usize) -> impl Iterator<Item = Self> {
         let between = (1..actions).filter_map(|after| u8::try_from(after).ok()).map(Self::AfterActions);
         [Self::BeforeWriting, Self::AfterWriting, Self::DiskFails].into_iter().chain(between)
     }
 
-    /// Returns how many actions of a written step are carried out before the power fails; all of them when it does not.
+    /// Returns how many actions of a written step are carried out before the power fails. Without a power cut, all are.
     pub(crate) fn done(self) -> usize {
         match self {
             Self::AfterWriting => 0,
@@ -39,11 +39,11 @@ impl CutAt {
     }
 }
 
-/// The data that survives a power cut: the transactions by their records.
+/// The data that survives a power cut: the records of the transactions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     written: Vec<Written>,
-    /// The earlier states, for a restored copy; kept only if one is used.
+    /// The earlier states, for a restored copy; `None` if no copy is used.
     pub(crate) before: Option<Vec<Vec<Written>>>,
     pub(crate) fails: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Disk {
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     steps: Vec<Rc<[Record]>>,
-    /// The state after these records.
+    /// The transaction's state after these records.
     pub(crate) sale: Transaction,
 }
 
@@ -61,12 +61,12 @@ pub(crate) struct Written {
 pub(crate) struct DiskFull;
 
 impl Disk {
-    /// Returns the written transaction of this order.
+    /// Returns the written transaction for this order.
     pub(crate) fn sale(&self, order: &Order) -> Option<&Transaction> {
         self.of(order.number).map(|written| &written.sale)
     }
 
-    /// Returns the same transaction, as a starting terminal reads it.
+    /// Returns the same transaction as the terminal reads it at a start.
     pub(crate) fn replayed(&self, order: &Order) -> Option<Transaction> {
         let steps: Vec<Vec<Record>> = self.of(order.number)?.steps.iter().map(|step| step.to_vec()).collect();
         Transaction::replay(&steps)
@@ -81,7 +81,7 @@ impl Disk {
         self.written.iter().map(|written| &written.sale)
     }
 
-    /// Restores a copy of an earlier state, which the terminal does not notice yet.
+    /// Restores a copy of an earlier state. The terminal has not noticed this yet.
     pub(crate) fn is_put_back(&mut self, nth: usize) {
         let copy = self.before.take().and_then(|before| before.into_iter().nth(nth));
         self.written = copy.unwrap_or_default();

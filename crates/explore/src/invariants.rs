@@ -1,5 +1,5 @@
-//! The properties of every state: the invariants of `docs/src/design.md`. They are judged by the bank's bookings and by
-//! the outcomes reported to the till.
+//! The properties that must hold in every state, which are the invariants of `docs/src/design.md`. They are checked
+//! with the bank's bookings and the outcomes reported to the till.
 
 use pos_core::transaction::{Standing, Transaction};
 use pos_terms::transaction::{Kind, OutcomeWord};
@@ -10,50 +10,50 @@ use crate::world::{World, is_finished};
 /// The violated property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BrokenPromise {
-    /// 1: more than one payment is held.
+    /// Invariant 1: the bank holds more than one payment.
     ChargedTwice { sums: Vec<u64> },
-    /// 3: the till heard that nothing was charged, but the bank holds a payment.
+    /// Invariant 3: the till got the outcome that nothing was charged, but the bank holds a payment.
     ToldFreeAndCharged { told: OutcomeWord, sums: Vec<u64> },
-    /// 4: the till heard another amount than the booked one.
+    /// Invariant 4: the amount reported to the till differs from the booked amount.
     AnotherAmount { told: u64, booked: u64 },
-    /// 3: the till heard a different outcome earlier.
+    /// Invariant 3: the till got a different outcome earlier.
     ToldOtherwise { first: OutcomeWord, then: OutcomeWord },
-    /// After the gateway's approval, a tap must end, or wait for the signature or the till's answer. No card confirms
-    /// after it.
+    /// After the gateway's approval, a contactless transaction must end, or wait for the signature or the till's
+    /// answer. No card confirms it later.
     ApprovedTapWaits,
-    /// 6: the transaction waits for no device, and nothing is due.
+    /// Invariant 6: the transaction waits for no device, and it has no deadline.
     WaitsForNothing,
-    /// The chip, the signature or the till refused it, but the till heard that it is paid.
+    /// The chip, the signature check or the till refused the payment, but the till got the outcome that it is paid.
     RefusedAndPaid,
-    /// The till took it, but heard that it is not paid.
+    /// The till accepted the payment, but got the outcome that it is not paid.
     TakenAndNotPaid,
-    /// The same reversal was sent again before `resend-after-s`, while the earlier one may still arrive.
+    /// The same reversal was sent again before `resend-after-s`, while the earlier request could still arrive.
     ReversedTooEarly,
-    /// The gateway declined, the terminal heard it, and the request was sent again.
+    /// The gateway declined, and the request was sent again although the terminal had received the decline.
     AskedAfterADecline,
-    /// 2: an outdated journal copy sent a request before a person had decided.
+    /// Invariant 2: a terminal with an outdated journal copy sent a request before a person had decided.
     LeftByItself,
-    /// A paper says that it is paid before it has ended so.
+    /// A receipt said paid before the transaction had ended as paid.
     PrintedTooEarly,
     /// The last receipt contradicts the outcome reported to the till.
     ReceiptSaysOtherwise { paid: bool },
-    /// A person must handle it, but no alarm was raised.
+    /// A person must act, but no alarm was raised.
     NobodyHears,
-    /// A person must handle it, although the gateway did nothing wrong.
+    /// A person must act, although the gateway did nothing wrong.
     CalledForNothing { reason: &'static str },
-    /// 10: more was given back than was paid.
+    /// Invariant 10: more was reversed or refunded than was paid.
     OverGiven { given: u64, paid: u64 },
-    /// 10: of a payment of which the till took a part, more than the rest was given back.
+    /// Invariant 10: the till accepted a part of a payment, but more than the rest was refunded.
     MoreThanTheRest { given: u64, rest: u64 },
     /// The refund owed to the customer was abandoned without an alarm.
     RestForgotten { given: u64, rest: u64 },
-    /// 10: another transaction was offered the amount that this one has taken.
+    /// Invariant 10: another transaction could have used the amount that this transaction has used.
     OfferedTwice { given: u64, offered: u64, paid: u64 },
-    /// 11: carried out more than once.
+    /// Invariant 11: the request was carried out more than once.
     DoneTwice { times: usize },
-    /// 2: no end can be reached from here, even without further faults.
+    /// Invariant 2: from this state, no end can be reached, even without further faults.
     NoEnd,
-    /// 2: without further faults it repeats forever and never ends.
+    /// Invariant 2: without further faults, the transaction repeats forever and never ends.
     GoesRound,
 }
 
@@ -101,7 +101,7 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
     let (own, charged) = if is_finished(kind) {
         let own = world.bank.approved(kind.payment_type()).filter(|one| one.reference == *reference);
         let own: Vec<u64> = own.map(|one| one.amount.minor()).collect();
-        // Deleting a stored card twice does no harm.
+        // It does no harm to delete a stored card twice.
         if own.len() > 1 && kind != Kind::ForgetCard {
             return Some(BrokenPromise::DoneTwice { times: own.len() });
         }
@@ -112,7 +112,7 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
     match life.told.0 {
         Some((_, told)) if life.told.is_paid() => match &own[..] {
             [booked, ..] if *booked == told && told <= sale.amount().minor() => {}
-            // A person has decided that what is left stays.
+            // A person has decided to keep the remaining amount.
             _ if sale.is_decided() && charged == [told] => {}
             sums => return Some(BrokenPromise::AnotherAmount { told, booked: sums.iter().sum() }),
         },
@@ -121,14 +121,14 @@ fn broken_of(world: &World, life: &Life) -> Option<BrokenPromise> {
         }
         _ => {}
     }
-    // More than one may be held until the outcome is final.
+    // Until the outcome is final, the bank may hold more than one payment.
     if own.len() > 1 && matches!(sale.standing(), Standing::Ended(_)) && kind != Kind::ForgetCard {
         return Some(BrokenPromise::ChargedTwice { sums: own });
     }
     people_of(world, life, sale).or_else(|| waits_for_nothing(world, life))
 }
 
-/// Checks what people see and hear.
+/// Checks the alarms, receipts and refunds that people depend on.
 fn people_of(world: &World, life: &Life, sale: &Transaction) -> Option<BrokenPromise> {
     if let Standing::Unconfirmed { quarantined: Some(why), .. } = sale.standing() {
         if !world.is_strange {
@@ -149,7 +149,7 @@ fn people_of(world: &World, life: &Life, sale: &Transaction) -> Option<BrokenPro
     (given != rest).then_some(BrokenPromise::RestForgotten { given, rest })
 }
 
-/// Checks that a running terminal waits for a device or a person, or has a deadline.
+/// Checks that a transaction on a running terminal waits for a device or a person, or has a deadline.
 fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
     let sale = life.sale.as_ref().filter(|sale| !sale.is_settled() && !life.stuck)?;
     let waits = world.wire.iter().any(|on_wire| on_wire.awaited && on_wire.whose == life.order.number)
@@ -160,7 +160,7 @@ fn waits_for_nothing(world: &World, life: &Life) -> Option<BrokenPromise> {
     (!waits).then_some(BrokenPromise::WaitsForNothing)
 }
 
-/// Returns whether everything is at its end: ended and reported, or passed to a person, or never begun.
+/// Returns whether every transaction has ended and was reported, waits for a person, or never began.
 pub(crate) fn is_end(world: &World) -> bool {
     let has_ended = |sale: &Transaction| {
         sale.is_settled() || matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. })
@@ -173,7 +173,7 @@ pub(crate) fn is_end(world: &World) -> bool {
     is_over(&world.life) && world.other.as_deref().is_none_or(is_over)
 }
 
-/// Returns the standing in one word.
+/// Returns a short description of the state.
 pub(crate) fn stands(world: &World) -> String {
     if let Some(end) = end_of(world) {
         return end;
@@ -191,7 +191,7 @@ pub(crate) fn stands(world: &World) -> String {
     word.to_owned()
 }
 
-/// Returns the outcome, or both outcomes of two.
+/// Returns the outcome of the transaction or, if there are two, both outcomes.
 pub(crate) fn end_of(world: &World) -> Option<String> {
     let end = |life: &Life| {
         let sale = life.sale.as_ref()?;

@@ -1,4 +1,4 @@
-//! One transaction in the world: its state on the terminal, and what its till and its cashier have heard and seen.
+//! One transaction in the world: its state on the terminal, and the messages and receipts for its till and its cashier.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,34 +7,34 @@ use pos_core::transaction::{Action, Now, Order, Outcome, Paper, ReceiptOutcome, 
 use pos_terms::card::EntryMode;
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord};
 
-/// The reader's activity for it.
+/// The reader's activity for the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReaderDoes {
     Idle,
-    /// It asks the cardholder for a tip.
+    /// The reader asks the cardholder for a tip.
     AsksTip,
-    /// It waits for a card.
+    /// The reader waits for a card.
     Armed,
-    /// It was told to stop while it waited for a card.
+    /// The agent told the reader to stop while it waited for a card.
     Stopping,
-    /// It was told to stop while it asked for a tip.
+    /// The agent told the reader to stop while it asked for a tip.
     StopsTyping,
-    /// A card waits for the gateway.
+    /// A card waits for the gateway's answer.
     HoldsCard,
-    /// The card was told that the gateway approved.
+    /// The agent told the card that the gateway approved.
     Approved,
-    /// The card was told that the gateway did not approve.
+    /// The agent told the card that the gateway did not approve.
     Declined,
 }
 
 impl ReaderDoes {
-    /// Returns the activity after it was told to stop.
+    /// Returns the reader's activity after the agent tells it to stop.
     pub(crate) fn stops(self) -> Self {
         if self == Self::AsksTip { Self::StopsTyping } else { Self::Stopping }
     }
 }
 
-/// The use of an outdated journal copy, and whether the terminal has noticed it.
+/// The state of the journal: original, or an outdated copy that the terminal has or has not noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JournalCopy {
     No,
@@ -42,7 +42,7 @@ pub(crate) enum JournalCopy {
     Noticed,
 }
 
-/// The last outcome that the till was told.
+/// The last outcome that the agent reported to the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedOutcome(pub(crate) Option<(OutcomeWord, u64)>);
 
@@ -55,7 +55,7 @@ impl ReportedOutcome {
         }))
     }
 
-    /// Returns whether it says that it is paid.
+    /// Returns whether the outcome means paid.
     pub(crate) fn is_paid(self) -> bool {
         matches!(self.0, Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, _)))
     }
@@ -68,43 +68,44 @@ pub(crate) struct Life {
     pub(crate) has_begun: bool,
     /// The transaction on the terminal.
     pub(crate) sale: Option<Transaction>,
-    /// True if its last step could not be written.
+    /// True if the last step of the transaction could not be written.
     pub(crate) stuck: bool,
-    /// True if it is recorded and continues automatically.
+    /// True if the transaction is recorded and continues automatically.
     pub(crate) proceeds: bool,
     pub(crate) reader: ReaderDoes,
     pub(crate) entry: EntryMode,
     /// True if the cardholder signs.
     pub(crate) signs: bool,
     pub(crate) told: ReportedOutcome,
-    /// Two different outcomes that the till was told, one after the other.
+    /// Two different outcomes that the agent reported to the till, one after the other.
     pub(crate) told_otherwise: Option<(OutcomeWord, OutcomeWord)>,
-    /// True if the till may still ask to cancel.
+    /// True if the till may still ask for a cancellation.
     pub(crate) may_cancel: bool,
     pub(crate) asked_at: Now,
     pub(crate) reversed_at: Duration,
-    /// True if the same reversal was sent again while the earlier one may still arrive.
+    /// True if the same reversal was sent again while the earlier request could still arrive.
     pub(crate) reversed_again: bool,
-    /// True if the gateway declined the request and the terminal heard it.
+    /// True if the gateway declined the request and the terminal received the decline.
     pub(crate) was_declined: bool,
-    /// True if the request was sent again after that.
+    /// True if the request was sent again after the terminal had received a decline.
     pub(crate) asked_after_decline: bool,
-    /// True if the chip, the comparison of the signature or the till refused it after the gateway's approval.
+    /// True if the chip, the signature check or the till refused the payment after the gateway's approval.
     pub(crate) was_refused: bool,
-    /// True if the till has taken it, by its answer or by its choice for silence.
+    /// True if the till has accepted the payment, by its answer or by its rule for silence.
     pub(crate) was_taken: bool,
-    /// True if a paper said that it is paid before it had ended so.
+    /// True if a receipt said paid before the transaction had ended.
     pub(crate) printed_too_early: bool,
-    /// True if the last receipt says that it is paid.
+    /// The statement of the last receipt: paid (true), not paid (false), or no final statement.
     pub(crate) receipt: Option<bool>,
-    /// True if the last step needed a person and raised no alarm.
+    /// True if a person must act since the last step, but that step raised no alarm.
     pub(crate) nobody_hears: bool,
-    /// True if an alarm reported that the refund owed to the customer was not made, or the terminal has shown it since.
+    /// True if an alarm reported that the refund owed to the customer was not made, or if the terminal has shown this
+    /// after a restart.
     pub(crate) rest_is_told: bool,
     pub(crate) copy: JournalCopy,
     /// A reversal that the terminal holds back until it knows whether its journal is an outdated copy.
     pub(crate) held_back: Option<String>,
-    /// True if a request that a person must decide about was sent automatically.
+    /// True if the terminal automatically sent a request that a person had to decide about.
     pub(crate) left_by_itself: bool,
 }
 
@@ -161,26 +162,27 @@ impl Life {
 
     pub(crate) fn asks(&mut self, now: Now) {
         self.asked_at = now;
-        // Deleting a stored card twice does no harm.
+        // It does no harm to delete a stored card twice.
         let matters = self.order.kind() != Kind::ForgetCard;
         self.asked_after_decline |= matters && self.was_declined;
         self.left_by_itself |= matters && self.is_undecided_copy();
     }
 
     pub(crate) fn reverses(&mut self, may_arrive: bool, now: Now, resend: Duration) {
-        // An outdated copy does not know what the other one has sent.
+        // A terminal with an outdated copy does not know what the other journal's terminal has sent.
         self.reversed_again |=
             may_arrive && self.copy == JournalCopy::No && now.monotonic.saturating_sub(self.reversed_at) < resend;
         self.reversed_at = now.monotonic;
         self.left_by_itself |= self.is_undecided_copy();
     }
 
-    /// Returns whether an outdated copy holds it as open and no person has decided yet.
+    /// Returns whether the transaction is open in an outdated copy and no person has decided about it.
     fn is_undecided_copy(&self) -> bool {
         self.copy != JournalCopy::No && !self.sale.as_ref().is_some_and(Transaction::is_decided)
     }
 
-    /// Handles a deadline without an answer: the choice of the till for that case, or a reversal.
+    /// Handles a deadline that passes without an answer. The till's rule for silence applies, or the payment is
+    /// reversed.
     pub(crate) fn is_silent(&mut self) {
         let keeps = self.order.till_confirms == Some(OnSilence::Keep);
         match self.sale.as_ref().map(Transaction::standing) {
@@ -190,14 +192,14 @@ impl Life {
         }
     }
 
-    /// Returns whether it waits for a person.
+    /// Returns whether the transaction waits for a person.
     pub(crate) fn is_for_a_person(&self) -> bool {
         self.sale
             .as_ref()
             .is_some_and(|sale| matches!(sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }))
     }
 
-    /// Notes a step that was carried out. A person who must act must hear an alarm.
+    /// Records a step that was carried out. If a person must act, the step must raise an alarm.
     pub(crate) fn did(&mut self, actions: &[Action], was_for_a_person: bool) {
         let alarm = actions.iter().any(|action| matches!(action, Action::Alarm { .. }));
         self.nobody_hears = !was_for_a_person && self.is_for_a_person() && !alarm;

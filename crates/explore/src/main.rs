@@ -1,9 +1,9 @@
-//! Every course of a transaction up to a bound, played over the core itself and not a model of it. `pos-explore` prints
-//! the shortest story of a violated invariant.
+//! Explores every course of a transaction up to a bound, with the core itself and not with a model of it. `pos-explore`
+//! prints the shortest sequence of events that violates an invariant.
 //!
-//! *Is* the smallest world around one transaction in which everything can go wrong, and a search through all of it. *Is
-//! not* a proof without a bound: the number of faults is limited, and the bank, the reader and the till are minimal.
-//! *Invariant*: the driver decides nothing, and a printed story is one that the core itself has played.
+//! *Is* the smallest world around one transaction in which every kind of fault can happen, and a search through all of
+//! it. *Is not* a proof without a bound, because the number of faults is limited, and the bank, the reader and the till
+//! are minimal. *Invariant*: the driver makes no decisions, and the core itself has run every printed sequence.
 
 #![allow(clippy::print_stdout, reason = "its report is what it is for")]
 
@@ -32,10 +32,10 @@ use scene::PlayableScene;
 use search::{BrokenStory, Explored, Start};
 use shapes::Shape;
 
-/// Play every life of a sale up to a bound, with the core itself, and check each invariant in every state
+/// Run every course of a sale up to a bound, with the core itself, and check each invariant in every state
 #[derive(Parser)]
 struct Arguments {
-    /// Maximum number of faults in one life: power cuts, lost answers, a failing disk, …
+    /// Maximum number of faults in one course: power cuts, lost answers, a failing disk, …
     #[arg(long, default_value_t = 1)]
     faults: u8,
     /// Maximum number of faults in the transaction that follows
@@ -44,16 +44,16 @@ struct Arguments {
     /// Maximum number of faults in two transactions that race for one payment
     #[arg(long, default_value_t = 1)]
     faults_racing: u8,
-    /// Maximum number of faults where an earlier journal can be restored (the restore is one fault) [default: the same]
+    /// Maximum number of faults if an earlier journal can be restored (the restore is one fault) [default: the same]
     #[arg(long)]
     faults_copied: Option<u8>,
-    /// Only the shapes whose names begin with this text: chip, tap, refund, …
+    /// Explore only the shapes whose names begin with this text: chip, tap, refund, …
     #[arg(long, default_value = "")]
     shape: String,
-    /// Show the shortest way to each end
+    /// Show the shortest path to each end
     #[arg(long)]
     ways: bool,
-    /// Show the sequence of standings as a table of the manual
+    /// Show the transitions between states as a table for the manual
     #[arg(long)]
     graph: bool,
     /// Maximum number of states for each shape
@@ -61,7 +61,7 @@ struct Arguments {
     most: usize,
 }
 
-/// The report of a shape's explorations, one after the other, and of what follows them.
+/// The report on a shape: its exploration, and the explorations of the follow-ups.
 struct Report {
     rows: Vec<String>,
     is_whole: bool,
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             while let Some(shape) = chosen.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let report = lives(shape, &arguments);
                 is_whole &= report.is_whole;
-                // A violation is fixed first, so no further shapes are explored.
+                // A violation must be fixed first, so no further shapes are explored.
                 next.fetch_add(if report.is_whole { 0 } else { chosen.len() }, Ordering::Relaxed);
                 println!("{}", report.rows.join("\n"));
             }
@@ -91,13 +91,13 @@ fn main() -> ExitCode {
     if is_whole && !chosen.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Explores a shape, and what follows each of its ends.
+/// Explores a shape, and the follow-ups of each of its ends.
 #[allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
 fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     let mut report = Report { rows: Vec::new(), is_whole: true };
     let began = Instant::now();
     let faults = match () {
-        // Two that race get a smaller search.
+        // Two transactions that race get a smaller search.
         () if shape.is_race() => arguments.faults_racing,
         () if shape.is_copied => arguments.faults_copied.unwrap_or(arguments.faults),
         () => arguments.faults,
@@ -110,7 +110,7 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     }
     for kind in shape.follow_ups() {
         let began = Instant::now();
-        // All ends with the same order are one search.
+        // All ends that lead to the same order are explored in one search.
         let mut orders: BTreeMap<String, Vec<Start>> = BTreeMap::new();
         for (world, story) in &first.ended {
             let Some(world) = shapes::follow_up(*kind, world, arguments.faults_after) else { continue };
@@ -123,8 +123,8 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
     report
 }
 
-/// Returns how the standings follow each other. Transitions by a power cut or a restart are omitted. From each standing
-/// the terminal can lose power, and then starts in the same standing or unconfirmed.
+/// Returns the transitions between states. Those by a power cut or a restart are omitted, because the terminal can lose
+/// power in every state. It then starts in the same state, or the transaction is unconfirmed.
 fn graph(found: &Explored) -> Vec<String> {
     let row = |((from, to), by): (&(String, String), &Move)| {
         format!("| {from} | {to} | {} |", by.to_string().split(';').next().unwrap_or_default())

@@ -1,4 +1,5 @@
-//! The possible next moves. Most are normal events. Some are faults, of which a course has a limited number.
+//! The possible next moves. Most are normal events. Some are faults, and a course may contain only a limited number of
+//! them.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::disk::CutAt;
 use crate::life::{JournalCopy, ReaderDoes};
 use crate::world::{OnWire, World};
 
-/// An event for one of two transactions.
+/// An event for the first or the second of two transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
     pub(crate) of_other: bool,
@@ -24,13 +25,13 @@ pub(crate) enum What {
     /// A second till begins a transaction of this kind.
     OtherBegins(Kind),
     Proceeds(CutAt),
-    /// The cardholder types a tip, or chooses to give none.
+    /// The cardholder types a tip, or declines to give one.
     TypesTip {
         tips: bool,
         cut: CutAt,
     },
     ReadsCard(CutAt),
-    /// A card is read, and refuses immediately.
+    /// A card is read, and it declines immediately.
     ReadsRefusal(CutAt),
     NoCard(CutAt),
     CardSays {
@@ -40,20 +41,20 @@ pub(crate) enum What {
     /// The declined card is removed.
     CardGoes(CutAt),
     ReaderLost(CutAt),
-    /// The request at this position of the wire is answered.
+    /// The request at this position of the line is answered.
     Answered {
         at: u8,
         makes: Makes,
         cut: CutAt,
     },
-    /// The same, with an answer that proves little.
+    /// The request at this position is answered with a fault.
     Spoilt {
         at: u8,
         makes: Makes,
         how: Spoilt,
         cut: CutAt,
     },
-    /// A request whose answer no one awaits arrives.
+    /// A request arrives whose answer is no longer awaited.
     Arrives {
         at: u8,
         makes: Makes,
@@ -75,20 +76,20 @@ pub(crate) enum What {
         part: u16,
         cut: CutAt,
     },
-    /// A person resolves a transaction that an outdated copy holds.
+    /// A person resolves a transaction that is open in an outdated journal copy.
     Settles {
         keep: bool,
         cut: CutAt,
     },
-    /// A good moment: the network is back, or the next transaction begins.
+    /// A good moment for a retry: the network is back, or the next transaction begins.
     Nudges(CutAt),
     /// Time advances to the deadline of the transaction.
     Deadline(CutAt),
-    /// Time advances until no request can be on its way any more.
+    /// Time advances until no request can still be in transit.
     Long(CutAt),
     PowerFails,
     Boots(CutAt),
-    /// The power fails, and the journal of an earlier moment is restored.
+    /// The power fails, and an earlier copy of the journal is restored.
     PutsCopyBack {
         nth: u8,
     },
@@ -96,36 +97,36 @@ pub(crate) enum What {
     DiskIsBack(CutAt),
 }
 
-/// The fault of an answer.
+/// The fault of a request or its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoilt {
     /// The request never arrives, and the result is unknown.
     RequestLost,
     /// The request was never sent.
     NotSent,
-    /// The request could not be made from the data.
+    /// The request could not be built from the data.
     CannotBeMade,
-    /// The request was not processed: too many requests.
+    /// The gateway did not process the request, because there were too many.
     Throttled,
-    /// The request was carried out, and the answer is lost.
+    /// The request was carried out, but the answer is lost.
     AnswerLost,
-    /// No answer came in time; the request may arrive later.
+    /// No answer came in time, and the request may arrive later.
     Late,
-    /// The request was carried out with another amount than requested.
+    /// The request was carried out with an amount that differs from the requested one.
     Unasked,
-    /// The answer names a part of the booked amount.
+    /// The answer states only a part of the booked amount.
     SaysLess,
-    /// The answer names no amount.
+    /// The answer states no amount.
     SaysNoAmount,
-    /// The answer names an amount that cannot be read.
+    /// The answer states an unreadable amount.
     SaysStrangeAmount,
-    /// The answer tells the chip the opposite.
+    /// The answer tells the chip the opposite of the result.
     ContradictsChip,
     /// The answer names another transaction.
     AnotherId,
-    /// The request is declined in a way that needs a look-up.
+    /// The request is declined in a way that requires a look-up.
     InDoubt,
-    /// The same, and it is never listed.
+    /// The request is declined in a way that requires a look-up, and it is never listed.
     InDoubtUnlisted,
     /// The look-up does not show the latest booking.
     ListLacks,
@@ -135,16 +136,16 @@ pub(crate) enum Spoilt {
     ListUnnamed,
     /// The list names no amounts.
     ListWithoutAmounts,
-    /// Another sender has meanwhile given back a part.
+    /// Another sender has refunded a part in the meantime.
     StrangerRefunded,
-    /// The terminal holds it back, because the payment may have been given back otherwise.
+    /// The terminal holds the reversal back, because the money may have been returned in another way.
     HeldBack,
-    /// The same, and another look-up cannot clarify more.
+    /// The terminal holds the reversal back, and no further look-up can clarify it.
     HeldBackForPerson,
 }
 
 impl Spoilt {
-    /// Returns whether no gateway should do it, so a person may have to handle it.
+    /// Returns whether no gateway should behave in this way, so that a person may have to act.
     pub(crate) fn is_strange(self, request: &Request) -> bool {
         match self {
             Self::Unasked
@@ -163,12 +164,12 @@ impl Spoilt {
 }
 
 impl What {
-    /// Returns the cut in it.
+    /// Returns the cut during the move.
     pub(crate) fn cut(mut self) -> CutAt {
         self.place_of_cut().map_or(CutAt::Not, |cut| *cut)
     }
 
-    /// Returns the same move with a cut in it, or `None` when it cannot have one.
+    /// Returns the same move with this cut; `None` if the move cannot have one.
     pub(crate) fn with(mut self, cut: CutAt) -> Option<Self> {
         *self.place_of_cut()? = cut;
         Some(self)
@@ -205,7 +206,7 @@ impl What {
         }
     }
 
-    /// Returns how many faults it counts as.
+    /// Returns the number of faults in the move.
     pub(crate) fn faults(self) -> u8 {
         let is_fault = matches!(
             self,
@@ -214,7 +215,7 @@ impl What {
                 | Self::Spoilt { .. }
                 | Self::PutsCopyBack { .. }
                 | Self::PowerFails
-                // It is not a fault, but as rare as one.
+                // This is not a fault, but it is as rare as one.
                 | Self::Nudges(_)
         );
         u8::from(is_fault) + u8::from(self.cut() != CutAt::Not)
@@ -222,7 +223,7 @@ impl What {
 }
 
 impl World {
-    /// Returns the possible next moves, without cuts in them.
+    /// Returns the possible next moves, without cuts.
     pub(crate) fn moves(&self) -> Vec<Move> {
         let mut moves = self.moves_of(false);
         if self.other.is_some() {
@@ -270,7 +271,7 @@ impl World {
         }
     }
 
-    /// Adds the moves that the terminal hears.
+    /// Adds the moves that the terminal receives.
     fn inside(&self, moves: &mut Vec<What>) {
         let Some(sale) = &self.life.sale else { return };
         if self.life.proceeds {
@@ -288,7 +289,7 @@ impl World {
         self.people_say(sale, moves);
         // Time advances only when no answer is awaited.
         let is_awaited = self.wire.iter().any(|on_wire| on_wire.awaited);
-        // With two transactions, it is the earlier deadline.
+        // With two transactions, time advances to the earlier deadline.
         let others = self.other.as_ref().and_then(|other| other.sale.as_ref()?.deadline());
         let is_first = |at| at != Duration::MAX && others.is_none_or(|others| at <= others);
         if !is_awaited && sale.deadline().is_some_and(is_first) {
@@ -335,7 +336,7 @@ impl World {
             Standing::AtSignature => moves.extend([true, false].map(|accepted| What::Signed { accepted, cut })),
             Standing::AwaitingTill { approved } => {
                 moves.extend([true, false].map(|taken| What::TillTakes { taken, cut }));
-                // Seven tenths, so neither the taken nor the refunded amount is half.
+                // The part is seven tenths, so neither the accepted nor the refunded amount is half.
                 let part = u16::try_from(approved.minor() * 7 / 10).unwrap_or(u16::MAX);
                 let is_part = self.takes_part && self.other.is_none();
                 moves.extend(is_part.then_some(What::TakesPart { part, cut }));
@@ -354,7 +355,7 @@ impl World {
         match request {
             Request::Pay { kind, .. } => {
                 moves.extend([Makes::Approves, Makes::Declines].map(answered));
-                // With two that race, the bank decides each immediately.
+                // If two transactions race, the bank decides each immediately.
                 let is_alone = self.rival.is_none() && self.other.is_none();
                 moves.extend(is_alone.then(|| answered(Makes::Ponders)));
                 let moves_money = kind.moves_money();
@@ -364,7 +365,7 @@ impl World {
                 let lost = [Makes::Approves, Makes::ApprovesPart, Makes::Declines];
                 let lost = lost.into_iter().filter(|makes| moves_money || *makes != Makes::ApprovesPart);
                 moves.extend(lost.map(|makes| spoilt(makes, Spoilt::AnswerLost)));
-                // A terminal cannot get money back from a bank that gives back more than requested.
+                // If a bank pays out more than requested, a terminal cannot get the money back.
                 moves.extend(kind.is_undone_when_unknown().then(|| spoilt(Makes::ApprovesMore, Spoilt::Unasked)));
                 moves.extend((moves_money && !takes_parts).then(|| spoilt(Makes::ApprovesPart, Spoilt::Unasked)));
                 moves.extend(both.map(|makes| spoilt(makes, Spoilt::InDoubt)));
@@ -391,19 +392,19 @@ impl World {
             Request::Query { references } => {
                 moves.push(answered(Makes::Approves));
                 moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
-                // A list is late by seconds. It includes older bookings, and another sender's refund that it has
-                // already shown.
+                // A list may be late by a few seconds. It always includes older bookings, and another sender's refund
+                // that it has already shown.
                 let may_lack = self.was_booked_lately() && !self.bank.ends_with_a_strangers();
                 moves.extend(may_lack.then(|| spoilt(Makes::Approves, Spoilt::ListLacks)));
                 if self.bank.booked.iter().any(|one| references.contains(&one.reference)) {
                     moves.extend(once(&[Spoilt::ListUnclear, Spoilt::ListUnnamed]));
-                    // A terminal cannot stop a request that may still give back the full amount.
+                    // A terminal cannot stop a request in transit that may still return the full amount.
                     let goes_back = |one: &OnWire| matches!(one.request, Request::Reverse { .. });
                     let is_payment = self.life.order.kind().is_undone_when_unknown();
                     let is_calm = is_payment && !self.wire.iter().any(goes_back);
                     let may_refund = is_calm && self.bank.has_paid().is_some();
                     moves.extend(may_refund.then(|| spoilt(Makes::Approves, Spoilt::StrangerRefunded)));
-                    // A list without amounts is useful only when no amount differs from the request.
+                    // A list without amounts is useful only if every amount equals the requested one.
                     let asked = self.life.sale.as_ref().map(Transaction::amount);
                     let is_whole = self.bank.booked.iter().all(|one| Some(one.amount) == asked);
                     moves.extend(is_whole.then(|| spoilt(Makes::Approves, Spoilt::ListWithoutAmounts)));

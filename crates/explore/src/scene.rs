@@ -1,6 +1,6 @@
-//! A story as a scenario of the other test world, in which the whole agent plays it: its till, its journal, its reader
-//! and its gateway (`tests/proof/cuts.rs`). There the power is cut at every point. The parts of a story that the other
-//! world cannot express are named.
+//! Converts a sequence of moves into a scenario for the other test world (`tests/proof/cuts.rs`). That world runs the
+//! whole agent with its till, journal, reader and gateway, and cuts the power at every point. The scenario lists the
+//! moves that the other world cannot express.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use crate::disk::CutAt;
 use crate::moves::{Move, Spoilt, What};
 use crate::world::World;
 
-/// A scenario, and the parts of the story that it omits.
+/// A scenario, and the moves that it omits.
 #[derive(Debug, Default)]
 pub(crate) struct PlayableScene {
     name: String,
     behaviour: Option<&'static str>,
-    /// The faults of the gateway for the following requests, in turn; `None` without a fault.
+    /// The gateway's faults for the following requests, in their order; `None` without a fault.
     troubles: Vec<Option<&'static str>>,
     cuts: usize,
     left_out: Vec<String>,
 }
 
 impl PlayableScene {
-    /// Returns the scenario of a story that begins in this world.
+    /// Returns the scenario for a sequence of moves that begins in this world.
     pub(crate) fn of(root: &World, story: &[Move]) -> Self {
         let mut scene = Self { name: name_of(root, story), ..Self::default() };
         let mut world = root.clone();
@@ -70,7 +70,7 @@ impl PlayableScene {
     }
 }
 
-/// The other world's names of an answer.
+/// The other world's name for an answer.
 enum Said {
     Well,
     As(&'static str),
@@ -117,7 +117,7 @@ fn spoilt(request: &Request, makes: Makes, how: Spoilt) -> Said {
     }
 }
 
-/// Returns the other world's name of such a transaction.
+/// Returns the other world's name for this transaction.
 fn name_of(root: &World, story: &[Move]) -> String {
     let order = &root.life.order;
     let has = |what: fn(&What) -> bool| story.iter().any(|one| what(&one.what));

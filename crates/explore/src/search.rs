@@ -1,6 +1,7 @@
-//! A breadth-first search over all possible moves. The first story found for any result is therefore a shortest one.
+//! A breadth-first search over all possible moves. The first sequence of moves that leads to a result is therefore a
+//! shortest one.
 //!
-//! A state is identified by a fingerprint of 128 bits, taken from its form as it is seen from its own moment
+//! A fingerprint of 128 bits identifies a state. It uses times relative to the state's current time
 //! ([`Transaction::seen_from`](pos_core::transaction::Transaction::seen_from)). Only the fingerprint, the parent and
 //! the move that led there are kept.
 
@@ -22,7 +23,7 @@ struct Node {
     depth: u16,
 }
 
-/// A world in which a course begins, and the earlier moves.
+/// A world from which a search begins, and the moves before it.
 pub(crate) type Start = (World, Vec<Move>);
 
 /// The result of a search.
@@ -31,18 +32,18 @@ pub(crate) struct Explored {
     pub(crate) states: usize,
     pub(crate) transitions: usize,
     pub(crate) depth: usize,
-    /// True if the bound was reached before everything was visited.
+    /// True if the search reached its bound before it had visited all states.
     pub(crate) is_cut_short: bool,
     pub(crate) broken: Option<BrokenStory>,
-    /// The number of states of each end, and the shortest way to it.
+    /// For each end, the number of states and the shortest path.
     pub(crate) ends: BTreeMap<String, (usize, Vec<Move>)>,
-    /// The move from one standing to another that was found first.
+    /// For each transition between two descriptions of a state, the first move found.
     pub(crate) ways: BTreeMap<(String, String), Move>,
-    /// A world of each distinct end, in which another transaction follows.
+    /// One world for each distinct end, from which a follow-up can begin.
     pub(crate) ended: Vec<Start>,
 }
 
-/// A story of a violation: the earlier moves, the world in which it begins, and its moves.
+/// A violation: the earlier moves, the world in which the search began, and the moves in it.
 #[derive(Debug)]
 pub(crate) struct BrokenStory {
     pub(crate) promise: BrokenPromise,
@@ -52,7 +53,7 @@ pub(crate) struct BrokenStory {
 }
 
 impl Explored {
-    /// Combines this search with another one.
+    /// Combines the results of two searches.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.states += other.states;
         self.transitions += other.transitions;
@@ -100,13 +101,13 @@ pub(crate) fn explore(starts: Vec<Start>, most: usize) -> Explored {
 #[derive(Default)]
 struct Search {
     nodes: Vec<Node>,
-    /// The starting worlds, with the earlier moves.
+    /// The starting worlds, with the moves before them.
     roots: HashMap<u32, Start>,
     seen: HashMap<u128, u32>,
-    /// Transitions without a fault, and whether each belongs to a continuation without further faults.
+    /// Transitions without a fault. The flag marks those of a normal continuation.
     edges: Vec<(u32, u32, bool)>,
     is_end: Vec<bool>,
-    /// The states of the bank and the line at each end of a life.
+    /// The distinct states of the bank, the line and the reported outcome at the ends found so far.
     ends: HashSet<u128>,
     text: String,
     found: Explored,
@@ -132,7 +133,7 @@ impl Search {
         let moves = world.moves();
         for one in &moves {
             let acts = self.goes(at, world, *one, &moves, next);
-            // Adds all possible cuts, if the course may have one more fault.
+            // Adds all possible cuts, if the course may have another fault.
             let cuts = CutAt::all(acts).filter(|_| one.what.faults() < world.faults);
             for what in cuts.filter_map(|cut| one.what.with(cut)) {
                 self.goes(at, world, Move { what, ..*one }, &moves, next);
@@ -143,7 +144,7 @@ impl Search {
         }
     }
 
-    /// Takes one move from a state. Returns the number of its actions.
+    /// Makes one move from a state, and returns the number of its actions.
     fn goes(&mut self, at: u32, world: &World, one: Move, moves: &[Move], next: &mut Vec<(u32, World)>) -> usize {
         let depth = self.nodes[at as usize].depth + 1;
         let mut after = world.make(one);
@@ -206,7 +207,7 @@ impl Search {
         BrokenStory { promise, before, root, moves }
     }
 
-    /// Returns the root from which a state is reached, and the moves.
+    /// Returns the root from which the search reached a state, and the moves to that state.
     fn way_to(&self, mut at: u32) -> (u32, Vec<Move>) {
         let mut moves = Vec::new();
         while self.nodes[at as usize].parent != at {
@@ -218,7 +219,7 @@ impl Search {
         (at, moves)
     }
 
-    /// Returns a state from which no end can be reached without another fault, or from which it repeats forever.
+    /// Returns a state that can reach no end without a fault, or from which the moves repeat forever.
     fn without_an_end(&self) -> Option<(BrokenPromise, u32)> {
         let all: Vec<_> = self.edges.iter().map(|(from, to, _)| (*from, *to)).collect();
         let in_order: Vec<_> = self.edges.iter().filter(|edge| edge.2).map(|(from, to, _)| (*from, *to)).collect();
@@ -233,8 +234,8 @@ impl Search {
     }
 }
 
-/// Returns whether a move belongs to a continuation without further faults. The bank decides a pending transaction
-/// first. No one changes a decision. A wait for an absence lasts until the absence is final.
+/// Returns whether a move belongs to a normal continuation. In it, the bank decides a pending transaction first, and no
+/// decision is changed. A wait for a missing entry lasts until its absence is final.
 fn is_in_order(one: What, world: &World, moves: &[Move]) -> bool {
     let has = |what: fn(&What) -> bool| moves.iter().any(|one| what(&one.what));
     match one {

@@ -1,4 +1,4 @@
-//! The requests to explore: one shape for each way through the core.
+//! The shapes to explore. Each shape is a request that takes a different path through the core.
 
 use std::rc::Rc;
 
@@ -21,11 +21,11 @@ pub(crate) struct Shape {
     signs: bool,
     asks_tip: bool,
     habits: Habits,
-    /// True if the journal of an earlier moment may be restored.
+    /// True if an earlier copy of the journal may be restored.
     pub(crate) is_copied: bool,
-    /// The kind that a second till requests of the same payment meanwhile.
+    /// The kind that a second till requests for the same payment in the meantime.
     rival: Option<Kind>,
-    /// True if the till may take a part of the approved amount.
+    /// True if the till may accept a part of the approved amount.
     takes_part: bool,
 }
 
@@ -108,7 +108,8 @@ const fn shape(name: &'static str, entry: EntryMode, transaction: fn() -> Operat
     }
 }
 
-/// Returns two transactions of one payment. The first takes a part of it, and the second takes what the journal allows.
+/// Returns a shape in which two transactions race for one payment. The first uses a part of the payment, and the second
+/// uses the amount that the journal allows.
 const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
     let transaction: fn() -> Operation = match first {
         Kind::Refund => || Operation::Refund { of: of() },
@@ -118,13 +119,13 @@ const fn race(name: &'static str, first: Kind, second: Kind) -> Shape {
 }
 
 impl Shape {
-    /// Returns the order of a till.
+    /// Returns the till's order.
     fn order(&self) -> Order {
         let Self { accept_partial, till_confirms, asks_tip, .. } = *self;
         Order { accept_partial, till_confirms, ask_tip: asks_tip, ..order((self.transaction)(), 7) }
     }
 
-    /// Returns the world before it.
+    /// Returns the world before the transaction.
     pub(crate) fn world(&self, faults: u8) -> World {
         let mut world = World::new(self.order(), faults);
         (world.life.entry, world.life.signs) = (self.entry, self.signs);
@@ -132,7 +133,7 @@ impl Shape {
         world.deadlines.refuses_repeats = self.habits.refuses_repeats;
         world.deadlines.lists_registrations = !self.habits.hides_registrations;
         world.takes_part = self.takes_part;
-        // Only a person can find a transaction that is not listed.
+        // If the lists omit the transaction, only a person can find it.
         world.is_strange = self.habits.hides_registrations;
         world.disk.before = self.is_copied.then(Vec::new);
         let kind = (self.transaction)().kind();
@@ -146,12 +147,12 @@ impl Shape {
         world
     }
 
-    /// Returns whether it is one of two that race.
+    /// Returns whether the shape has two transactions that race.
     pub(crate) fn is_race(&self) -> bool {
         self.rival.is_some()
     }
 
-    /// Returns the kinds that may follow it.
+    /// Returns the kinds that may follow the transaction.
     pub(crate) fn follow_ups(&self) -> &'static [Kind] {
         match (self.transaction)().kind() {
             _ if self.is_copied || self.takes_part => &[],
@@ -162,10 +163,10 @@ impl Shape {
     }
 }
 
-/// The amount paid before two follow-ups race for it; each asks for more than half of it.
+/// The amount of the payment for which two follow-ups race. Each of them requests more than half of it.
 const PAID: u64 = 2000;
 
-/// Returns a payment that the journal knows.
+/// Returns a payment that is in the journal.
 fn paid_before(payment: PaymentId) -> Option<Transaction> {
     let order = Order { amount: eur(PAID), ..order(Operation::Sale, 1) };
     let host = HostFacts { id: Some(payment.clone()), ..HostFacts::default() };
@@ -179,8 +180,8 @@ fn paid_before(payment: PaymentId) -> Option<Transaction> {
     ])
 }
 
-/// Returns the world in which a follow-up of this kind begins, as the journal allows it, with its own number of faults.
-/// The order is the same for all ends that leave the same amount.
+/// Returns the world in which a follow-up of this kind begins, if the journal allows it. The follow-up has a separate
+/// number of faults. All ends that leave the same amount produce the same order.
 pub(crate) fn follow_up(kind: Kind, world: &World, faults: u8) -> Option<World> {
     let sale = world.life.sale.as_ref().filter(|_| world.other.is_none())?;
     let history = History::read(sale, &|_| Ok::<_, ()>(Vec::new())).ok()?;

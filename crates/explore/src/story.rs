@@ -1,4 +1,4 @@
-//! Moves in words, for a reader who does not know the search.
+//! Describes moves in words, for a reader who does not know the search.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ impl fmt::Display for What {
     }
 }
 
-/// Returns the words for one of several requests on their way.
+/// Returns the words that identify one of several requests in transit.
 fn nth(at: u8) -> String {
     if at == 0 { String::new() } else { format!(" (number {at} on the wire)") }
 }

@@ -1,4 +1,4 @@
-//! The handling of a request: the bank carries it out and answers, or the answer has a fault.
+//! The handling of a request. The bank carries it out and answers, or the answer has a fault.
 
 use pos_core::transaction::{Answer, ApprovedAmount, Event, Inquiry, Reason, ReversalAnswer};
 
@@ -6,7 +6,7 @@ use crate::bank::{ListAs, Makes, Request, approval, eur, id, refusal};
 use crate::moves::Spoilt;
 use crate::world::World;
 
-/// The number of an id that no transaction of this world has.
+/// The number for an id that no transaction of this world has.
 const NOBODYS: usize = 99;
 
 impl World {
@@ -100,7 +100,7 @@ impl World {
                 for_person: how == Spoilt::HeldBackForPerson,
             },
             Spoilt::SaysLess => {
-                // Only a part is given back.
+                // Only a part is reversed.
                 self.booked_at = self.now.monotonic;
                 self.bank.reverses(payment, eur(amount.minor() / 3), reference)
             }
@@ -147,7 +147,7 @@ fn spoilt_poll(how: Spoilt) -> Option<Event> {
     }))
 }
 
-/// Returns the event of a missing answer.
+/// Returns the event for a missing answer.
 fn unknown(request: &Request) -> Event {
     let why = Reason::GatewayNoAnswer.into();
     match request {

@@ -1,5 +1,5 @@
-//! The world around one transaction, or two that race, as small as possible: a terminal with a disk, a reader, a wire,
-//! a bank, a till, and two clocks. The clocks advance only to deadlines.
+//! The smallest possible world around one transaction, or two that race: a terminal with a disk, a reader, a line, a
+//! bank, a till, and two clocks. The clocks advance only to deadlines.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,17 +24,17 @@ pub(crate) const DEADLINES: Deadlines = Deadlines {
     signature: Some(Duration::from_secs(180)),
     till: Duration::from_secs(60),
 };
-/// The longest time until a gateway lists a booking.
+/// The maximum time until a gateway lists a booking.
 const LISTED_AFTER: Duration = Duration::from_secs(15);
-/// A time after which no request can be on its way.
+/// A time after which no request can still be in transit.
 const LONG: Duration = Duration::from_secs(26 * 3600);
 
-/// A request that was sent.
+/// A sent request.
 #[derive(Clone, Debug)]
 pub(crate) struct OnWire {
     pub(crate) request: Request,
     pub(crate) whose: SaleNumber,
-    /// True if the answer is awaited. Otherwise the request may still arrive, or never.
+    /// True if the terminal awaits the answer. Otherwise, the request may still arrive, or may never arrive.
     pub(crate) awaited: bool,
 }
 
@@ -42,9 +42,9 @@ pub(crate) struct OnWire {
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) life: Life,
-    /// A transaction that runs at the same time.
+    /// A second transaction that runs at the same time.
     pub(crate) other: Option<Box<Life>>,
-    /// The kind that a second till requests of the payment that this one follows.
+    /// The kind that a second till requests for the payment that this transaction follows.
     pub(crate) rival: Option<Kind>,
     pub(crate) is_on: bool,
     pub(crate) disk: Disk,
@@ -54,18 +54,18 @@ pub(crate) struct World {
     pub(crate) deadlines: Deadlines,
     /// The time of the bank's latest booking.
     pub(crate) booked_at: Duration,
-    /// True if the gateway or another sender did something unusual, so a person may have to handle it.
+    /// True if the gateway or another sender did something unusual, so that a person may have to act.
     pub(crate) is_strange: bool,
-    /// The payment that this transaction follows, and the highest amount that the journal would have allowed another
-    /// one.
+    /// The payment that this transaction follows, and the highest amount that the journal has allowed another
+    /// transaction.
     pub(crate) follows: Option<(Rc<Transaction>, u64)>,
-    /// The amount to refund of a payment of which the till takes a part.
+    /// The amount to refund if the till accepts a part of a payment.
     pub(crate) rest: Option<u64>,
-    /// True if the till may take a part of the approved amount.
+    /// True if the till may accept a part of the approved amount.
     pub(crate) takes_part: bool,
     /// The number of actions of the last step.
     pub(crate) acts: usize,
-    /// The number of faults that may still happen.
+    /// The number of faults that are still allowed.
     pub(crate) faults: u8,
 }
 
@@ -92,8 +92,8 @@ impl World {
         }
     }
 
-    /// Returns the world in which another transaction follows. The bank keeps its bookings, and requests on their way
-    /// may still arrive.
+    /// Returns the world in which another transaction follows. The bank keeps its bookings, and requests in transit may
+    /// still arrive.
     pub(crate) fn for_the_next(&self, order: Order, faults: u8) -> Self {
         let Self { bank, wire, now, deadlines, booked_at, is_strange, .. } = self.clone();
         let follows = self.life.sale.clone().map(|sale| (Rc::new(sale), 0));
@@ -103,7 +103,7 @@ impl World {
         next
     }
 
-    /// Returns the amount of the followed payment that the journal would allow another transaction.
+    /// Returns how much of the followed payment the journal would allow another transaction.
     pub(crate) fn left(&self, kind: Kind) -> Option<u64> {
         let (payment, _) = self.follows.as_ref()?;
         let later = |of: &Transaction| {
@@ -119,7 +119,7 @@ impl World {
         }
     }
 
-    /// Notes the amount that the journal would allow a second till of the same payment.
+    /// Records the amount that the journal would allow a second till for the same payment.
     pub(crate) fn offers(&mut self) {
         if self.disk.sales().next().is_none() || self.other.is_some() {
             return;
@@ -130,12 +130,13 @@ impl World {
         }
     }
 
-    /// Returns whether a list may still lack the latest booking.
+    /// Returns whether a list may still omit the latest booking.
     pub(crate) fn was_booked_lately(&self) -> bool {
         !self.bank.booked.is_empty() && self.now.monotonic.saturating_sub(self.booked_at) < LISTED_AFTER
     }
 
-    /// Removes data that can make no difference any more: requests without a recipient that are too old to arrive.
+    /// Removes data that can no longer make a difference: requests whose answer is not awaited and that are too old to
+    /// arrive.
     pub(crate) fn forgets(&mut self) {
         if self.is_quiet() {
             self.wire.retain(|on_wire| on_wire.awaited);
@@ -173,7 +174,7 @@ impl World {
             What::DiskIsBack(cut) => self.takes_up(cut),
             What::PutsCopyBack { nth } => {
                 self.power_fails();
-                // A person does that. By then no request is on its way, and all bookings are listed.
+                // A person restores the copy. By then, no request is in transit, and all bookings are listed.
                 self.wire.clear();
                 self.passes(LISTED_AFTER);
                 self.disk.is_put_back(usize::from(nth));
@@ -201,7 +202,7 @@ impl World {
         }
     }
 
-    /// Begins the transaction of a second till with the amount that the journal allows of the same payment.
+    /// Begins the transaction of a second till, with the amount that the journal allows for the same payment.
     fn other_begins(&mut self, kind: Kind) {
         let Some(left) = self.left(kind) else { return };
         let Some((payment, _)) = &self.follows else { return };
@@ -211,7 +212,7 @@ impl World {
         let order = Order { amount: eur(left), ..shapes::order(transaction, 9) };
         self.other = Some(Box::new(Life::new(Rc::new(order), self.now)));
         self.rival = None;
-        // From here on only the bank's bookings judge it.
+        // From this point, only the bank's bookings decide whether too much was returned.
         self.follows = self.follows.take().map(|(payment, _)| (payment, 0));
         self.swaps();
         self.begin(CutAt::Not);
@@ -282,7 +283,7 @@ impl World {
                 Event::TillAnswered { taken, by }
             }
             What::Settles { keep, .. } => {
-                // A person's decision is reported and printed again, regardless of the other copy and of the chip.
+                // A person's decision is reported and printed again, regardless of the outdated copy and the chip.
                 (self.life.told, self.life.receipt) = (ReportedOutcome(None), None);
                 (self.life.was_refused, self.life.was_taken) = (false, false);
                 Event::Resolve { keep, by }
@@ -298,7 +299,7 @@ impl World {
             }
             What::Long(_) => {
                 self.passes(LONG);
-                // No request is on its way for so long.
+                // No request can be in transit for so long.
                 self.wire.clear();
                 Event::DeadlinePassed
             }
@@ -307,7 +308,7 @@ impl World {
     }
 }
 
-/// Returns whether the gateway declined a request.
+/// Returns whether the event is a decline by the gateway.
 fn is_a_no(event: &Event) -> bool {
     use pos_core::transaction::Answer;
     matches!(event, Event::Answered(Answer::Declined(_) | Answer::DeclinedInDoubt(_)))
@@ -328,7 +329,8 @@ fn facts(entry: EntryMode, signs: bool) -> CardFacts {
     }
 }
 
-/// Returns whether a kind's request may be carried out only once, and is looked up and finished.
+/// Returns whether a request of this kind may be carried out only once. Such a request is looked up and completed
+/// instead of reversed.
 pub(crate) fn is_finished(kind: Kind) -> bool {
     !kind.is_undone_when_unknown()
 }

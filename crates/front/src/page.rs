@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
-    /// On a slow connection, the time to load a page depends on its packed size; a slow board has to read the whole. The
-    /// font comes later: the page is usable without it.
+    /// On a slow connection, the time to load a page depends on its packed size; a slow board has to read the whole.
+    /// The font comes later: the page is usable without it.
     #[test]
     fn the_page_weighs_less_than_55_kb_packed_and_150_kb_unpacked_in_each_language() {
         const FONT: &str = "counter.woff2";

@@ -1,9 +1,9 @@
-//! The calls of the interface, and the rows of the table that each of them takes and gives.
+//! The calls of the interface, and the table rows that each call accepts and returns.
 
 /// A call of the interface, or another way in which fields are transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// Every call; used only for rows.
+    /// Any call. Only rows use this value.
     Any,
     /// `POST /v1/payments`, and the calls that refer to it.
     Payment,
@@ -13,15 +13,15 @@ pub enum Call {
     ByRegistration,
     /// `POST /v1/payments` with `referenceUuid`: an increment of the reserved amount, or a new reservation.
     Increment,
-    /// The creation of a checkout for the hosted widget.
+    /// A checkout for the hosted widget.
     Checkout,
-    /// The storing of payment data without a payment.
+    /// Payment data that is stored without a payment.
     Registration,
-    /// The set-up of a subscription.
+    /// The creation of a subscription.
     Schedule,
     /// The query of transactions.
     Query,
-    /// A report over a time frame.
+    /// A report on a period.
     Report,
     /// A notification from the gateway.
     Webhook,
@@ -30,7 +30,7 @@ pub enum Call {
 }
 
 impl Call {
-    /// The calls for which a form can be judged.
+    /// The calls whose forms can be checked.
     pub const ALL: &'static [Self] = &[
         Self::Payment,
         Self::FollowUp,
@@ -64,14 +64,14 @@ impl Call {
         }
     }
 
-    /// Checks whether a request of this call may hold a row of `row`.
+    /// Checks whether a request of this call may contain rows of the call `row`.
     #[must_use]
     pub fn takes(self, row: Self) -> bool {
         match self {
             Self::Payment | Self::ByRegistration | Self::Checkout | Self::Registration | Self::Schedule => {
                 matches!(row, Self::Any | Self::Payment | Self::Schedule) || row == self
             }
-            // A time table belongs to a call with payment data, not to one that refers to a payment.
+            // A schedule belongs to a call with payment data, not to one that refers to a payment.
             Self::FollowUp | Self::Increment => matches!(row, Self::Any | Self::Payment),
             Self::Any | Self::Query | Self::Report | Self::Webhook | Self::Reconciliation => {
                 row == Self::Any || row == self
@@ -79,7 +79,7 @@ impl Call {
         }
     }
 
-    /// Checks whether a response of this call may hold a row of `row`.
+    /// Checks whether a response to this call may contain rows of the call `row`.
     #[must_use]
     pub fn gives(self, row: Self) -> bool {
         row == self || row == Self::Any || row == Self::Payment && self != Self::Reconciliation

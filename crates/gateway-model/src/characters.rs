@@ -33,7 +33,7 @@ pub enum CharacterSet {
     LettersDigitsSpaces,
     /// Letters and spaces.
     LettersSpaces,
-    /// Letters with the spaces and marks between them: all except digits and control characters.
+    /// Letters, with the spaces and marks between them: all characters except digits and control characters.
     NoDigits,
     /// Digits and dots.
     DigitsDots,
@@ -82,7 +82,7 @@ impl CharacterSet {
         }
     }
 
-    /// Returns their name for a person.
+    /// Returns the set's name for a person.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Text => "characters without control characters",
@@ -105,7 +105,7 @@ impl CharacterSet {
         }
     }
 
-    /// Returns the letter of the interface's conventions, and its note.
+    /// Returns the letter code that the interface's conventions give the set, and its note.
     pub(super) fn code(self) -> (&'static str, &'static str) {
         match self {
             Self::Text | Self::Anything => ("AN", ""),

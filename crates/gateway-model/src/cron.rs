@@ -1,17 +1,17 @@
-//! The fields of a subscription's time table (interface: Scheduling): numbers, `,` `-` `*` `/`, and for days `?` `L`
-//! `W` `#`.
+//! The fields of a subscription's schedule (interface: Scheduling). They contain numbers, `,` `-` `*` `/`, and for days
+//! also `?` `L` `W` `#`.
 //!
-//! Assumed after the usual meaning of such expressions, where the interface only lists the characters:
-//! - each item between commas is judged separately, `L`, `W` and `#` included;
-//! - a range runs upwards;
+//! Assumed from the usual meaning of such expressions, because the interface only lists the characters:
+//! - each item between commas is checked separately, even with `L`, `W` or `#`;
+//! - a range is ascending;
 //! - `/` follows `*`, a number or a range;
-//! - `?`, which means that the field has no condition, is the whole field;
-//! - `job.minute` takes a single number, as its row lists no other characters. The minutes of `job.expression` may be
+//! - `?`, which means that the field has no condition, must be the whole field;
+//! - `job.minute` is a single number, because its row lists no other characters. The minutes of `job.expression` may be
 //!   written like its seconds.
 
 use super::format::Problem;
 
-/// The fields of a time table.
+/// The fields of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cron {
     /// 0-59.
@@ -28,12 +28,12 @@ pub enum Cron {
     DayOfWeek,
     /// Empty, or 1970-2099.
     Year,
-    /// All fields in this order; the year may be left out.
+    /// All fields in this order; the year may be omitted.
     Expression,
 }
 
 const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-/// The longest expression: AN256.
+/// The maximum length of an expression: AN256.
 const LONGEST: usize = 256;
 
 impl Cron {
@@ -57,7 +57,7 @@ impl Cron {
         }
     }
 
-    /// Checks one item between commas: a day counted in another way, or `*`, `5`, `1-5`, with or without a step.
+    /// Checks one item between commas: a day with `L`, `W` or `#`; or `*`, `5` or `1-5`, with or without a step.
     fn item(self, item: &str) -> Result<(), Problem> {
         match self {
             Self::DayOfMonth if self.last_or_nearest(item) => return Ok(()),
@@ -95,7 +95,7 @@ impl Cron {
         value == "L" || value.strip_suffix('L').is_some_and(day) || value.split_once('#').is_some_and(nth)
     }
 
-    /// Reads one number of this field, or the name of a day.
+    /// Parses one number of this field, or the name of a day.
     fn number(self, text: &str) -> Result<u32, Problem> {
         if let (Self::DayOfWeek, Some(day)) = (self, DAYS.iter().position(|day| *day == text)) {
             return u32::try_from(day + 1).map_err(|_| Problem::Bounds);
@@ -150,7 +150,7 @@ fn expression(value: &str) -> Result<(), Problem> {
     FIELDS.iter().zip(value.split_ascii_whitespace()).try_for_each(|(field, text)| field.field(text))
 }
 
-/// Reads a text of one to four digits.
+/// Parses a text of one to four digits.
 fn plain(text: &str) -> Option<u32> {
     let digits = (1..=4).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()

@@ -1,4 +1,4 @@
-//! Decodes a form and judges it: names, formats, required fields, and the rules between fields.
+//! Decodes a form and checks it: names, formats, required fields, and the rules between fields.
 //!
 //! This module never shows a value, and it sends nothing. The gateway client's `request` writes the agent's forms.
 
@@ -9,28 +9,28 @@ use std::fmt;
 use super::rule::{HOLDERS, OVERRIDE, Sent};
 use super::{Binds, Call, Direction, Names, Need, Row, SECTIONS, Unfit, named, named_in, nearest, of_column, shown};
 
-/// The longest form in bytes: 1001 items of a cart with 4 KiB each.
+/// The maximum size of a form, in bytes: 1001 cart items of 4 KiB each.
 pub const LONGEST: usize = 1001 * 4096;
-/// The most violations that are reported. An input with more is not a form.
+/// The maximum number of violations that are reported. Input with more violations is not a form.
 pub const MOST_VIOLATIONS: usize = 100;
 
-/// The context in which a form is judged.
+/// The context in which a form is checked.
 #[derive(Clone, Copy, Debug)]
 pub struct FormContext<'a> {
     /// The sender of the form.
     pub direction: Direction,
     /// The call.
     pub call: Call,
-    /// `true` when the form comes from the shopper's browser, not from the merchant's server.
+    /// `true` if the form comes from the customer's browser, not from the merchant's server.
     pub from_client_side: bool,
-    /// The names that are settings.
+    /// The names that settings define.
     pub names: &'a Names,
 }
 
-/// One violation: the parameter, the problem, the rule. It never contains a value.
+/// One violation: the parameter, the problem and the rule. It never contains a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The parameter, or the part of the form.
+    /// The parameter, or a part of the form.
     pub name: String,
     /// The problem.
     pub problem: String,
@@ -51,10 +51,10 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Decodes `application/x-www-form-urlencoded` to pairs in their order; a name may occur twice.
+/// Decodes `application/x-www-form-urlencoded` to pairs in their original order. A name may occur twice.
 ///
 /// # Errors
-/// The first invalid part: too long, a pair without `=`, a wrong encoding.
+/// Returns the first invalid part: a form that is too long, a pair without `=`, or a wrong encoding.
 pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
     if encoded.len() > LONGEST {
         let problem = format!("has more than {LONGEST} bytes");
@@ -77,7 +77,7 @@ pub fn decode(encoded: &[u8]) -> Result<Vec<(String, String)>, Violation> {
     Ok(pairs)
 }
 
-/// Decodes a name or value: `+` is a space, `%` and two hex digits a byte, the whole UTF-8.
+/// Decodes a name or value. `+` is a space, and `%` with two hex digits is a byte. The result must be UTF-8.
 fn text(encoded: &[u8]) -> Result<String, &'static str> {
     // Most names and values need no decoding.
     if encoded.iter().all(|byte| matches!(byte, 0x21..=0x7E) && !matches!(byte, b'%' | b'+')) {
@@ -109,7 +109,7 @@ fn text(encoded: &[u8]) -> Result<String, &'static str> {
     String::from_utf8(bytes).map_err(|_| "not UTF-8")
 }
 
-/// Judges one value without the rest of the form. It is valid when it fits one of the formats of its name. In an answer
+/// Checks one value without the rest of the form. It is valid if it fits one of the formats of its name. In an answer,
 /// an unknown field is valid.
 #[must_use]
 pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Option<Violation> {
@@ -135,7 +135,7 @@ pub fn alone(name: &str, value: &str, names: &Names, direction: Direction) -> Op
     problem.map(|problem| Violation::new(name, problem.to_string(), rules.join(", or ")))
 }
 
-/// Judges each pair of a form separately, and reports names that occur twice.
+/// Checks each pair of a form separately, and reports names that occur twice.
 #[must_use]
 pub fn each(pairs: &[(String, String)], names: &Names, direction: Direction) -> Vec<Violation> {
     let mut seen = BTreeSet::new();
@@ -149,16 +149,15 @@ fn twice(name: &str) -> Violation {
     Violation::new(name, "sent twice", "each parameter is sent once")
 }
 
-/// Returns the fields of an answer that are not in the table, by their names as they may be shown. They are not
-/// violations: answers may hold new fields at any time (interface: Versioning).
+/// Returns the names of an answer's fields that are not in the table, in a form that may be shown. They are not
+/// violations, because answers may contain new fields at any time (interface: Versioning).
 #[must_use]
 pub fn unknown(pairs: &[(String, String)], names: &Names) -> Vec<String> {
     let is_unknown = |name: &str| matches!(named(name, names, Direction::Response), Err(Unfit::Unknown));
     pairs.iter().filter(|(name, _)| is_unknown(name)).map(|(name, _)| shown(name)).take(MOST_VIOLATIONS).collect()
 }
 
-/// Returns the fields of a form by their names in the interface. The fields of a reconciliation line may have the names
-/// of its header.
+/// Returns the fields of a form by their names in the interface. A reconciliation line may use the names in its header.
 fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item = (Cow<'a, str>, &'a str)> {
     pairs.iter().map(move |(name, value)| {
         let column = if call == Call::Reconciliation { of_column(name) } else { None };
@@ -166,7 +165,7 @@ fn by_name<'a>(pairs: &'a [(String, String)], call: Call) -> impl Iterator<Item 
     })
 }
 
-/// Judges a whole form: every name and value, the required fields, and the rules between fields. It reports at most
+/// Checks a whole form: every name and value, the required fields, and the rules between fields. It reports at most
 /// [`MOST_VIOLATIONS`]. It skips unknown fields of an answer, which [`unknown`] lists.
 #[must_use]
 pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
@@ -200,7 +199,7 @@ pub fn judge(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violati
     violations
 }
 
-/// Returns only the violations of rules over several fields.
+/// Returns only the violations of rules between fields.
 pub fn broken(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violation> {
     let fields: Vec<(Cow<'_, str>, &str)> = by_name(pairs, asked.call).collect();
     let fields = fields.iter().map(|(name, value)| (&**name, *value));
@@ -211,7 +210,7 @@ pub fn broken(pairs: &[(String, String)], asked: &FormContext<'_>) -> Vec<Violat
     sent.broken().iter().map(told).collect()
 }
 
-/// Returns the required rows that are missing from the groups that bind.
+/// Returns the missing required rows of the groups that require them.
 fn missing(seen: &BTreeSet<Cow<'_, str>>, groups: &BTreeSet<&str>, asked: &FormContext<'_>) -> Vec<Violation> {
     let binding = |binds: Binds, group: &str| match binds {
         Binds::Used => groups.contains(group),

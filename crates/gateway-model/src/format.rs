@@ -1,4 +1,4 @@
-//! The formats of values in the interface's tables, each with its check and its sentence for a person.
+//! The formats of values in the interface's tables, each with a check and a sentence for people.
 //!
 //! A check judges one value and never repeats it, because it may be card data. The rules between fields are in `rule`.
 
@@ -12,26 +12,26 @@ use super::cron::Cron;
 /// The format of a value (interface: Conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Characters of one kind, with the fewest and the most.
+    /// Characters of one set, with their minimum and maximum number.
     Chars(CharacterSet, u16, u16),
-    /// Digits, a dot, digits.
+    /// Digits, a dot and digits.
     Decimal {
-        /// `true` when a sign may be in front.
+        /// `true` if a sign may come first.
         signed: bool,
-        /// The most digits before the dot.
+        /// The maximum number of digits before the dot.
         whole: u8,
-        /// The fewest and the most digits after the dot.
+        /// The minimum and maximum number of digits after the dot.
         decimals: (u8, u8),
-        /// `true` when dot and decimals may be left out together.
+        /// `true` if the dot and the decimals may be omitted together.
         bare: bool,
     },
     /// 0 to 100 with at most two decimals.
     Percent,
-    /// A whole number between two limits, with at most the digits of the upper one.
+    /// A whole number between two limits, with no more digits than the upper limit.
     Number(u32, u32),
-    /// Two digits between two limits: `01` to `12`.
+    /// Two digits between two limits, for example `01` to `12`.
     TwoDigits(u8, u8),
-    /// A whole number of at most this many digits, with or without a sign.
+    /// A whole number with at most this many digits, with or without a sign.
     Signed(u8),
     /// Four digits that begin with 19 or 20.
     Year,
@@ -44,7 +44,7 @@ pub enum Format {
     /// yyyy-MM-dd HH:mm:ss and the offset from UTC: `+0000` or `+00:00`.
     Stamp,
     /// A telephone number: a plus or digit, then digits, spaces, dots, parentheses, slashes and hyphens. The two
-    /// numbers are the fewest and the most of the latter.
+    /// numbers are the minimum and maximum number of characters after the first.
     Phone(u8, u8),
     /// Two letters, two digits, then 11 to 27 letters or digits.
     Iban,
@@ -54,41 +54,41 @@ pub enum Format {
     CountryEither,
     /// Latitude, comma, longitude, both in degrees; 20 characters at most.
     Coordinates,
-    /// `2.1.0`: the major number is 1 or 2.
+    /// A version such as `2.1.0`, whose major number is 1 or 2.
     Version,
-    /// `000.100.2` and two digits.
+    /// `000.100.2` followed by two digits.
     ChargebackCode,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// Some of these words, separated by commas.
     List(&'static [&'static str]),
-    /// An address, URL-encoded, with scheme and host; the numbers are the fewest and the most characters.
+    /// A URL-encoded address with scheme and host. The numbers are its minimum and maximum length.
     Url(u16, u16),
-    /// An address, URL-encoded, possibly relative; the numbers are the fewest and the most characters.
+    /// A URL-encoded address that may be relative. The numbers are its minimum and maximum length.
     UrlPart(u16, u16),
-    /// One field of a time table.
+    /// One field of a schedule.
     Cron(Cron),
     /// A JSON value.
     Json,
-    /// A JSON object of pairs: names of 3 to 64 characters, values of at most 2048.
+    /// A JSON object of pairs, with names of 3 to 64 characters and values of at most 2048.
     Pairs,
-    /// `Bearer` and an access token.
+    /// `Bearer` followed by an access token.
     Bearer,
 }
 
 /// The problem of a value. It never contains the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// The value is empty, and a value is required.
+    /// The value is empty, but a value is required.
     #[error("is empty")]
     Empty,
-    /// The value has fewer characters than this minimum.
+    /// The value is too short; it has this number of characters.
     #[error("is too short ({0} characters)")]
     Short(usize),
-    /// The value has more characters than this maximum.
+    /// The value is too long; it has this number of characters.
     #[error("is too long ({0} characters)")]
     Long(usize),
-    /// The value has a character that is not allowed.
+    /// The value contains a character that is not permitted.
     #[error("holds a character that is not allowed")]
     Character,
     /// The value is not one of the listed values.
@@ -97,14 +97,14 @@ pub enum Problem {
     /// The number is too small or too large.
     #[error("is out of bounds")]
     Bounds,
-    /// The structure is different.
+    /// The value has a different structure.
     #[error("does not have this form")]
     Shape,
 }
 
-/// The fewest and the most characters of a pair's name in [`Format::Pairs`].
+/// The minimum and maximum length of a pair's name in [`Format::Pairs`].
 pub(super) const PAIR_NAME: std::ops::RangeInclusive<usize> = 3..=64;
-/// The format of such a pair's value.
+/// The format of the value of such a pair.
 pub(super) const PAIR_VALUE: Format = Format::Chars(CharacterSet::Anything, 0, 2048);
 
 impl Format {
@@ -117,7 +117,7 @@ impl Format {
     /// Checks one value.
     ///
     /// # Errors
-    /// [`Problem`].
+    /// Returns the [`Problem`] of the value.
     pub fn check(self, value: &str) -> Result<(), Problem> {
         let holds = |fits: bool, problem| if fits { Ok(()) } else { Err(problem) };
         if value.is_empty() && !matches!(self, Self::Chars(..) | Self::Cron(Cron::Year)) {
@@ -166,7 +166,7 @@ impl Format {
         }
     }
 
-    /// Returns the format in the abbreviation of the interface's tables: `AN255, 8-255`.
+    /// Returns the format, abbreviated as in the interface's tables: `AN255, 8-255`.
     #[must_use]
     pub fn code(self) -> String {
         match self {
@@ -368,7 +368,8 @@ fn iban(value: &str) -> Result<(), Problem> {
     if fits { Ok(()) } else { Err(Problem::Shape) }
 }
 
-/// Checks for degrees as on a map: 48.1351,11.582. The length limits the decimals, which may be missing.
+/// Checks for a latitude and a longitude in degrees: 48.1351,11.582. The decimals may be missing, and the total length
+/// limits them.
 fn coordinates(value: &str) -> Result<(), Problem> {
     const LONGEST: u16 = 20;
     CharacterSet::Text.check(value, 1, LONGEST)?;
@@ -382,7 +383,7 @@ fn coordinates(value: &str) -> Result<(), Problem> {
     degrees(longitude, 180.0)
 }
 
-/// Returns the major and the minor number of `2.1.0`.
+/// Returns the major and the minor number of a version such as `2.1.0`.
 pub(super) fn version(value: &str) -> Option<(u32, u32)> {
     let mut parts = value.split('.').map(|part| part.parse::<u32>().ok().filter(|_| all_digits(part)));
     match (parts.next(), parts.next(), parts.next(), parts.next()) {

@@ -1,58 +1,58 @@
 //! Is: the payment gateway's interface as one table.
 //! Is not: a client or a server of it.
-//! Invariant: a row contains what the document says, and no one's own wish.
+//! Invariant: a row contains only what the document says.
 //!
-//! The interface's data model is one table. It lists every request parameter and every response field with format,
-//! need, group, call and meaning. The table judges the terminal's requests, the requests to the simulated gateway, and
-//! the questions to `pos-agent parameters`.
+//! The interface's data model is one table, which lists every request parameter and response field with format, need,
+//! group, call and meaning. It is used to check the terminal's requests, the requests to the simulated gateway, and the
+//! input of `pos-agent parameters`.
 //!
 //! | file | content |
 //! |---|---|
-//! | `table/` | the rows, one file for each chapter of the document, in its order, for comparison with it |
+//! | `table/` | the rows: one file for each chapter of the document, in its order, for easy comparison |
 //! | `format` | the formats of values; `characters` their character sets, `cron` the fields of a time table |
 //! | `name` | the form of names: indexes, keys in brackets, names that are settings |
-//! | `call` | the calls, and the rows that each of them takes |
-//! | `rules` | the rules between fields; `rule` judges them, `look` holds those that need more than a pattern |
+//! | `call` | the calls, and the rows that each call accepts |
+//! | `rules` | the rules between fields; `rule` applies them, `look` has the functions of those that need more than a pattern |
 //! | `form` | a whole form, decoded and judged |
 //!
-//! **To add a parameter, add a row.** The document has some rows in several places (`shipping.customer.*`,
-//! `merchant.billing.*`, `merchant.shipping.*`). Each is in the table once; a [`Copied`] section repeats it under
-//! another name.
+//! **To add a parameter, add a row.** The document repeats some rows in several places (`shipping.customer.*`,
+//! `merchant.billing.*`, `merchant.shipping.*`). Each of them is in the table once; a [`Copied`] section repeats it
+//! under another name.
 //!
-//! # Assumed, where the document is silent or contradicts itself
+//! # Assumptions where the document is silent or contradicts itself
 //!
 //! - AN is free text without control characters unless its note says more. AN without a length, and an address without
-//!   one, may have 2048 characters. No value may be empty, except values of custom pairs and `job.year`.
-//! - A note takes precedence over a letter. `card.holder` and `shipping.city` are "letters", but hold the spaces and
-//!   marks of names, and no digits. `shipping.method` takes PUDO, which is in its list, although it has fewer than five
-//!   letters.
-//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count the characters after the first. So a plus and
-//!   25 digits fit, although their length is AN25. Other telephone numbers have 25 characters in all.
-//! - `paymentType` is two capital letters, as are all values in the query's list that can be one.
-//! - `sequence` is text, of which only FINAL has a meaning. Letters in names and towns are those of any alphabet, in
-//!   codes A to Z.
-//! - A date is a day that exists in the calendar. Hours run from 00 to 23, also where the document writes hh.
-//! - Only the index of cart items has a limit, 1000. No index has leading zeros.
+//!   one, may have 2048 characters. Only values of custom pairs and `job.year` may be empty.
+//! - A format's note takes precedence over its letter code. `card.holder` and `shipping.city` are "letters", but may
+//!   contain the spaces and marks of names, and no digits. `shipping.method` accepts PUDO, which is in its list
+//!   although it has fewer than five letters.
+//! - The lengths of `merchant.billing.mobile` and `recipient.phone` count the characters after the first, so a plus and
+//!   25 digits fit although their length is AN25. Other telephone numbers have 25 characters in all.
+//! - `paymentType` is two capital letters, like every value in the query's list that can be a payment type.
+//! - `sequence` is text, and only its value FINAL has a meaning. Letters in names and towns can be of any alphabet;
+//!   letters in codes are A to Z.
+//! - A date is a day that exists in the calendar. Hours run from 00 to 23, even where the document writes hh.
+//! - Only the index of cart items has a limit, which is 1000. No index has leading zeros.
 //! - A pair of coordinates is in degrees: a latitude from -90 to 90, a comma, a longitude from -180 to 180.
-//! - A call that refers to a payment has no payment data and no time table, stores nothing and overrides nothing. Only
+//! - A call that refers to a payment has no payment data and no schedule, stores nothing and overrides nothing. Only
 //!   such a call has `sequence`. `numberOfCaptures` belongs to reservations: `paymentType` PA.
-//! - A call takes the rows of `payment`, and more (see [`Call::takes`]). It refuses only rows that the document binds
-//!   to another call. `amount` and `currency` are required of payments, checkouts and schedules. They are not required
-//!   of calls that refer to a payment or store payment data. An increment or reauthorisation is a payment with
-//!   `referenceUuid`.
-//! - `pos.entryMode` is required where a card is read: of payments and of calls that store a card. `pos.terminalId` is
-//!   required in every call that sends POS fields. A card's number and expiry are required where a card is given. They
-//!   are not required where a stored one pays, or when only `card.holder` comes with an `overrideHolder`.
-//! - Any `threeDSecure.v2.*`, and any field of the browser that it makes mandatory, requests 3-D Secure 2.
-//!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer present) replaces the browser.
-//! - "Both must be flagged" of an exemption: `challengeIndicator` and `exemptionFlag` come together. They "need version
-//!   2.2 or higher": `threeDSecure.version` must say so, because a missing version could be lower.
-//! - An answer may hold fields that are not in the table (interface: Versioning). They are listed, and are not
+//! - A call accepts the rows of `payment`, and others (see [`Call::takes`]). It refuses only rows that the document
+//!   assigns to another call. `amount` and `currency` are required for payments, checkouts and schedules. They are not
+//!   required for calls that refer to a payment or store payment data. An increment or reauthorisation is a payment
+//!   with `referenceUuid`.
+//! - `pos.entryMode` is required where a card is read: for payments and for calls that store a card. `pos.terminalId`
+//!   is required in every call that sends POS fields. A card's number and expiry are required where a card is given.
+//!   They are not required where a stored card pays, or when only `card.holder` comes with an `overrideHolder`.
+//! - 3-D Secure 2 is requested by any `threeDSecure.v2.*`, and by any browser field that it makes mandatory.
+//!   `threeDSecure.deviceInfo` (an app) or `threeDSecure.threeRIInd` (no customer present) replaces the browser fields.
+//! - "Both must be flagged" means, for an exemption, that `challengeIndicator` and `exemptionFlag` come together. "Need
+//!   version 2.2 or higher" means that `threeDSecure.version` must say so, because a missing version could be lower.
+//! - An answer may contain fields that are not in the table (interface: Versioning). They are listed, but are not
 //!   violations.
-//! - Some facts are not judged, as the document leaves them open: the brands that can be detected, the cases where a
-//!   purpose code is mandatory, and one fraud service's lengths of `risk.channelId` and `risk.serviceId`. The same is
-//!   true of check digits of an IBAN, lists of currencies and countries, and the content of `street1` with a
-//!   `houseNumber1`.
+//! - Some facts are not checked, because the document leaves them open: the brands that can be detected, the cases
+//!   where a purpose code is mandatory, and one fraud service's lengths of `risk.channelId` and `risk.serviceId`. The
+//!   same applies to the check digits of an IBAN, the lists of currencies and countries, and the content of `street1`
+//!   with a `houseNumber1`.
 
 mod call;
 mod characters;
@@ -84,13 +84,13 @@ pub struct Row {
     pub name: &'static str,
     /// The format of the value.
     pub format: Format,
-    /// The need for the field.
+    /// The requirement level of the field.
     pub need: Need,
-    /// The calls in which the field is required; empty means all that take it.
+    /// The calls in which the field is required; empty means all calls that accept it.
     pub needed_in: &'static [Call],
-    /// `true` when the value must not be shown: card data, account data, tokens.
+    /// `true` if the value must not be shown: card data, account data, tokens.
     pub secret: bool,
-    /// The call of the row, when it differs from that of its section.
+    /// The call of the row, if it differs from that of the section.
     pub call: Option<Call>,
     /// The column of the reconciliation file, by its name in the header.
     pub column: Option<&'static str>,
@@ -98,12 +98,12 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
-/// The need for a field.
+/// The requirement level of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// R: required in its group, wherever the group is used.
+    /// R: required wherever its group is used.
     Required,
-    /// C: required in some circumstances; those that a form shows are [`rule`]s.
+    /// C: required in some circumstances. Those that a form can show are [`rule`]s.
     Conditional,
     /// O: optional.
     Optional,
@@ -118,7 +118,7 @@ pub enum Direction {
     Response,
 }
 
-/// Rows that are together in the document and share the properties below.
+/// Rows that the document lists together, with their common properties.
 #[derive(Debug)]
 pub struct Section {
     /// The name in `--group`. Several sections may share one.
@@ -133,7 +133,7 @@ pub struct Section {
     pub rows: &'static [Row],
     /// The condition under which the required rows must be present.
     pub binds: Binds,
-    /// The section from which the rows are repeated under another name.
+    /// The names in this section, if it repeats the rows of another one.
     pub copied: Option<Copied>,
 }
 
@@ -148,14 +148,14 @@ pub enum Binds {
     Never,
 }
 
-/// The names of a section that repeats another one: all of its rows, optional.
+/// The names in a section that repeats all rows of another one. The repeated rows are optional.
 #[derive(Clone, Copy, Debug)]
 pub struct Copied {
-    /// The beginning of the names in the other section.
+    /// The prefix of the names in the other section.
     pub from: &'static str,
-    /// The beginning of the names in this section.
+    /// The prefix of the names in this section.
     pub to: &'static str,
-    /// Beginnings of names that are not repeated.
+    /// The prefixes of names that are not repeated.
     pub except: &'static [&'static str],
 }
 
@@ -168,7 +168,7 @@ pub struct Parameter {
     pub section: &'static Section,
 }
 
-/// A value does not fit its parameter. The value is not shown, because it may be card data.
+/// A value that does not fit its parameter. The value is not shown, because it may be card data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} must be {format}")]
 pub struct Misfit {
@@ -188,8 +188,9 @@ pub fn all() -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// The rows by the first words of their names, in the document's order. With it the code between a card and its request
-/// need not read the whole table for each name. Rows whose first word is a setting are under every word.
+/// The rows by the first word of their names, in the document's order. With this index, the code between a card and its
+/// request need not search the whole table for each name. Rows whose first word is a setting are listed under every
+/// word.
 static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(|| {
     let mut words: HashMap<_, Vec<_>> = all().map(|parameter| (parameter.first_word(), Vec::new())).collect();
     for parameter in all() {
@@ -201,7 +202,7 @@ static BY_WORD: LazyLock<HashMap<&'static str, Vec<Parameter>>> = LazyLock::new(
     words
 });
 
-/// The key in [`BY_WORD`] of only the rows whose first word is a setting.
+/// The key in [`BY_WORD`] for the rows whose first word is a setting.
 const SETTING: &str = "<";
 
 /// Returns the rows that can match a name with this first word.
@@ -209,7 +210,8 @@ fn beginning_with(word: &str) -> &'static [Parameter] {
     BY_WORD.get(word).or_else(|| BY_WORD.get(SETTING)).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the row of a request parameter without index or key, by its name; the first in the document's order.
+/// Finds the row of a request parameter without index or key by its name. Returns the first one in the document's
+/// order.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Row> {
     let of_requests = |section: &Section| section.direction == Direction::Request && section.copied.is_none();
@@ -217,11 +219,11 @@ pub fn find(name: &str) -> Option<&'static Row> {
     near.find(|known| known.row.name == name && of_requests(known.section)).map(|known| known.row)
 }
 
-/// Returns every parameter with this name: those of `direction`, otherwise those of the other direction, otherwise the
-/// column of the reconciliation file. A name can have a different format in several calls.
+/// Returns every parameter with this name: those of `direction`, or else those of the other direction, or else the
+/// columns of the reconciliation file. A name can have different formats in different calls.
 ///
 /// # Errors
-/// The reason why it is not a name of the table.
+/// Returns the reason why the table has no such name.
 pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Parameter>, Unfit> {
     let other = match direction {
         Direction::Request => Direction::Response,
@@ -240,20 +242,21 @@ pub fn named(name: &str, names: &Names, direction: Direction) -> Result<Vec<Para
     }
 }
 
-/// Checks whether an entry of a list of parameters means this one, by its name in the table. An entry is the name
-/// itself, or, with a dot at its end, the beginning of all names that it means.
+/// Checks whether an entry in a list of parameters means the parameter with this name in the table. An entry is the
+/// name itself or, if it ends with a dot, the prefix of all names that it means.
 #[must_use]
 pub fn means(entry: &str, name: &str) -> bool {
     entry == name || entry.ends_with('.') && name.starts_with(entry)
 }
 
-/// Checks whether an entry of such a list means any parameter of a request.
+/// Checks whether such an entry means any request parameter.
 #[must_use]
 pub fn means_any(entry: &str) -> bool {
     all().any(|parameter| parameter.section.direction == Direction::Request && means(entry, &parameter.name()))
 }
 
-/// Returns the interface's name of a column of the reconciliation file; for `MatchedTransactions` the first name.
+/// Returns the interface's name for a column of the reconciliation file. For `MatchedTransactions`, it is the first
+/// name.
 #[must_use]
 pub fn of_column(column: &str) -> Option<String> {
     let row = all().find(|parameter| parameter.row.column == Some(column))?.row;
@@ -263,9 +266,9 @@ pub fn of_column(column: &str) -> Option<String> {
 /// Returns the parameter with this name in a call.
 ///
 /// # Errors
-/// [`Unfit`]; [`Unfit::OtherCall`] when only another call has it.
+/// Returns [`Unfit`], which is [`Unfit::OtherCall`] if only another call has the parameter.
 pub fn named_in(name: &str, names: &Names, direction: Direction, call: Call) -> Result<Parameter, Unfit> {
-    // A response may hold any structure of the request (interface: Payment response fields).
+    // A response may contain any structure of the request (interface: Payment response fields).
     let as_asked = || matching(name, names, Direction::Request).map(|known| known[0]);
     let known = match (matching(name, names, direction), direction) {
         (Err(Unfit::Unknown), Direction::Response) => return as_asked(),
@@ -298,7 +301,7 @@ fn matching(name: &str, names: &Names, direction: Direction) -> Result<Vec<Param
             Err(unfit) => why = unfit,
         }
     }
-    // A field with its own row takes precedence over the pair of the same name.
+    // A field with its own row takes precedence over a pair with the same name.
     if found.iter().any(|parameter| parameter.row.format != Format::Pairs) {
         found.retain(|parameter| parameter.row.format != Format::Pairs);
     }
@@ -309,14 +312,14 @@ impl Row {
     /// Checks whether `value` may be sent.
     ///
     /// # Errors
-    /// [`Misfit`] with the rule.
+    /// Returns [`Misfit`] with the rule.
     pub fn check(&self, value: &str) -> Result<(), Misfit> {
         if self.format.fits(value) { Ok(()) } else { Err(Misfit { name: self.name, format: self.format }) }
     }
 }
 
 impl Parameter {
-    /// Returns the name as the table writes it.
+    /// Returns the name as it is written in the table.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         match self.section.copied {
@@ -327,7 +330,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the first word of the name; [`SETTING`] when it is a setting.
+    /// Returns the first word of the name, or [`SETTING`] if it is a setting.
     fn first_word(&self) -> &'static str {
         let word = name::first_word(self.section.copied.map_or(self.row.name, |copied| copied.to));
         if word.starts_with(SETTING) { SETTING } else { word }
@@ -339,7 +342,7 @@ impl Parameter {
         if self.row.format == Format::Pairs && name != self.row.name { format::PAIR_VALUE } else { self.row.format }
     }
 
-    /// Returns the need for the parameter.
+    /// Returns the requirement level of the parameter.
     #[must_use]
     pub fn need(&self) -> Need {
         if self.section.copied.is_some() { Need::Optional } else { self.row.need }
@@ -353,7 +356,7 @@ impl Parameter {
 }
 
 impl Need {
-    /// Returns the need in one word.
+    /// Returns the requirement level in one word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
-//! The rules that check values, or more than two fields: the functions that the rules in `rules` name. Each receives
-//! the content of a form and reports the fields that break the rule.
+//! The functions for rules that check values, or more than two fields. The rules in `rules` name them. Each function
+//! receives the content of a form and reports the fields that break the rule.
 
 use std::collections::BTreeSet;
 

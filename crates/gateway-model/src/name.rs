@@ -1,4 +1,5 @@
-//! The form of parameter names: words between dots, `[0]` an index, `[key]` a key, and words that are settings.
+//! The form of parameter names: words separated by dots, with `[0]` as an index and `[key]` as a key. Some words are
+//! settings.
 //!
 //! A name is parsed once and then compared with the names of the table, which have the same form.
 
@@ -7,23 +8,25 @@ use std::fmt;
 use super::format::{Format, PAIR_NAME};
 use super::{Call, Need};
 
-/// The longest name: the longest of the table has 62 characters, a key 64, and two indexes.
+/// The maximum length of a name. The longest name in the table has 62 characters, a key has 64, and there are two
+/// indexes.
 pub(super) const LONGEST: usize = 160;
-/// The only list whose indexes have a limit (interface: Cart items; Limits, cart item index); the limit follows.
+/// The only list whose indexes have a limit (interface: Cart items; Limits, cart item index). The limit is the next
+/// constant.
 const ITEMS: &str = "cart.items[n]";
 pub(super) const LARGEST_ITEM: usize = 1000;
 
-/// The names that the document leaves open: settings. The document's placeholder is the default.
+/// The names that the document leaves open and that settings define. The document's placeholder is the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The prefixes of the wallets a, b and c, in this order.
     pub wallets: Vec<String>,
-    /// The names of card schemes in `threeDSecure.v2.<scheme>`, six at most.
+    /// The names of card schemes in `threeDSecure.v2.<scheme>`; at most six.
     pub schemes: Vec<String>,
 }
 
 impl Names {
-    /// Makes the names from the settings. A missing one keeps the document's placeholder.
+    /// Creates the names from the settings. A missing name keeps the document's placeholder.
     #[must_use]
     pub fn new(wallets: &[String], schemes: &[String]) -> Self {
         let mut names = Self::default();
@@ -41,11 +44,11 @@ impl Default for Names {
     }
 }
 
-/// The wallets as the table writes them.
+/// The wallets, as written in the table.
 pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
 const SCHEME: &str = "<scheme>";
 
-/// The reason why a text is not a name of the table.
+/// The reason why the table has no such name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// No row has this name.
@@ -60,7 +63,7 @@ pub enum Unfit {
     /// A bracket is missing, empty, doubled, or in the wrong place.
     #[error("wrong brackets; write an index as cart.items[0].name and a key as customParameters[NAME]")]
     Brackets,
-    /// The row has an index or key here, and the name has none.
+    /// The row has an index or key here, but the name has none.
     #[error("the name needs what {0} has in brackets")]
     Missing(String),
     /// The row has no brackets here.
@@ -69,7 +72,7 @@ pub enum Unfit {
     /// The index is not a number.
     #[error("the index must be a whole number without leading zeros: 0, 1, 2, …")]
     Index,
-    /// The index is not a number, or is larger than that of any item.
+    /// The index is not a number, or is larger than the index of any item.
     #[error("the index must be a whole number from 0 to {LARGEST_ITEM}")]
     ItemIndex,
     /// The key is not valid for this row.
@@ -78,7 +81,7 @@ pub enum Unfit {
     /// The parameter belongs to other calls.
     #[error("not a parameter of this call; of {}", list(of))]
     OtherCall {
-        /// The calls that have it.
+        /// The calls that have the parameter.
         of: Vec<Call>,
     },
 }
@@ -93,7 +96,7 @@ impl fmt::Display for Need {
     }
 }
 
-/// One word of a name with the content of its brackets.
+/// One word of a name, with the content of its brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
     word: &'a str,
@@ -137,16 +140,16 @@ pub(super) fn parse(name: &str) -> Result<Vec<Segment<'_>>, Unfit> {
     }
 }
 
-/// Checks whether a name is that of a row.
+/// Checks whether a name matches the name of a row.
 ///
 /// # Errors
-/// When the words match the row, but the content of the brackets does not.
+/// Returns an error if the words match the row but the content of the brackets does not.
 pub(super) fn against(pattern: &str, segments: &[Segment<'_>], format: Format, names: &Names) -> Result<bool, Unfit> {
     let mut words = pattern.split('.');
     let mut brackets = Ok(true);
     for (at, segment) in segments.iter().enumerate() {
         let Some(known) = words.next() else {
-            // The segment is one of the pairs of a field that holds pairs.
+            // The segment is one of the pairs in a field of pairs.
             let one_more = at + 1 == segments.len() && format == Format::Pairs && segment.inside.is_none();
             return Ok(one_more && PAIR_NAME.contains(&segment.word.chars().count()));
         };
@@ -204,8 +207,8 @@ fn key(given: &str, length: std::ops::RangeInclusive<usize>, more: &str, rule: &
     if length.contains(&given.len()) && given.chars().all(allowed) { Ok(true) } else { Err(Unfit::Key(rule)) }
 }
 
-/// Returns a name from outside in a form that may be shown: cut, and without control characters. When it has more
-/// digits than two items have, the digits are hidden, because they could be a card number in the wrong place.
+/// Returns an external name in a form that may be shown: shortened, and without control characters. If it has more
+/// digits than two item indexes have, the digits are hidden, because they could be a card number in the wrong place.
 #[must_use]
 pub fn shown(name: &str) -> String {
     const LONGEST_SHOWN: usize = 96;

@@ -1,8 +1,8 @@
-//! The known name nearest to an unknown one: probably the intended name.
+//! Finds the known name that is nearest to an unknown one. It is probably the intended name.
 
 use super::{Names, all, name};
 
-/// Returns the nearest name, when at most a third of its characters differ.
+/// Returns the nearest name, if at most a third of its characters differ.
 #[must_use]
 pub fn nearest(given: &str, names: &Names) -> Option<String> {
     if given.len() > name::LONGEST {
@@ -25,7 +25,7 @@ pub fn nearest(given: &str, names: &Names) -> Option<String> {
     best.map(|(_, known)| known)
 }
 
-/// Returns the table's name with the settings filled in, where they are not lists.
+/// Returns the table's name, with the names of the wallets filled in.
 fn spelled(known: &str, names: &Names) -> String {
     let mut out = known.to_owned();
     for (placeholder, wallet) in name::WALLETS.iter().zip(&names.wallets) {
@@ -49,7 +49,7 @@ fn skeleton(name: &str) -> String {
         .collect()
 }
 
-/// Returns the number of letters to add, drop or change (Levenshtein).
+/// Returns the number of letters to add, remove or change (Levenshtein distance).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

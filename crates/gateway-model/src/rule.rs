@@ -1,6 +1,7 @@
-//! The rules between the fields of one form: what a rule is, and how a form is judged by it. The rules are in `rules`.
+//! The structure of a rule between the fields of a form, and the check of a form against the rules. The rules are in
+//! `rules`.
 //!
-//! The rule for a field's own value is its `format`. The call that takes a field is in its row.
+//! A field's own value is checked by its `format`. The call that accepts a field is in the field's row.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,11 +10,11 @@ use super::{Call, Direction, Names};
 
 pub use super::rules::RULES;
 
-/// One rule over several fields.
+/// A rule between several fields.
 pub struct Rule {
     /// Short name.
     pub name: &'static str,
-    /// The demand, in a sentence.
+    /// The requirement, as a sentence.
     pub says: &'static str,
     /// The clause of the interface.
     pub clause: &'static str,
@@ -23,15 +24,15 @@ pub struct Rule {
     pub(super) demand: Demand,
 }
 
-/// The shapes of rules. A name that ends in a dot means every name that begins so.
+/// The forms of rules. A name that ends with a dot means every name that begins with it.
 pub(super) enum Demand {
-    /// Each of the two needs the other, under each of these beginnings.
+    /// Each of the two fields needs the other, with each of these prefixes.
     Together { at: &'static [&'static str], of: [&'static str; 2] },
-    /// With any of `when`, all of `need` must be present, under each of these beginnings.
+    /// If any field of `when` is present, all of `need` must be present, with each of these prefixes.
     Needs { at: &'static [&'static str], when: &'static [&'static str], need: &'static [&'static str] },
-    /// With `when`, one of the two must be present.
+    /// If `when` is present, one of the two must be present.
     Either { when: &'static str, of: [&'static str; 2] },
-    /// With `one`, none of the others may be present.
+    /// If `one` is present, none of the others may be present.
     Apart { one: &'static str, others: &'static [&'static str] },
     /// None of these may be present.
     Absent(&'static [&'static str]),
@@ -39,7 +40,7 @@ pub(super) enum Demand {
     Look(fn(&Sent<'_>, &mut ReportBroken<'_>)),
 }
 
-/// Receives the name of a field and its problem.
+/// A callback that receives the name of a field and its problem.
 pub(super) type ReportBroken<'a> = dyn FnMut(&str, &'static str) + 'a;
 
 /// The content of a form, for the rules to check.
@@ -62,16 +63,16 @@ pub struct Broken {
     pub rule: &'static Rule,
 }
 
-/// With `true`, one of [`HOLDERS`] may replace the empty holder of stored payment data (interface: Tokenization and
+/// If `true`, one of [`HOLDERS`] may replace the empty holder of stored payment data (interface: Tokenization and
 /// registration parameters).
 pub const OVERRIDE: &str = "overrideHolder";
-/// The holders that may be replaced so.
+/// The fields with a holder that may replace the stored one.
 pub const HOLDERS: [&str; 2] = ["card.holder", "bankAccount.holder"];
 
 pub(super) const MISSING: &str = "required and not sent";
 
 impl Rule {
-    /// Checks whether the rule is about a field, by its name in the table.
+    /// Checks whether the rule concerns a field, given by its name in the table.
     #[must_use]
     pub fn names(&self, field: &str) -> bool {
         self.says.contains(field)
@@ -89,8 +90,8 @@ impl Rule {
 }
 
 impl<'a> Sent<'a> {
-    /// Takes the content of a form of `call`. When a name occurs twice, the last value counts. A holder that replaces
-    /// an empty stored one is left out, because it is not a separate account.
+    /// Takes the content of a form of `call`. If a name occurs twice, the last value counts. A holder that replaces an
+    /// empty stored one is left out, because it is not a separate account.
     pub fn new(
         fields: impl IntoIterator<Item = (&'a str, &'a str)>,
         names: &'a Names,
@@ -105,7 +106,7 @@ impl<'a> Sent<'a> {
         Self { fields, names, call, direction, from_client_side }
     }
 
-    /// Checks whether a field is present; with a dot at the end of `name`, any field that begins so.
+    /// Checks whether a field is present. If `name` ends with a dot, any field with this prefix counts.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         if name.ends_with('.') { self.under(name).next().is_some() } else { self.fields.contains_key(name) }
@@ -116,13 +117,13 @@ impl<'a> Sent<'a> {
         self.fields.get(name).copied()
     }
 
-    /// Returns the fields whose names begin so.
+    /// Returns the fields whose names have this prefix.
     pub(super) fn under(&self, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
         let from = self.fields.range::<str, _>((std::ops::Bound::Included(beginning), std::ops::Bound::Unbounded));
         from.map(|(name, value)| (*name, *value)).take_while(move |(name, _)| name.starts_with(beginning))
     }
 
-    /// Returns every rule that is broken.
+    /// Returns every broken rule.
     #[must_use]
     pub fn broken(&self) -> Vec<Broken> {
         let mut broken = Vec::new();
@@ -136,7 +137,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Puts a beginning in front of a name; most beginnings are empty.
+/// Adds a prefix to a name. Most prefixes are empty.
 fn joined<'a>(at: &str, name: &'a str) -> Cow<'a, str> {
     if at.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{at}{name}")) }
 }

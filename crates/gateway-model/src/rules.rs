@@ -1,5 +1,5 @@
-//! The rules over several fields, in the document's order: each has a name, its sentence and its clause. `rule` judges
-//! them; the rules that check values are in `look`.
+//! The rules between several fields, in the document's order. Each has a name, a sentence and a clause. `rule` applies
+//! the rules; the functions for rules that check values are in `look`.
 
 use super::rule::{Demand, Rule};
 use super::{Call, Direction, look};

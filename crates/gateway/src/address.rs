@@ -1,4 +1,4 @@
-//! The gateway's base address: scheme, host, port, and the path in front of the interface's own paths.
+//! The gateway's base address: scheme, host, port, and the path before the interface's own paths.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub(super) struct Address {
 const HTTPS: u16 = 443;
 
 impl Address {
-    /// Reads the setting. The error says what is wrong with it.
+    /// Parses the setting. The error names the fault.
     pub(super) fn parse(url: &str) -> Result<Self, &'static str> {
         if url.contains(['?', '#']) {
             return Err("it has a query or a fragment");
@@ -49,14 +49,14 @@ impl Address {
         self.port
     }
 
-    /// Returns the value of `Host`.
+    /// Returns the value of the `Host` header.
     pub(super) fn host_header(&self) -> HeaderValue {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let text = if self.port == HTTPS { host } else { format!("{host}:{}", self.port) };
         HeaderValue::try_from(text).expect("a host that was parsed is a header value")
     }
 
-    /// Returns the path of a request with its query.
+    /// Returns the path of a request, with its query.
     pub(super) fn path(&self, path: &str, parameters: &[(&str, &str)]) -> String {
         let mut out = format!("{}/{}", self.path, path.trim_start_matches('/'));
         if !parameters.is_empty() {
@@ -67,7 +67,7 @@ impl Address {
         out
     }
 
-    /// Returns the path and query of a redirect that stays on the same scheme, host and port.
+    /// Returns the path and query of a redirect that keeps the scheme, host and port.
     pub(super) fn same_place(&self, location: &str) -> Option<String> {
         let uri: Uri = location.parse().ok()?;
         if uri.scheme().is_some() || uri.authority().is_some() {

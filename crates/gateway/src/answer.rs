@@ -1,19 +1,18 @@
-//! Reads the gateway's answer to one request: from HTTP status and JSON to its meaning. Every answer that is incomplete
-//! or inconsistent is unknown. A reason quotes only the gateway's own description from the body, after cleaning.
+//! Reads the meaning of the gateway's answer to one request from the HTTP status and the JSON. An incomplete or
+//! inconsistent answer is unknown. From the body, a reason quotes only the gateway's own description, after cleaning.
 //!
 //! Assumed, where the interface is silent:
 //! - an amount is a JSON string with two decimals (`"12.34"`), or a JSON number with at most two (`12.34`, `12.3`,
 //!   `12`);
-//! - an `amount` without a `currency` is in the requested currency; in a list, where no currency was requested, it is
-//!   "unreadable";
-//! - a `merchantTransactionId` in an answer echoes the request's; a different one means that the answer is not ours;
-//! - a `paymentType` in an approval or pending answer is the request's; a different one means that the answer is not
-//!   ours;
-//! - a later answer about a pending payment names the same two, also when it declines;
+//! - an `amount` without a `currency` is in the requested currency; in a list, where no currency was requested, such an
+//!   amount is "unreadable";
+//! - a `merchantTransactionId` in an answer repeats that of the request; if it is different, the answer is not ours;
+//! - a `paymentType` in an approval or pending answer repeats that of the request; if it is different, the answer is
+//!   not ours;
+//! - a later answer about a pending payment also repeats both values, even if it declines the payment;
 //! - 800.120.100 says "not processed" at any HTTP status below 500;
-//! - a code of `invalid-request` at HTTP 400 says "not processed", no matter which parts of the request the body
-//!   repeats;
-//! - HTTP 401, 403 and 404 say "not processed" too, and 307 says "not here". The exception is a body that names a
+//! - a code of `invalid-request` at HTTP 400 says "not processed", whichever parts of the request the body repeats;
+//! - HTTP 401, 403 and 404 also say "not processed", and 307 says "not here". The exception is a body that names a
 //!   payment or says that something was done.
 
 use serde_json::Value;
@@ -33,22 +32,22 @@ use pos_terms::card::mask_pans;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::PaymentId;
 
-/// "Registration does not exist", "registration is already deregistered".
+/// The codes for "registration does not exist" and "registration is already deregistered".
 const GONE: [&str; 2] = ["100.150.200", "100.150.202"];
-/// Longest address for a customer (interface: Asynchronous payments).
+/// The maximum length of an address for the customer (interface: Asynchronous payments).
 const MAX_REDIRECT: usize = 2048;
 
-/// A whole HTTP answer.
+/// A complete HTTP answer.
 pub(super) struct Reply {
     /// The HTTP status.
     pub(super) status: u16,
     /// The `Location` header, for a redirect.
     pub(super) location: Option<String>,
-    /// The body, complete by HTTP framing, at most `client::MAX_ANSWER` bytes.
+    /// The body, which is complete by HTTP framing and has at most `line::MAX_ANSWER` bytes.
     pub(super) body: Vec<u8>,
 }
 
-/// Wipes the body: it holds the gateway's data about a card, with the holder's name.
+/// Wipes the body, which contains the gateway's data about a card, including the holder's name.
 impl Drop for Reply {
     fn drop(&mut self) {
         self.body.zeroize();
@@ -56,14 +55,14 @@ impl Drop for Reply {
 }
 
 impl Reply {
-    /// Returns the body for a person, or the reason why there is nothing to show.
+    /// Returns the body to show to a person, or the reason why there is nothing to show.
     pub(super) fn shown(&self) -> Result<Value, String> {
         let body = json::read(&self.body);
         let said = body.as_ref().and_then(|body| text_at(body, "/result/description"));
         let said = said.and_then(|said| text::clean(said, LineFeeds::Join)).map(|said| format!(": {said}"));
         let said = said.unwrap_or_default();
         match (self.status, body) {
-            // A declined payment is answered with 400 too (interface: Errors).
+            // A declined payment is also answered with 400 (interface: Errors).
             (200 | 400, Some(body)) if self.status == 200 || payment_id(&body).is_some() => Ok(body),
             (404, _) => Err(format!("it knows no such payment (HTTP 404){said}")),
             (401 | 403, _) => {
@@ -74,7 +73,7 @@ impl Reply {
     }
 }
 
-/// Reads the answer to a POST for a payment or for a follow-up of one.
+/// Reads the answer to the POST of a payment or a follow-up.
 pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     match refused_request(reply, asked, assumptions) {
         Some(Ok(why)) => Answer::NotSent { why },
@@ -83,7 +82,7 @@ pub(super) fn payment(reply: &Reply, asked: &Expected, assumptions: &Assumptions
     }
 }
 
-/// Reads the answer to the DELETE of a stored card. A card that no longer exists counts as forgotten.
+/// Reads the answer to the DELETE of a stored card. A card that no longer exists counts as deleted.
 pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
     let is_gone = |refusal: &Refusal| refusal.facts.code.as_deref().is_some_and(|code| GONE.contains(&code));
     match answer {
@@ -99,10 +98,11 @@ pub(super) fn deregistration(answer: Answer, id: &PaymentId) -> Answer {
     }
 }
 
-/// Reads the answer to `GET /v1/payments/{id}`. It is about the payment only when it has the payment's id and a field
-/// that only payments have. The result of the question itself ("no such session", "too many requests") has an id and a
-/// code too. It is never the outcome of the payment. Here 400, 401, 403 and 404 speak of the question as well. A
-/// matching id is not enough: a reference or kind other than in `asked` belongs to another payment.
+/// Reads the answer to `GET /v1/payments/{id}`. The answer is about the payment only if it has the payment's id and a
+/// field that only payments have. An answer about the request itself ("no such session", "too many requests") also has
+/// an id and a code. It is never the outcome of the payment. HTTP 400, 401, 403 and 404 also concern the request
+/// itself. A matching id is not enough: if the reference or kind differs from `asked`, the answer belongs to another
+/// payment.
 pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let status = reply.status;
     if status != 200 {
@@ -136,7 +136,7 @@ pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumpt
     }
 }
 
-/// Reads the answer to a reversal of `payment`. This function does not judge how much was reversed.
+/// Reads the answer to a reversal of `payment`. It does not judge the reversed amount.
 pub(super) fn reversal(
     reply: &Reply,
     payment: &PaymentId,
@@ -146,7 +146,7 @@ pub(super) fn reversal(
     match refused_request(reply, asked, assumptions) {
         Some(Err(why)) => return ReversalAnswer::Unknown { why },
         Some(Ok(why)) => {
-            // A refused token says nothing about the payment. The answer counts as not sent, and the reversal may be
+            // A refused token says nothing about the payment, so the answer counts as not sent. The reversal may be
             // retried immediately with a new token.
             let token = matches!(reply.status, 401 | 403);
             return if token { ReversalAnswer::NotSent { why } } else { ReversalAnswer::Refused { why } };
@@ -168,10 +168,10 @@ pub(super) fn reversal(
         Answer::Declined(refusal) | Answer::DeclinedInDoubt(refusal) => {
             ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..refusal.why } }
         }
-        // Not processed has the same effect as not sent: the reversal may be retried.
+        // A request that was not processed counts as not sent, so the reversal may be retried.
         Answer::Throttled(refusal) => ReversalAnswer::NotSent { why: refusal.why },
         Answer::Pending { id, .. } => ReversalAnswer::Unknown { why: Reason::NotDecidedYet.with(id) },
-        // The request left and was invalid. Sending it again gives the same result.
+        // The request was sent and was invalid. Sending it again would give the same result.
         Answer::NotSent { why } => ReversalAnswer::Refused { why: Cause { reason: Reason::ReversalRefused, ..why } },
         Answer::Unknown { why } | Answer::NotOurs { why } => ReversalAnswer::Unknown { why },
     }
@@ -191,7 +191,7 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| another_kind(&body, asked).map_or(answer, |why| Answer::NotOurs { why });
     match code::class(code, assumptions) {
-        // Such a body has the id of the request, and no field of a payment (interface: Behaviour).
+        // A throttled answer has the id of the request, and no field of a payment (interface: Behaviour).
         Some(Class::Throttled) if holds_a_payment(&body, asked) => unknown(contradictory(status)),
         Some(Class::Throttled) => Answer::Throttled(Box::new(refusal(&body, Reason::GatewayThrottles))),
         Some(Class::Approved) if status == 200 => ours(approval(&body, asked)),
@@ -203,7 +203,7 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
         }
         Some(Class::Declined) => {
             let refusal = Box::new(refusal(&body, why_declined(&body, assumptions)));
-            // The interface ties a failed payment to 400.
+            // In the interface, a failed payment has HTTP status 400.
             let is_proved = status == 400 || (status == 200 && assumptions.believe_declines_at_200);
             if is_proved { Answer::Declined(refusal) } else { Answer::DeclinedInDoubt(refusal) }
         }
@@ -214,31 +214,31 @@ fn read(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Answer {
     }
 }
 
-/// Returns the cause when an answer echoes another `merchantTransactionId` and so cannot belong to the request.
+/// Returns the cause if an answer has another `merchantTransactionId`, because it then cannot belong to the request.
 fn another_reference(body: &Value, asked: &Expected) -> Option<Cause> {
     let echo = text_at(body, "/merchantTransactionId")?;
     (echo != asked.merchant_transaction_id).then(|| Reason::AnotherPaymentAnswered.with("merchantTransactionId"))
 }
 
-/// Returns the cause when an answer has another `paymentType` and so cannot belong to the request.
+/// Returns the cause if an answer has another `paymentType`, because it then cannot belong to the request.
 fn another_kind(body: &Value, asked: &Expected) -> Option<Cause> {
     let kind = match body.get("paymentType") {
         None | Some(Value::Null) => return None,
         Some(kind) => kind.as_str().unwrap_or(""),
     };
-    // The cause repeats only a value of two capital letters, which cannot hold other data.
+    // The cause quotes the value only if it is two capital letters, which cannot contain other data.
     let shown = Some(kind).filter(|kind| kind.len() == 2 && kind.bytes().all(|byte| byte.is_ascii_uppercase()));
     let shown = shown.unwrap_or("?");
     (kind != asked.payment_type).then(|| Reason::AnotherPaymentAnswered.with(format_args!("paymentType {shown}")))
 }
 
-/// Checks whether the payment needs more steps: then it is pending (interface: States and transitions).
+/// Checks whether the payment needs more steps and is therefore pending (interface: States and transitions).
 fn is_redirected(body: &Value) -> bool {
     body.pointer("/redirect").is_some_and(Value::is_object)
 }
 
-/// Returns the address where the customer must act (interface: Asynchronous payments), when a person may see it. It
-/// must be https and visible ASCII. It must have no user name in front of the host that could pass for a host. It must
+/// Returns the address at which the customer must act (interface: Asynchronous payments), if it is safe to show. It
+/// must use https and visible ASCII. It must not have a user name before the host that could pass for a host. It must
 /// contain nothing that looks like a card number.
 fn redirect_url(body: &Value) -> Option<String> {
     let url = text_at(body, "/redirect/url").filter(|url| url.len() <= MAX_REDIRECT)?;
@@ -272,8 +272,7 @@ fn refusal(body: &Value, reason: Reason) -> Refusal {
     Refusal { why: Cause { reason, detail }, for_chip: for_chip(body), facts }
 }
 
-/// Returns what the issuer demands after a decline, as far as the gateway passes it on (interface: Payment response
-/// fields).
+/// Returns the issuer's demand after a decline, if the gateway passes it on (interface: Payment response fields).
 fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
     let is_listed = |field: &str, list: &[String]| {
         let said = text_at(body, field).map(str::trim);
@@ -286,9 +285,9 @@ fn why_declined(body: &Value, assumptions: &Assumptions) -> Reason {
     if is_listed(response, &assumptions.insert_and_pin) { Reason::InsertAndPin } else { Reason::BankDeclined }
 }
 
-/// Decides whether HTTP status 401, 403 or 404 says that the gateway did not take a POST (interface: Errors). If so,
-/// returns the cause with its remedy. A body that names a payment or says that something was done contradicts the
-/// status. The outcome is then unknown, and the error is the cause.
+/// Checks whether HTTP status 401, 403 or 404 means that the gateway did not accept a POST (interface: Errors). If so,
+/// it returns the cause. A body that names a payment or says that something was done contradicts the status. The
+/// outcome is then unknown, and the cause is returned as an error.
 fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Option<Result<Cause, Cause>> {
     let status = reply.status;
     let reason = match status {
@@ -300,7 +299,7 @@ fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -
     let Some(body) = object(&reply.body) else { return Some(Ok(what)) };
     let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
     if class == Some(Class::Throttled) {
-        // Not processed; the id in such a body is that of the request.
+        // The request was not processed; the id in the body is that of the request.
         return None;
     }
     if speaks_of_a_payment(&body, class, asked) {
@@ -309,11 +308,11 @@ fn refused_request(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -
     Some(Ok(what))
 }
 
-/// Checks that a 307 to a POST that moves money may be followed. It may not when its body names a payment or says that
-/// something was done.
+/// Checks that a 307 answer to a POST that moves money may be followed. It may not be followed if its body names a
+/// payment or says that something was done.
 ///
 /// # Errors
-/// The reason, in a sentence.
+/// Returns the reason, as a sentence, if the redirect may not be followed.
 pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions: &Assumptions) -> Result<(), String> {
     let Some(body) = object(&reply.body) else { return Ok(()) };
     let class = text_at(&body, "/result/code").and_then(|code| code::class(code, assumptions));
@@ -324,14 +323,14 @@ pub(super) fn may_be_sent_elsewhere(reply: &Reply, asked: &Expected, assumptions
     Ok(())
 }
 
-/// Checks whether the body contradicts an HTTP status that says "not taken": it names a payment or says that something
-/// was done.
+/// Checks whether the body contradicts an HTTP status that means "not accepted", because it names a payment or says
+/// that something was done.
 fn speaks_of_a_payment(body: &Value, class: Option<Class>, asked: &Expected) -> bool {
     let done = matches!(class, Some(Class::Approved | Class::Pending)) || is_redirected(body);
     done || payment_id(body).is_some() || holds_a_payment(body, asked)
 }
 
-/// Checks whether a body holds a payment at any depth: by the gateway reference, or by its kind or amount.
+/// Checks whether a body contains a payment at any depth, recognised by the gateway reference, the kind or the amount.
 fn holds_a_payment(body: &Value, asked: &Expected) -> bool {
     match body {
         Value::Object(fields) => {
@@ -346,7 +345,7 @@ fn holds_a_payment(body: &Value, asked: &Expected) -> bool {
     }
 }
 
-/// Reads `amount` and `currency`. Without a currency the amount is in `or_in`.
+/// Reads `amount` and `currency`. Without a `currency`, the amount is in `or_in`.
 pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
     let currency = match body.get("currency") {
         None | Some(Value::Null) => or_in,
@@ -364,17 +363,17 @@ pub(super) fn amount(body: &Value, or_in: Option<Currency>) -> ApprovedAmount {
     said.map_or(ApprovedAmount::Unreadable, ApprovedAmount::Said)
 }
 
-/// Returns the `id`, when it has 32 letters and digits (interface: Resources).
+/// Returns the `id` if it consists of 32 letters and digits (interface: Resources).
 pub(super) fn payment_id(body: &Value) -> Option<PaymentId> {
     text_at(body, "/id").filter(|id| is_payment_id(id)).map(PaymentId::new)
 }
 
-/// Checks for 32 letters and digits.
+/// Checks that an id consists of 32 letters and digits.
 pub(super) fn is_payment_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Reads the body as one JSON object with nothing after it.
+/// Parses the body as one JSON object with nothing after it.
 fn object(body: &[u8]) -> Option<Value> {
     json::read(body).filter(Value::is_object)
 }
@@ -392,8 +391,8 @@ fn for_chip(body: &Value) -> ForChip {
     }
 }
 
-/// Returns the fields that may be kept, cleaned and held to their format. Holder and expiry are never kept, and of a
-/// PAN at most these ten digits.
+/// Returns the fields that may be kept, after cleaning them and checking their format. Holder and expiry are never
+/// kept; of a PAN, at most these ten digits are kept.
 fn facts(body: &Value) -> HostFacts {
     let text = |pointer: &str| text_at(body, pointer).and_then(|text| text::clean(text, LineFeeds::Join));
     let digits = |pointer: &str, count: usize| {
@@ -424,12 +423,13 @@ fn unknown(why: Cause) -> Answer {
     Answer::Unknown { why }
 }
 
-/// Returns the cause when the HTTP status and the body contradict each other.
+/// Returns the cause of an answer whose HTTP status and body contradict each other.
 fn contradictory(status: u16) -> Cause {
     Reason::AnswerUnclear.with(format_args!("HTTP {status} and the body contradict each other"))
 }
 
-/// Returns the cause when the result code is on no list. It shows the code when its form is valid.
+/// Returns the cause of an answer whose result code is on no list. It shows the code only if the form of the code is
+/// valid.
 fn strange_code(body: &Value) -> Cause {
     let code = text_at(body, "/result/code").and_then(|code| text::clean(code, LineFeeds::Join)).unwrap_or_default();
     let is_one = code.len() <= 16 && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -662,7 +662,7 @@ mod tests {
             let reversed = reversal(&reply, &PaymentId::new(ID), &asked_reversal(), &Assumptions::default());
             assert!(matches!(reversed, ReversalAnswer::NotSent { .. }), "{reversed:?}");
         }
-        // With a payment in the body the outcome is unknown.
+        // With a payment in the body, the outcome is unknown.
         for status in [200, 400, 401, 403, 404, 429] {
             for more in [r#""merchantTransactionId":"4711-1-aa""#, r#""paymentType":"DB""#, r#""amount":"12.34""#] {
                 let body = format!(r#"{{"id":"{ID}",{more},"result":{{"code":"800.120.100"}}}}"#);
@@ -694,7 +694,7 @@ mod tests {
                 assert!(matches!(kind, Answer::Unknown { .. }), "HTTP {status} {code}: {kind:?}");
             }
         }
-        // Other gateways use these for pending, uncertain or a system error.
+        // Other gateways use these codes for pending, uncertain or a system error.
         for code in [
             "100.400.500",
             "800.400.500",
@@ -797,7 +797,7 @@ mod tests {
             retrieval(&reply, &PaymentId::new(ID), &asked(), &Assumptions::default())
         };
         assert!(matches!(get(200, &approved()), Answer::Approved(_)));
-        // The result of the question has an id and a code too.
+        // An answer about the request itself also has an id and a code.
         let said =
             |code: &str, more: &str| format!(r#"{{"id":"{ID}","result":{{"code":"{code}"}},"ndc":"n-1"{more}}}"#);
         for code in ["800.120.100", "200.300.404", "800.100.152", "000.000.000", "000.200.000", "700.400.580"] {
@@ -808,11 +808,11 @@ mod tests {
             assert!(matches!(get(200, &said("800.100.152", more)), Answer::Declined(_)), "{more}");
             assert!(matches!(get(200, &said("000.000.000", more)), Answer::Approved(_)), "{more}");
             assert!(matches!(get(200, &said("000.200.000", more)), Answer::Pending { .. }), "{more}");
-            // A payment is never throttled; the question was.
+            // A request can be throttled, but a payment cannot.
             assert!(matches!(get(200, &said("800.120.100", more)), Answer::Unknown { .. }), "{more}");
         }
         assert!(matches!(get(200, &said("800.100.152", r#","amount":null"#)), Answer::Unknown { .. }));
-        // Another payment's id raises an alarm. An answer without an id speaks of the question.
+        // Another payment's id raises an alarm. An answer without an id is about the request.
         assert!(matches!(get(200, &approved().replace(ID, &"0".repeat(32))), Answer::NotOurs { .. }));
         assert!(matches!(get(200, &approved().replace(ID, "short")), Answer::Unknown { .. }));
         for status in [400, 401, 403, 404] {
@@ -1007,7 +1007,7 @@ mod tests {
         assert!(matches!(reversed(&other), ReversalAnswer::Unknown { .. }));
         assert!(matches!(reversed(r#","paymentType":"RV""#), ReversalAnswer::Done { .. }));
         assert!(matches!(reversed(r#","paymentType":"RF""#), ReversalAnswer::Unknown { .. }));
-        // The transaction judges how much was reversed.
+        // The transaction judges the reversed amount.
         let amount = Amount::parse("1.00", asked().amount.currency()).unwrap();
         let ReversalAnswer::Done { amount: said, .. } = reversed(r#","amount":1.0,"currency":"EUR""#) else { panic!() };
         assert_eq!(said, ApprovedAmount::Said(amount));

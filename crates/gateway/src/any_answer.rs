@@ -1,5 +1,5 @@
-//! Every reading of one gateway answer, made from arbitrary bytes, for the fuzz targets (`fuzz/`). The bytes are read
-//! by the code that runs on a terminal. This file is not part of the agent on a terminal.
+//! Reads arbitrary bytes as the gateway's answer to every kind of request, for the fuzz targets (`fuzz/`). The code
+//! that parses them also runs on a terminal, but this file does not.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,32 +16,32 @@ use crate::config::Assumptions;
 use pos_core::transaction::{Answer, ForChip, Inquiry, ReversalAnswer};
 use pos_terms::transaction::PaymentId;
 
-/// One answer, read as the answer to each possible request.
+/// One answer, read as the answer to every possible request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Readings {
     /// Read as the answer to a payment request.
     pub payment: Answer,
-    /// Read as the answer to a question about a payment's outcome.
+    /// Read as the answer to a request for a payment's outcome.
     pub retrieval: Answer,
-    /// Read as the answer to a reversal of that payment.
+    /// Read as the answer to the reversal of a payment.
     pub reversal: ReversalAnswer,
     /// Read as the answer to the query by gateway reference.
     pub inquiry: Inquiry,
     /// Read as the answer to the query by date, for one day.
     pub references: Result<Vec<String>, String>,
-    /// Read as the answer to a person who asks for one payment.
+    /// Read as the answer to a person's request for one payment.
     pub shown: Result<BTreeMap<String, String>, String>,
-    /// Read as the answer to a person who searches for payments.
+    /// Read as the answer to a person's search for payments.
     pub found: Result<Vec<BTreeMap<String, String>>, String>,
     /// The decision to follow a redirect, or the reason against it.
     pub may_be_sent_elsewhere: Result<(), String>,
 }
 
-/// Reads an answer that arrives in pieces of `piece` bytes, after which the gateway closes the connection. Returns the
-/// HTTP status and the readings.
+/// Reads an answer that arrives in pieces of `piece` bytes before the gateway closes the connection. Returns the HTTP
+/// status and the readings.
 ///
 /// # Errors
-/// When the bytes are not a whole answer.
+/// Returns an error if the bytes are not a complete answer.
 pub async fn read(
     bytes: &[u8],
     piece: usize,
@@ -76,7 +76,7 @@ pub fn for_chip(field: &str) -> ForChip {
     chip::read(field)
 }
 
-/// Returns the terminal id, with which each gateway reference begins.
+/// Returns the terminal id, which begins each gateway reference.
 fn terminal_of(asked: &Expected) -> &str {
     asked.merchant_transaction_id.split('-').next().unwrap_or_default()
 }
@@ -96,13 +96,13 @@ async fn exchange(bytes: &[u8], piece: usize) -> Result<Reply, Fault> {
         // Bytes that arrive before the request do not answer it.
         let _ = gateways.read(&mut [0; 256]).await;
         for piece in bytes.chunks(piece.max(1)) {
-            // The client stops reading when an answer is of no use.
+            // The client stops reading when it cannot use the answer.
             if gateways.write_all(piece).await.is_err() {
                 break;
             }
             tokio::task::yield_now().await;
         }
-        // The gateway closes the connection here. The rest of the request is not read.
+        // The gateway closes the connection here, without reading the rest of the request.
         let _ = gateways.shutdown().await;
     };
     let request = Request::get("/").body(Body::default()).expect("a path alone is a request");

@@ -1,11 +1,11 @@
-//! The query by `date.from` and `date.to`: finds the gateway references that the gateway knows in a span of time. It
-//! halves each time window until a window has fewer entries than a query may return. This module is pure: it names the
-//! next question and reads the answer.
+//! The query by `date.from` and `date.to`, which finds the gateway references that the gateway knows in a period. The
+//! search halves each time window until the window has fewer entries than a query may return. This module performs no
+//! I/O: it names the next query and reads the answer.
 //!
-//! Assumed, as the interface is silent:
-//! - both ends belong to the window, and seconds are the finest step;
-//! - the dates are in the zone of [`crate::config::Assumptions::query_date_zone`];
-//! - a list that is shorter than `limit` is whole.
+//! Assumed, because the interface is silent:
+//! - a window includes both its ends, and its smallest step is a second;
+//! - the dates are in the time zone of [`crate::config::Assumptions::query_date_zone`];
+//! - a list that is shorter than `limit` is complete.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +15,21 @@ use serde_json::Value;
 use super::answer::text_at;
 use crate::config::Assumptions;
 
-/// The requested `limit`: the interface's minimum, so one answer stays small (interface: Query parameters).
+/// The `limit` of a query. It is the interface's minimum, which keeps an answer small (interface: Query parameters).
 const LIMIT: usize = 100;
-/// The `limit` for a second that has more entries: the interface's maximum.
+/// The `limit` for a second with more entries. It is the interface's maximum.
 const GREATEST_LIMIT: usize = 500;
-/// The most seconds that the search may skip because they have more entries than that. When more seconds have, the
-/// gateway ignores the dates.
+/// The maximum number of seconds that the search may skip because they have too many entries. If there are more such
+/// seconds, the gateway is assumed to ignore the dates.
 const MOST_PASSED_OVER: usize = 4;
-/// The most questions of one search: enough for a year of a busy entity. It ends a search whose answers never get
-/// shorter.
+/// The maximum number of queries in one search. It is enough for a year of a busy entity, and it ends a search whose
+/// answers never get shorter.
 const MOST_ASKED: usize = 4096;
-/// The most references that the search keeps, of those that the journal does not know. A terminal makes fewer than that
+/// The maximum number of kept references, which are only those that the journal does not know. A terminal creates fewer
 /// while its journal is lost.
 const MOST_FOUND: usize = 10_000;
 
-/// A window in seconds since 1970; both ends belong to it.
+/// A window in seconds since 1970, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     from: i64,
@@ -40,15 +40,15 @@ pub(super) struct Window {
 /// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The references, each once.
+    /// The references, without duplicates.
     pub references: Vec<String>,
-    /// The reason why there may be more: a second has more entries than a query returns.
+    /// The reason why references may be missing: a second has more entries than a query returns.
     pub incomplete: Option<String>,
 }
 
 /// A running search.
 pub(super) struct Search {
-    /// The beginning of the references of each requested terminal.
+    /// The prefix of the references of each requested terminal.
     prefixes: Vec<String>,
     open: Vec<Window>,
     asked: usize,
@@ -66,10 +66,10 @@ impl Search {
         Self { prefixes, open, asked: 0, found: BTreeSet::new(), passed_over: Vec::new() }
     }
 
-    /// Returns the next window to ask for; `None` when all windows are answered.
+    /// Returns the next window to query, or `None` if all windows are answered.
     ///
     /// # Errors
-    /// When the search has reached its maximum of questions.
+    /// Returns an error if the search has reached its maximum number of queries.
     pub(super) fn next(&mut self) -> Result<Option<Window>, String> {
         let Some(window) = self.open.pop() else { return Ok(None) };
         self.asked += 1;
@@ -82,15 +82,15 @@ impl Search {
         Ok(Some(window))
     }
 
-    /// Takes the answer for a window and returns the terminals' references in it.
+    /// Processes the answer for a window, and returns the references in it that belong to the terminals.
     ///
     /// # Errors
-    /// When too many windows are too short to be halved.
+    /// Returns an error if too many windows are too short to be halved.
     pub(super) fn take(&mut self, window: Window, entries: &[Value]) -> Result<Vec<String>, String> {
         let Window { from, to, limit } = window;
         if entries.len() >= limit && from < to {
             let middle = from + (to - from) / 2;
-            // The search pops the last window first, so it asks for the earlier half next.
+            // The search takes the last window first, so the earlier half is next.
             self.open.extend([Window { from: middle + 1, to, limit }, Window { from, to: middle, limit }]);
             return Ok(Vec::new());
         }
@@ -115,7 +115,7 @@ impl Search {
     /// Keeps these references.
     ///
     /// # Errors
-    /// When there are too many.
+    /// Returns an error if there are too many.
     pub(super) fn keep(&mut self, references: Vec<String>) -> Result<(), String> {
         self.found.extend(references);
         if self.found.len() > MOST_FOUND {
@@ -126,7 +126,7 @@ impl Search {
         Ok(())
     }
 
-    /// Returns the kept references, each once, and whether the list may be incomplete.
+    /// Returns the kept references, without duplicates, and whether the list may be incomplete.
     pub(super) fn finish(self) -> Found {
         let incomplete = self.passed_over.first().map(|second| {
             let second = DateTime::from_timestamp(*second, 0).map_or_else(String::new, |at| at.to_rfc3339());
@@ -139,10 +139,10 @@ impl Search {
 }
 
 impl Window {
-    /// Returns the window as parameters of the query.
+    /// Returns the window as query parameters.
     ///
     /// # Errors
-    /// When the interface has no date for the time.
+    /// Returns an error if the interface has no date for the time.
     pub(super) fn parameters(self, assumptions: &Assumptions) -> Result<[(&'static str, String); 3], String> {
         let zone = assumptions.query_date_zone.offset();
         let written = |unix_s: i64| {

@@ -1,7 +1,7 @@
 //! The parts of a certificate that a technician needs: subject, issuer, validity, and the pin of its key.
 //!
-//! This module does not judge: only the verifier decides whether a certificate is trusted. A refused certificate is
-//! readable here too.
+//! This module does not judge certificates: only the verifier decides whether one is trusted. It also reads refused
+//! certificates.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use chrono::{DateTime, Utc};
 use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::{Decode, Encode};
 
-/// The most characters of a name that are shown; the longest common name has 64 (RFC 5280, appendix A).
+/// The maximum number of characters of a name that are shown. The longest common name has 64 (RFC 5280, appendix A).
 const MAX_NAME: usize = 120;
 const DAY_S: i64 = 24 * 3600;
 
 /// The data of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
-    /// The subject, as `CN=gateway.example,O=Example`.
+    /// The subject, for example `CN=gateway.example,O=Example`.
     pub subject: String,
     /// The issuer.
     pub issuer: String,
@@ -26,12 +26,12 @@ pub struct Certificate {
     pub not_before: i64,
     /// The end of its validity, in seconds since 1970.
     pub not_after: i64,
-    /// Its key in the form of `[gateway] ca-pins`.
+    /// The pin of its key, in the form of `[gateway] ca-pins`.
     pub pin: String,
 }
 
 impl Certificate {
-    /// Reads a certificate; `None` when the bytes are not one.
+    /// Parses a certificate. Returns `None` if the bytes are not one.
     #[must_use]
     pub fn read(der: &[u8]) -> Option<Self> {
         // `Raw` also accepts serial numbers that are too long or negative, because such certificates are in use.
@@ -53,12 +53,12 @@ fn name(name: &impl fmt::Display) -> String {
     if text.is_empty() { "(no name)".to_owned() } else { text.chars().take(MAX_NAME).collect() }
 }
 
-/// Returns `sha256/…` of a key (SubjectPublicKeyInfo, DER), in the form of RFC 7469 and curl.
+/// Returns the pin `sha256/…` of a key (SubjectPublicKeyInfo, DER), in the form of RFC 7469 and curl.
 pub(super) fn pin(spki: &[u8]) -> String {
     format!("sha256/{}", STANDARD.encode(ring::digest::digest(&ring::digest::SHA256, spki)))
 }
 
-/// An item with an expiry date, for early warnings.
+/// An item that expires, for early warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// The item.
@@ -72,18 +72,18 @@ pub struct Expiry {
 pub enum Expiring {
     /// The latest certificate that the gateway showed.
     Gateway,
-    /// A certificate between the gateway's and our CA.
+    /// A certificate between the gateway's certificate and our CA.
     Intermediate,
-    /// The CA of `ca-file` with the latest expiry.
+    /// The CA in `ca-file` that expires last.
     Ca,
     /// Our own certificate.
     Client,
-    /// The access token, when it contains its expiry.
+    /// The access token, if it contains its expiry.
     Token,
 }
 
 impl Expiry {
-    /// Returns a warning with its remedy when less than `days` are left.
+    /// Returns a warning with its remedy if fewer than `days` days are left.
     #[must_use]
     pub fn warning(&self, now: i64, days: u64) -> Option<String> {
         let days = i64::try_from(days).unwrap_or(i64::MAX);
@@ -117,7 +117,7 @@ pub fn ends(at: i64, now: i64) -> String {
         0 => format!("expires within a day ({date})"),
         1 => format!("expires in 1 day ({date})"),
         2.. => format!("expires in {days} days ({date})"),
-        // Rounded down: one second more than a day is "1 day ago".
+        // The number of days is rounded down: a day and a second is "1 day ago".
         -1 => format!("expired less than a day ago ({date})"),
         _ => format!("expired {} days ago ({date})", -days - 1),
     }

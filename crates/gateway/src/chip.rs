@@ -1,16 +1,16 @@
 //! Reads `pos.iccDataResponse`: the issuer's data for the chip (design: path of a sale, 7).
 //!
-//! Assumed, as the interface does not show the encoding: the field is hex of bare TLVs, or of one E0 or 77 template
-//! around them.
+//! Assumed, because the interface does not show the encoding: the field is the hex form of TLVs, either bare or inside
+//! one E0 or 77 template.
 
 use pos_core::transaction::ForChip;
 use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
-/// The most hex digits of the field (interface: Point of sale).
+/// The maximum number of hex digits in the field (interface: Point of sale).
 const MAX_DIGITS: usize = 2048;
 
-/// Reads the field. When any part is malformed, the chip receives none of it, because a partial answer can harm more
-/// than a missing one.
+/// Reads the field. If any part is malformed, the chip receives nothing, because a partial answer can do more harm than
+/// a missing one.
 pub(super) fn read(field: &str) -> ForChip {
     if field.len() > MAX_DIGITS {
         return malformed();
@@ -39,12 +39,12 @@ fn from_tlvs(bytes: &[u8]) -> Option<ForChip> {
                 chip.arc.replace(value).is_none().then_some(())?;
             }
             tag::ISSUER_AUTHENTICATION_DATA => {
-                // 8 to 16 bytes (EMV Book 3, A1).
+                // The value has 8 to 16 bytes (EMV Book 3, A1).
                 let value = heapless::Vec::from_slice(object.value).ok().filter(|value| value.len() >= 8)?;
                 chip.issuer_authentication.replace(value).is_none().then_some(())?;
             }
             tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => {
-                // A script consists of commands in TLVs. The chip would refuse another form half way.
+                // A script consists of commands in TLVs. The chip would refuse another form halfway.
                 tlv::walk(object.value).all(|command| command.is_ok()).then_some(())?;
                 scripts_fit &= chip.scripts.extend_from_slice(object.raw).is_ok();
             }
@@ -53,7 +53,7 @@ fn from_tlvs(bytes: &[u8]) -> Option<ForChip> {
         }
     }
     if !scripts_fit {
-        // Scripts may be dropped; 91 must be kept (design: path of a sale, 7).
+        // Scripts may be dropped, but tag 91 must be kept (design: path of a sale, 7).
         chip.scripts.clear();
         chip.malformed = true;
     }
@@ -71,7 +71,7 @@ mod tests {
             "8a023030910a1122334455667788303072079f1804aabbccdd",
             "E0198A023030910A1122334455667788303072079F1804AABBCCDD",
             "77198A023030910A1122334455667788303072079F1804AABBCCDD",
-            // 89 is not for the chip.
+            // Tag 89 is not for the chip.
             "89063132333435368A023030910A1122334455667788303072079F1804AABBCCDD",
         ] {
             let chip = read(field);

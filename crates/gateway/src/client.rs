@@ -1,10 +1,10 @@
-//! The gateway over HTTP: a connection that is kept open, each request sent at most once, and a deadline on every wait.
+//! HTTP to the gateway. A connection is kept open, each request is sent at most once, and every wait has a deadline.
 //!
-//! [`super::line`] decides what a failure means. Before the request is handed to an open connection, the gateway cannot
-//! have read any of it, so the transaction is "not sent". From then on it is "unknown". The client follows one 307 to
-//! the same host on any request, after a complete answer has said that nothing was done. The exception is a request
-//! that moves money: when the body of its 307 names a payment or says that something was done, the outcome is
-//! "unknown".
+//! [`super::line`] determines the meaning of a failure. Until the request is handed to an open connection, the gateway
+//! cannot have read any of it, so a failure means "not sent". After that, a failure means "unknown". The client follows
+//! one 307 to the same host for any request, because a complete answer has said that nothing was done. There is one
+//! exception: if the request moves money and the 307's body names a payment or says that something was done, the
+//! outcome is "unknown".
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,21 +38,21 @@ use pos_gateway_model::{Call, Direction, Names};
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
 
-/// The pause before a throttled question is asked again. It doubles up to [`LONGEST_PAUSE`].
+/// The first pause before a throttled request is repeated. Each next pause is twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// After this pause the search ends and starts again later. The pauses add up to a minute, which is longer than a
-/// gateway counts requests for.
+/// The longest pause, after which the search stops and starts again later. The pauses add up to a minute, which is
+/// longer than the period in which a gateway counts requests.
 const LONGEST_PAUSE: Duration = Duration::from_secs(32);
-/// The same limit while a till waits: three pauses within seven seconds.
+/// The longest pause while a till waits. It allows three pauses within seven seconds.
 const LONGEST_PAUSE_OF_TILL: Duration = Duration::from_secs(4);
 
-/// The gateway's client. It is cheap to clone; clones share the connection.
+/// The client of the gateway. Cloning it is cheap, and clones share the connection.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
 
 struct Inner {
     address: Address,
-    /// The connection for payments. Questions and reversals use another one, so a payment finds its connection free.
+    /// The connection for payments. Queries and reversals use another one, so a payment finds its connection free.
     payments: GatewayLines,
     others: GatewayLines,
     files: Arc<Files>,
@@ -60,11 +60,11 @@ struct Inner {
     heard: LastContact,
     gateway: config::Gateway,
     place: config::PointOfSale,
-    /// The stream below TLS, when the caller provides it.
+    /// The stream below TLS, if the caller provides it.
     way: Option<Connector>,
 }
 
-/// The reason why there is no whole answer. The variant says whether the gateway may have read the request.
+/// The reason why there is no complete answer. The variant says whether the gateway may have read the request.
 enum Failure {
     NotSent(Fault),
     Unknown(Fault),
@@ -78,12 +78,12 @@ impl Failure {
 }
 
 impl Client {
-    /// Makes a client from the settings. It reads the certificates' files and opens no connection yet. Certificates are
-    /// checked at the time of `clock`. A [`std::time::SystemTime`] means the system's clock with that time as its
+    /// Creates a client from the settings. It reads the certificate files, but opens no connection yet. Certificates
+    /// are checked at the time of `clock`. A [`std::time::SystemTime`] means the system's clock with that time as its
     /// earliest value.
     ///
     /// # Errors
-    /// [`Error`], a mistake in the settings.
+    /// Returns [`Error`] if the settings contain a mistake.
     pub fn new(
         gateway: &config::Gateway,
         place: &config::PointOfSale,
@@ -93,10 +93,10 @@ impl Client {
         Self::over(None, gateway, place, token, clock)
     }
 
-    /// Makes the same client as [`Self::new`] over streams that the caller provides.
+    /// Creates the same client as [`Self::new`], over streams that the caller provides.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The same as for [`Self::new`].
     pub fn over(
         way: Option<Connector>,
         gateway: &config::Gateway,
@@ -114,20 +114,20 @@ impl Client {
         Ok(Self(Arc::new(Inner { address, payments, others, files, heard, gateway, place, way })))
     }
 
-    /// Returns the account's mark as the journal keeps it; it shows whether two accounts are the same. `1:` says that
-    /// only the entity-id is hashed, because a gateway may move to another address with its accounts.
+    /// Returns the identifier by which the journal recognises the account. The prefix `1:` means that only the
+    /// entity-id is hashed, because a gateway may keep its accounts when its address changes.
     #[must_use]
     pub fn account(&self) -> String {
         let hash = digest(&SHA256, self.0.gateway.entity_id.as_bytes());
         format!("1:{}", hex::encode(hash.as_ref().get(..8).unwrap_or_default()))
     }
 
-    /// Opens the connection with TLS, so that a payment needs one round trip. With a `warm-path` the client also makes
-    /// a request over it, and any answer is enough. No transaction depends on this call.
+    /// Opens the TLS connection in advance, so that a payment needs only one round trip. With a `warm-path`, the client
+    /// also sends a request over it; any answer is enough. No transaction depends on this call.
     ///
     /// # Errors
-    /// When no connection could be opened. With a `warm-path` also when the gateway does not answer or refuses the
-    /// access token.
+    /// Returns an error if no connection could be opened. With a `warm-path`, it also returns one if the gateway does
+    /// not answer or refuses the access token.
     pub async fn warm(&self) -> Result<(), Fault> {
         self.0.files.refresh();
         let Some(path) = &self.0.gateway.assumptions.warm_path else {
@@ -138,7 +138,8 @@ impl Client {
             }
             return warm;
         };
-        // A kept connection may have died unnoticed. The first try then fails, and the second opens a new connection.
+        // A kept connection may have been lost unnoticed. The first attempt then fails, and the second one opens a new
+        // connection.
         let reply = match self.get("warm", &self.0.payments, path).await {
             Err(_) => self.get("warm", &self.0.payments, path).await,
             answered => answered,
@@ -155,23 +156,23 @@ impl Client {
         self.0.heard.contact(self.0.files.edition())
     }
 
-    /// Packs a payment into its request. It sends nothing: the journal is written after this call.
+    /// Builds the request for a payment. It sends nothing, because the journal is written after this call.
     ///
     /// # Errors
-    /// A value that does not fit the interface; the transaction must end as "not sent".
+    /// Returns an error if a value does not fit the interface. The transaction must then end as "not sent".
     pub fn prepare(&self, payment: &CardPayment<'_>) -> Result<PreparedPayment, request::Error> {
         request::payment(&self.0.gateway, &self.0.place, payment)
     }
 
-    /// Packs a request without a card. It sends nothing.
+    /// Builds a request without a card. It sends nothing.
     ///
     /// # Errors
-    /// As [`Self::prepare`].
+    /// The same as for [`Self::prepare`].
     pub fn prepare_without_card(&self, asked: &WithoutCard<'_>) -> Result<PreparedPayment, request::Error> {
         request::without_card(&self.0.gateway, &self.0.place, asked)
     }
 
-    /// Sends a request, once. From this call on the money may move.
+    /// Sends a request once. From this call on, money may move.
     pub async fn pay(&self, prepared: PreparedPayment) -> Answer {
         let answer = match self.post("pay", &self.0.payments, &prepared).await {
             Ok(reply) => {
@@ -190,8 +191,8 @@ impl Client {
         answer
     }
 
-    /// Asks for the outcome of a pending payment: `GET /v1/payments/{id}`. An unclear answer is unknown, and an answer
-    /// about another payment is not ours.
+    /// Asks for the outcome of a pending payment with `GET /v1/payments/{id}`. An unclear answer is "unknown", and an
+    /// answer about another payment is "not ours".
     pub async fn payment(&self, id: &PaymentId, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id.as_str()) {
             return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
@@ -205,17 +206,17 @@ impl Client {
     /// Checks that a payment can have this id.
     ///
     /// # Errors
-    /// When no payment can have it.
+    /// Returns an error if no payment can have this id.
     pub fn judge_id(id: &PaymentId) -> Result<(), UnfitParameter> {
         let unfit = || UnfitParameter { name: "id".to_owned(), why: "must be 32 letters and digits".to_owned() };
         answer::is_payment_id(id.as_str()).then_some(()).ok_or_else(unfit)
     }
 
-    /// Returns a payment as the gateway knows it, for a person: its fields by their flat names, without the data that
+    /// Returns the gateway's data about a payment, for a person: the fields by their flat names, without the data that
     /// card rules forbid.
     ///
     /// # Errors
-    /// The reason why there is no such answer, in a sentence. [`Self::judge_id`] checks the form of the id.
+    /// Returns the reason, as a sentence, if there is no such answer. [`Self::judge_id`] checks the form of the id.
     pub async fn show(&self, id: &PaymentId) -> Result<BTreeMap<String, String>, String> {
         match self.get("show", &self.0.others, &format!("/v1/payments/{id}")).await {
             Ok(reply) => reply.shown().map(|body| other_fields::shown(&body)),
@@ -223,18 +224,18 @@ impl Client {
         }
     }
 
-    /// Checks that the interface has these filters and takes their values.
+    /// Checks that the interface has these filters and accepts their values.
     ///
     /// # Errors
-    /// The first filter or value that it does not take.
+    /// Returns the first filter or value that the interface does not accept.
     pub fn judge_filters(&self, filters: &[(String, String)]) -> Result<(), UnfitParameter> {
         let assumptions = &self.0.gateway.assumptions;
         let names = Names::new(&assumptions.wallets, &assumptions.schemes);
         let asked =
             FormContext { direction: Direction::Request, call: Call::Query, from_client_side: false, names: &names };
         let wrong = form::judge(filters, &asked).into_iter().find(|violation| violation.name != "entityId");
-        // These two only change what other filters find. No row of the table holds this rule (interface: Query
-        // parameters).
+        // These two parameters only change what other filters find. The table does not contain this rule (interface:
+        // Query parameters).
         let is_filter = |name: &str| !matches!(name, "limit" | "includeLinkedTransactions");
         if wrong.is_none() && !filters.iter().any(|(name, _)| is_filter(name)) {
             let why = "send it, date.from and date.to, or another filter".to_owned();
@@ -245,10 +246,10 @@ impl Client {
         })
     }
 
-    /// Returns the payments that the gateway finds by filters (interface: Query parameters), for a person.
+    /// Returns the payments that the filters find at the gateway (interface: Query parameters), for a person.
     ///
     /// # Errors
-    /// The reason why there is no answer, in a sentence.
+    /// Returns the reason, as a sentence, if there is no answer.
     pub async fn find(&self, filters: &[(String, String)]) -> Result<Vec<BTreeMap<String, String>>, String> {
         let assumptions = &self.0.gateway.assumptions;
         let entity = [("entityId", self.0.gateway.entity_id.as_str())];
@@ -257,20 +258,19 @@ impl Client {
         match self.ask("find", &parameters).await {
             Ok(reply) => match inquiry::listed(&reply, assumptions) {
                 Ok(entries) => Ok(entries.iter().map(other_fields::shown).collect()),
-                // For a refusal the error quotes the gateway's own words.
+                // For a refusal, the error quotes the gateway's own words.
                 Err(why) => Err(reply.shown().err().unwrap_or(why)),
             },
             Err(failure) => Err(failure.fault().to_string()),
         }
     }
 
-    /// Returns the `merchantTransactionId`s of these terminals that the gateway knows between two times, in
-    /// milliseconds since
-    /// 1970. The query uses whole seconds and includes both ends. It moves no money. Of each answer the search keeps
-    ///       only the references that `strange` returns, because a terminal's transactions of a year exceed its memory.
+    /// Returns the `merchantTransactionId`s of these terminals that the gateway knows between two times, given as Unix
+    /// time in milliseconds. The query uses whole seconds and includes both ends. It moves no money. The search keeps
+    /// only the references that `strange` returns, because the references of a whole year exceed the terminal's memory.
     ///
     /// # Errors
-    /// When the gateway does not answer all questions, in a sentence. The partial answers then prove nothing.
+    /// Returns a sentence if the gateway does not answer all queries. The answers to the others then prove nothing.
     pub async fn references_between<F>(
         &self,
         terminal_ids: &BTreeSet<String>,
@@ -297,31 +297,31 @@ impl Client {
         Ok(search.finish())
     }
 
-    /// Asks whether the gateway answers and what time it has. It uses a new connection, so the daily probe checks a new
-    /// handshake. Any answer is enough. The answer does not show whether the gateway takes our token, because the path
-    /// may be open to all.
+    /// Asks whether the gateway answers, and for its time. It uses a new connection, so that the daily probe tests a
+    /// new handshake. Any answer is enough. The answer does not show whether the gateway accepts our token, because the
+    /// path may be open to everyone.
     ///
     /// # Errors
-    /// When there is no answer over verified TLS.
+    /// Returns an error if there is no answer over verified TLS.
     pub async fn probe(&self) -> Result<Probed, Fault> {
         self.probe_over(&self.0.others, ProbeShows::Token).await
     }
 
-    /// Probes as [`Self::probe`] does. Until a request has shown that the gateway takes our token, it also asks for a
-    /// reference that no terminal makes. Both use the same connection. [`Self::contact`] then shows whether the gateway
-    /// takes the token.
+    /// Probes like [`Self::probe`]. Until a request has shown that the gateway accepts our token, it also looks up a
+    /// reference that no terminal creates, over the same connection. [`Self::contact`] then shows whether the gateway
+    /// accepts the token.
     ///
     /// # Errors
-    /// As [`Self::probe`].
+    /// The same as for [`Self::probe`].
     pub async fn probe_with_token(&self) -> Result<Probed, Fault> {
         self.probe_over(&self.0.others, ProbeShows::TokenToQuery).await
     }
 
-    /// Probes as [`Self::probe`] does, over a separate connection, with the certificates judged at the time of another
-    /// clock. The request holds no token and no payment, because the other side may be an impostor.
+    /// Probes like [`Self::probe`], over a separate connection, and checks the certificates at the time of another
+    /// clock. The request contains no token and no payment, because the other side may be an impostor.
     ///
     /// # Errors
-    /// As [`Self::probe`].
+    /// The same as for [`Self::probe`].
     pub async fn probe_at(&self, clock: CertificateClock) -> Result<Probed, Fault> {
         let files = Files::new(&self.0.gateway, token::credentials(), None, clock);
         let files = files.map_err(|error| Fault::Files { why: error.to_string() })?;
@@ -345,7 +345,7 @@ impl Client {
         Ok(probed)
     }
 
-    /// Asks for a reference that no terminal makes. Without an answer the token's state stays unchanged.
+    /// Looks up a reference that no terminal creates. Without an answer, the state of the token stays unchanged.
     async fn try_token(&self, mut line: GatewayLine, edition: u64) {
         let parameters = query_parameters(&self.0.gateway, NOBODYS);
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, &parameters);
@@ -356,7 +356,7 @@ impl Client {
         }
     }
 
-    /// Probes once, and returns the status of the answer too.
+    /// Probes once, and also returns the status of the answer.
     async fn probe_once(&self, line: &mut GatewayLine, shown: ProbeShows) -> Result<(Probed, u16), Fault> {
         let path = self.0.address.path(&self.0.gateway.assumptions.probe_path, &[]);
         // Each request of the interface carries the token.
@@ -374,12 +374,13 @@ impl Client {
         }
     }
 
-    /// Returns what the gateway knows under our gateway reference, linked transactions included.
+    /// Looks up our gateway reference, including linked transactions.
     pub async fn query(&self, merchant_transaction_id: &str) -> Inquiry {
         self.query_patiently(merchant_transaction_id, Duration::ZERO).await
     }
 
-    /// Queries as [`Self::query`] does for a till that waits, and asks again when the gateway throttles the question.
+    /// Looks up a gateway reference like [`Self::query`], for a waiting till. If the gateway throttles the look-up, it
+    /// tries again.
     pub async fn query_for_till(&self, merchant_transaction_id: &str) -> Inquiry {
         self.query_patiently(merchant_transaction_id, LONGEST_PAUSE_OF_TILL).await
     }
@@ -395,8 +396,7 @@ impl Client {
     }
 
     /// Looks up the first reference with all linked transactions, and the payments that carry one of the other
-    /// references. When one question has no answer, or two answers contradict each other, the whole look-up has no
-    /// answer.
+    /// references. If one query has no answer, or two answers contradict each other, the whole look-up has no answer.
     pub async fn look_up(&self, references: &[String]) -> Inquiry {
         let mut all: Vec<ListedTransaction> = Vec::new();
         for (nth, reference) in references.iter().enumerate() {
@@ -416,7 +416,7 @@ impl Client {
         Inquiry::Payments(all)
     }
 
-    /// Reverses a payment: one POST to the `follow-up-path` of the settings with paymentType RV.
+    /// Reverses a payment with one POST to the configured `follow-up-path`, with paymentType RV.
     /// `merchant_transaction_id` is the reversal's own gateway reference.
     pub async fn reverse(
         &self,
@@ -460,7 +460,7 @@ impl Client {
         self.followed(what, lines, &Method::GET, &self.0.address.path(path, &[]), None, |_| Ok(())).await
     }
 
-    /// Sends a query, and repeats it while the gateway throttles it, up to this longest pause.
+    /// Sends a query, and repeats it while the gateway throttles it. No pause is longer than `longest_pause`.
     async fn ask_patiently(
         &self,
         what: &'static str,
@@ -478,14 +478,14 @@ impl Client {
         }
     }
 
-    /// Sends one query, by the method of the settings. It moves no money.
+    /// Sends one query with the configured method. It moves no money.
     async fn ask(&self, what: &'static str, parameters: &[(&str, &str)]) -> Result<Reply, Failure> {
         let (method, path, body) = query_of(&self.0.address, &self.0.gateway.assumptions, parameters);
         self.followed(what, &self.0.others, &method, &path, body.as_ref(), |_| Ok(())).await
     }
 
-    /// Sends one request. When the answer is a 307 to the same host (interface: Errors) that `may` be followed, it
-    /// sends a second one there. The error of `may` is the reason against it.
+    /// Sends one request. If the answer is a 307 to the same host (interface: Errors) and `may` permits it, the request
+    /// is also sent there. An error of `may` is the reason against it.
     async fn followed(
         &self,
         what: &'static str,
@@ -500,13 +500,13 @@ impl Client {
         may(&reply).map_err(|why| Failure::Unknown(Fault::MayNotFollow { why }))?;
         match self.exchange(what, lines, method.clone(), &target, body).await {
             Ok(reply) if reply.status == 307 => Err(Failure::Unknown(Fault::RedirectsTwice)),
-            // The request has been sent once. From here on no failure is "not sent".
+            // The request has already been sent once, so no later failure is "not sent".
             Err(Failure::NotSent(fault)) => Err(Failure::Unknown(Fault::AfterRedirect(Box::new(fault)))),
             other => other,
         }
     }
 
-    /// Sends one request and keeps its result for [`Self::contact`].
+    /// Sends one request and records its result for [`Self::contact`].
     async fn exchange(
         &self,
         what: &'static str,
@@ -524,7 +524,7 @@ impl Client {
         done
     }
 
-    /// Sends one request with its two deadlines: one for opening the connection, one from there to the end of the
+    /// Sends one request with two deadlines: one for opening the connection, and one from then until the end of the
     /// answer.
     async fn sent(
         &self,
@@ -566,8 +566,8 @@ impl Client {
         request_of(&self.0.address, token.as_ref(), method, path, body).map_err(Failure::NotSent)
     }
 
-    /// Returns what needs attention before the connection to the gateway fails: items that expire soon, and changed
-    /// files that do not fit. Each has a sentence with its remedy.
+    /// Returns the items that need attention before the connection to the gateway fails: those that expire soon, and
+    /// changed files that do not fit. Each has a sentence with its remedy.
     #[must_use]
     pub fn attention(&self) -> Vec<(Soon, String)> {
         self.0.files.refresh();
@@ -576,17 +576,17 @@ impl Client {
     }
 }
 
-/// A reference that no terminal makes: our gateway references contain numbers.
+/// A reference that no terminal creates, because our gateway references contain numbers.
 const NOBODYS: &str = "pos-agent-asks-whether-its-token-is-taken";
 
-/// The data of this terminal that a probe shows.
+/// The data about this terminal that a probe reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProbeShows {
-    /// No data: the other side may be an impostor.
+    /// No data, because the other side may be an impostor.
     Nothing,
     /// The token.
     Token,
-    /// The token, and a question that shows whether the gateway takes it.
+    /// The token, and a query that shows whether the gateway accepts it.
     TokenToQuery,
 }
 
@@ -595,7 +595,7 @@ enum ProbeShows {
 pub enum Soon {
     /// The item expires soon or has expired.
     Ends(Expiring),
-    /// Changed files do not fit; the earlier ones stay in use.
+    /// The changed files cannot be used; the earlier ones stay in use.
     FilesUnused,
 }
 
@@ -624,10 +624,10 @@ pub(super) fn query_of(
     }
 }
 
-/// Returns the target of a 307; `None` when the answer is not one.
+/// Returns the target of a 307, or `None` if the answer is not a 307.
 ///
 /// # Errors
-/// When it leads to another host.
+/// Returns an error if the target is on another host.
 pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String>, Fault> {
     if reply.status != 307 {
         return Ok(None);
@@ -636,7 +636,7 @@ pub(super) fn redirect(address: &Address, reply: &Reply) -> Result<Option<String
     target.map(Some).ok_or(Fault::RedirectsElsewhere)
 }
 
-/// Makes one HTTP request.
+/// Builds one HTTP request.
 pub(super) fn request_of(
     address: &Address,
     token: Option<&Token>,
@@ -665,8 +665,8 @@ const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlen
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("pos-agent/", env!("CARGO_PKG_VERSION")));
 
-/// Writes one log line for each exchange: names, times and sizes, no content. A fault is logged for the technician. The
-/// transaction's own log line covers a success.
+/// Writes one log line for each exchange, with names, times and sizes but no content. A fault is logged for the
+/// technician. A success is covered by the transaction's own log line.
 fn trace(what: &'static str, connected: Duration, total: Duration, done: &Result<Reply, Failure>) {
     let (connected_us, total_us) = (micros(connected), micros(total));
     match done {

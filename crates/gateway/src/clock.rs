@@ -1,7 +1,7 @@
 //! The time for checking certificates and for TLS tickets, as far as it is known.
 //!
-//! This module is not a clock. The agent provides one. Without an agent the system's clock is used, and a time earlier
-//! than a floor (build time, last record) is not believed: a board without a battery boots in 1970 (design: invariant
+//! This module is not a clock; the agent provides one. Without an agent, the system's clock is used. A time before a
+//! floor (build time, last record) is not trusted, because a board without a battery boots in 1970 (design: invariant
 //! 8).
 
 use std::fmt;
@@ -11,17 +11,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustls::time_provider::TimeProvider;
 use rustls_pki_types::UnixTime;
 
-/// The time, or a lower limit of it.
+/// The time, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
     /// The time of a clock that can be right.
     Known(SystemTime),
-    /// No clock can be right; the time is this or later.
+    /// No clock can be right, but the time is this or later.
     AtLeast(SystemTime),
 }
 
 impl Time {
-    /// Returns the earliest time that it can be.
+    /// Returns the earliest possible time.
     #[must_use]
     pub fn earliest(self) -> SystemTime {
         match self {
@@ -35,7 +35,7 @@ impl Time {
 pub struct CertificateClock(Arc<dyn Fn() -> Time + Send + Sync>);
 
 impl CertificateClock {
-    /// Makes a clock that asks `source`.
+    /// Creates a clock that asks `source`.
     pub fn new(source: impl Fn() -> Time + Send + Sync + 'static) -> Self {
         Self(Arc::new(source))
     }
@@ -46,13 +46,13 @@ impl CertificateClock {
         (self.0)()
     }
 
-    /// Returns the earliest time that it can be, in seconds since 1970.
+    /// Returns the earliest possible time, in seconds since 1970.
     pub(super) fn unix_s(&self) -> i64 {
         i64::try_from(unix(self.time().earliest()).as_secs()).unwrap_or(i64::MAX)
     }
 }
 
-/// Makes the system's clock with this time as its earliest value.
+/// Creates the system's clock with this time as its earliest value.
 impl From<SystemTime> for CertificateClock {
     fn from(floor: SystemTime) -> Self {
         Self::new(move || {

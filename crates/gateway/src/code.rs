@@ -1,16 +1,17 @@
-//! The meaning of a `result.code`, by the lists of the settings (design: Reading the interface documents).
+//! The meaning of a `result.code`, according to the configured lists (design: Reading the interface documents).
 //!
-//! The interface does not show the catalogue of codes, only their form: two to eleven digits and dots. A code on no
-//! list has no meaning, at any HTTP status. The default lists cover only codes of the form `000.000.000`.
+//! The interface does not show the catalogue of codes, only their form: two to eleven digits and dots. A code that is
+//! on no list has no meaning at any HTTP status. The default lists cover only codes of the form `000.000.000`.
 
 use crate::config::Assumptions;
 
-/// The meaning of a code by its list. The reader of the answer decides which HTTP status must come with it.
+/// The meaning of a code, which its list defines. The module that reads the answer decides which HTTP status the code
+/// needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// Not processed: too many requests.
     Throttled,
-    /// Pending, uncertain or an error of the system: the gateway may have carried it out.
+    /// Pending, uncertain or a system error: the gateway may have carried out the request.
     Uncertain,
     /// Approved.
     Approved,
@@ -20,7 +21,8 @@ pub(super) enum Class {
     Declined,
 }
 
-/// Returns the class of the first list that has `code`, in the order throttled, uncertain, approved, pending, declined.
+/// Returns the class of the first list that contains `code`. The order is throttled, uncertain, approved, pending,
+/// declined.
 pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
     let lists = [
         (&assumptions.throttled, Class::Throttled),
@@ -34,18 +36,18 @@ pub(super) fn class(code: &str, assumptions: &Assumptions) -> Option<Class> {
 }
 
 /// Checks whether a code with HTTP 400 means that the request itself is invalid and was not processed. The lists that
-/// say more about the money come first.
+/// say more about the money take precedence.
 pub(super) fn is_invalid_request(code: &str, assumptions: &Assumptions) -> bool {
     let goes_first = class(code, assumptions).is_some_and(|class| class != Class::Declined);
     !goes_first && is_code(code) && Assumptions::is_listed(&assumptions.invalid_request, code)
 }
 
-/// Checks whether a code that is on no other list means declined when HTTP 400 comes with it.
+/// Checks whether a code that is on no other list means "declined" when HTTP 400 comes with it.
 pub(super) fn is_declined_at_400(code: &str, assumptions: &Assumptions) -> bool {
     class(code, assumptions).is_none() && is_code(code) && Assumptions::is_listed(&assumptions.declined_at_400, code)
 }
 
-/// Checks for two to eleven digits and dots (interface: Errors).
+/// Checks that a code consists of two to eleven digits and dots (interface: Errors).
 fn is_code(code: &str) -> bool {
     (2..=11).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
@@ -103,7 +105,7 @@ mod tests {
         {
             assert_eq!(invalid(code, &default), expected, "{code}");
         }
-        // The lists that say more about the money come first.
+        // The lists that say more about the money take precedence.
         let listed = Assumptions { invalid_request: vec!["9".to_owned(), "000.".to_owned()], ..default };
         assert!(!invalid("900.100.100", &listed) && !invalid("000.000.000", &listed));
         assert!(!invalid("200.300.404", &listed));
@@ -136,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(class(code, &assumptions), expected, "{code}");
         }
-        // The meaning by another list stays.
+        // The code keeps the meaning from the other list.
         let at_400 = ["05", "96", "800.120.100"].map(|code| is_declined_at_400(code, &assumptions));
         assert_eq!(at_400, [false, true, false]);
     }

@@ -1,7 +1,7 @@
-//! The latest known state of the gateway, after any request by any caller: payments, questions, reversals, probes.
+//! The latest known state of the gateway, after any request by any caller: payment, look-up, reversal or probe.
 //!
-//! An answered probe says nothing about the token, because the path of a probe may be open to all. A refused token
-//! counts as refused until the gateway takes a request with it, or the files change.
+//! An answered probe says nothing about the token, because the path of a probe may be open to everyone. A refused token
+//! counts as refused until the gateway accepts a request with it or the files change.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,14 +10,14 @@ use super::fault::Fault;
 /// The gateway's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Contact {
-    /// The client has asked nothing yet.
+    /// The client has sent no request yet.
     #[default]
     NotAskedYet,
-    /// A connection is open, and nothing was asked over it yet.
+    /// A connection is open, but no request has been sent over it yet.
     Connected,
     /// The gateway answers.
     Answers,
-    /// The gateway has more requests than it takes.
+    /// The gateway receives more requests than it accepts.
     Throttles,
     /// The gateway does not answer, or its answer is wrong.
     Fault(Fault),
@@ -45,7 +45,7 @@ pub(super) struct LastContact(Mutex<Latest>);
 struct Latest {
     line: Contact,
     token: Token,
-    /// The edition of the files that were in use. Other files may be right.
+    /// The edition of the files that were in use. The files of another edition may be right.
     edition: u64,
 }
 
@@ -78,13 +78,13 @@ impl LastContact {
         self.latest().line = line_of(status);
     }
 
-    /// Checks whether only a request with our token can show that the gateway takes it.
+    /// Checks whether a request with our token is needed to show that the gateway accepts the token.
     pub(super) fn must_ask_for_token(&self, edition: u64) -> bool {
         let latest = self.latest();
         latest.token != Token::Taken || latest.edition != edition
     }
 
-    /// Records that the gateway had more requests than it takes.
+    /// Records that the gateway throttled a request.
     pub(super) fn throttles(&self) {
         self.latest().line = Contact::Throttles;
     }
@@ -97,7 +97,7 @@ impl LastContact {
         }
     }
 
-    /// Records that there is no answer.
+    /// Records that a request had no answer.
     pub(super) fn failed(&self, fault: &Fault, edition: u64) {
         let mut latest = self.latest();
         latest.line = Contact::Fault(fault.clone());
@@ -106,7 +106,7 @@ impl LastContact {
         }
     }
 
-    /// Returns the state with the files of this edition.
+    /// Returns the state for this edition of the files.
     pub(super) fn contact(&self, edition: u64) -> Contact {
         let latest = self.latest();
         match (&latest.line, latest.token) {

@@ -1,7 +1,7 @@
-//! The reasons why a request to the gateway had no usable answer: a small enumeration, so that programs can tell the
-//! causes apart. Only this module makes the sentence of each: the problem, a semicolon, the remedy.
+//! The reasons why a request to the gateway had no usable answer, as an enumeration from which programs can tell the
+//! cause. Only this module writes the sentence for each: the problem, a semicolon, the remedy.
 //!
-//! A fault is not the outcome of a payment. The outcome depends on when the request failed, see
+//! A fault is not the outcome of a payment. The outcome depends on when the request failed; see
 //! [`pos_core::transaction::Answer`].
 
 use rustls::AlertDescription;
@@ -30,7 +30,7 @@ pub enum Fault {
     /// The host did not answer in time.
     #[error("no connection to the gateway within {ms} ms; check the network")]
     ConnectTimedOut {
-        /// The time waited, in milliseconds.
+        /// The waiting time in milliseconds.
         ms: u128,
     },
     /// The connection was lost while it was being opened.
@@ -68,7 +68,7 @@ pub enum Fault {
     /// The gateway's certificate breaks another rule.
     #[error("the gateway's certificate is not acceptable; tell the gateway's operator")]
     CertificateNotAcceptable,
-    /// The gateway asks for our certificate, and we have none.
+    /// The gateway asks for our certificate, but we have none.
     #[error("the gateway asks for a client certificate; set [gateway] client-certificate-file and client-key-file")]
     OwnCertificateMissing,
     /// The gateway says that our certificate has expired.
@@ -112,13 +112,13 @@ pub enum Fault {
     /// The answer is longer than any real answer.
     #[error("the gateway's answer is longer than {most} bytes")]
     AnswerTooLong {
-        /// The most bytes that are read.
+        /// The maximum number of bytes that are read.
         most: usize,
     },
-    /// No whole answer arrived in time.
+    /// No complete answer arrived in time.
     #[error("the gateway did not answer within {ms} ms")]
     AnswerTimedOut {
-        /// The time waited, in milliseconds.
+        /// The waiting time in milliseconds.
         ms: u128,
     },
     /// The gateway redirects to another host.
@@ -133,7 +133,7 @@ pub enum Fault {
         /// The reason.
         why: String,
     },
-    /// The redirect was followed, and its target could not be reached.
+    /// The redirect was followed, but its target could not be reached.
     #[error("after a redirect (HTTP 307): {0}")]
     AfterRedirect(Box<Self>),
 
@@ -170,7 +170,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Returns the fault's word for programs; its meaning never changes.
+    /// Returns the fault's word for programs. The meaning of a word never changes.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -210,7 +210,7 @@ impl Fault {
         }
     }
 
-    /// Returns the cause of "not sent", when the gateway cannot have read the request.
+    /// Returns the cause of "not sent", for a request that the gateway cannot have read.
     #[must_use]
     pub fn not_sent(&self) -> Cause {
         self.of(match self {
@@ -235,7 +235,7 @@ impl Fault {
         })
     }
 
-    /// Returns a cause with the word of this fault, and with the system's error text where there is one.
+    /// Returns a cause with the word of this fault, and the system's error text if there is one.
     #[must_use]
     pub fn of(&self, reason: Reason) -> Cause {
         match self {

@@ -1,10 +1,10 @@
-//! The files that the settings name, in their current state: CAs, our certificate and its key, the access token. They
-//! are read again when one of them has changed, so replacing a file needs no restart.
+//! The current content of the files that the settings name: CAs, our certificate and its key, the access token. All are
+//! read again when one of them has changed, so replacing a file needs no restart.
 //!
-//! The client checks the files when a transaction begins, before a question or a reversal, and before each new
-//! connection. It never checks them between a card and its request while a connection is open. New files are taken
-//! together or not at all. As long as they do not fit (a new certificate with the old key), the earlier ones stay in
-//! use, and the status says so. Files that systemd hands over (`LoadCredential=`) change only with a restart.
+//! The client checks the files when a transaction begins, before a look-up or a reversal, and before each new
+//! connection. It never checks them between a card and its request while a connection is open. New files are used
+//! either all together or not at all. While they do not fit together (a new certificate with the old key), the earlier
+//! ones stay in use, and the status says so. Files from systemd (`LoadCredential=`) change only with a restart.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -32,14 +32,15 @@ pub(super) struct Files {
 struct InUse {
     tls: Arc<Tls>,
     token: Option<Token>,
-    /// Grows with each set of files taken. A connection opened with an earlier number is not used again.
+    /// A number that grows with each new set of files. A connection that was opened with a lower number is not used
+    /// again.
     edition: u64,
     stamps: Vec<Stamp>,
     /// The reason why changed files are not in use.
     trouble: Option<String>,
 }
 
-/// The data that shows whether a file was replaced; `None` when it is not readable.
+/// The data that shows whether a file was replaced; `None` if the file cannot be read.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl Files {
@@ -51,7 +52,7 @@ impl Files {
         clock: CertificateClock,
     ) -> Result<Self, Error> {
         let seen = Seen::default();
-        // Taken before reading, so that a change during the reading is noticed.
+        // The stamps are taken before the files are read, so that a change during the reading is noticed.
         let stamps = stamps(gateway, credentials.as_deref());
         let tls = tls::load(gateway, credentials.as_deref(), clock.clone(), seen.clone())?;
         let in_use = Mutex::new(InUse { tls: Arc::new(tls), token, edition: 0, stamps, trouble: None });
@@ -80,7 +81,7 @@ impl Files {
         if stamps == in_use.stamps {
             return;
         }
-        // Each change is tried once, also when it cannot be used. The next change has another stamp.
+        // Each change is tried only once, even if the files cannot be used. The next change has another stamp.
         in_use.stamps = stamps;
         let tls = tls::load(&self.gateway, credentials, self.clock.clone(), self.seen.clone());
         let read = tls.and_then(|tls| Ok((tls, Token::load_from(&self.gateway, credentials)?)));
@@ -117,7 +118,7 @@ impl Files {
         let root = |certificate: &&Certificate| in_use.tls.anchors.iter().all(|anchor| anchor.pin != certificate.pin);
         let mut found: Vec<Expiry> = chain.first().map(expiry(Expiring::Gateway)).into_iter().collect();
         found.extend(chain.iter().skip(1).filter(root).map(expiry(Expiring::Intermediate)));
-        // An old CA may expire while the next one is in the file. Only the latest expiry matters.
+        // An old CA may expire when the next one is already in the file, so only the latest expiry matters.
         let last = in_use.tls.anchors.iter().map(|anchor| anchor.not_after).max();
         found.extend(last.map(|at| Expiry { what: Expiring::Ca, at }));
         found.extend(in_use.tls.client.as_ref().map(expiry(Expiring::Client)));

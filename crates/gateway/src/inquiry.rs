@@ -1,17 +1,20 @@
-//! Reads the answer to a query by `merchantTransactionId` or by date. Only an answer that surely means "nothing" counts
-//! as "not there" (design: path of a sale, 9). An answer is "cannot ask" unless it is surely a list of payments with
-//! the requested one. The entries are passed on unchanged: the transaction judges amounts, currencies and codes.
+//! Reads the answer to a query by `merchantTransactionId` or by date. Only an answer that certainly means "nothing"
+//! counts as "not there" (design: path of a sale, 9). Any other answer is "cannot ask", unless it is certainly a list
+//! of payments that includes the requested one. The entries are passed on unchanged, because the transaction judges
+//! amounts, currencies and codes.
 //!
-//! Assumed, as the interface shows no answer of a query (`[gateway.assumptions]`):
-//! - the answer is HTTP 200 with a JSON object that holds the list in a field of `query-list`. It may also be a bare
+//! Assumed, because the interface shows no answer to a query (`[gateway.assumptions]`):
+//! - the answer is HTTP 200 with a JSON object that contains the list in a field of `query-list`. It may also be a bare
 //!   list or a single payment;
-//! - an empty list counts only with no `result.code`, an approved one, or 700.400.580 ("cannot find transaction");
-//! - further answers that mean "nothing is there", by HTTP status and result code, are in `query-not-found`;
+//! - an empty list counts only if it comes without a `result.code`, with an approved code, or with 700.400.580 ("cannot
+//!   find transaction");
+//! - `query-not-found` lists further answers that mean "nothing", by HTTP status and result code;
 //! - a linked transaction (capture, reversal, refund) may carry its own `merchantTransactionId`. A payment (DB, PA, CD)
-//!   with another `merchantTransactionId` is not ours. It is never passed on, so it cannot be reversed. When the answer
-//!   holds only such payments, the gateway did not understand the question;
-//! - a payment is listed once. A second, equal entry is the same payment. A second, different entry makes the answer
-//!   unusable, in one answer or in two about the same transaction, because the true one is not known;
+//!   with another `merchantTransactionId` is not ours. It is never passed on, so it cannot be reversed. If the answer
+//!   contains only such payments, the gateway did not understand the query;
+//! - a payment is listed once. A second, equal entry is the same payment. A second, different entry about the same
+//!   transaction makes the answer unusable, whether it is in the same answer or in another one. It is not known which
+//!   entry is right;
 //! - a `paymentType` is two upper-case letters or digits.
 
 use std::collections::BTreeMap;
@@ -25,9 +28,9 @@ use crate::config::{Assumptions, NotFound};
 use pos_core::transaction::{Inquiry, ListedState, ListedTransaction, Reason};
 use pos_terms::transaction::PaymentId;
 
-/// "Cannot find transaction", together with an empty list.
+/// The code for "cannot find transaction", which comes with an empty list.
 const NO_MATCH: &str = "700.400.580";
-/// Payment types that start a payment, unlike those that refer to one (design: payment types at the counter).
+/// Payment types that start a payment, as opposed to those that refer to one (design: payment types at the counter).
 const PAYMENTS: [&str; 3] = ["DB", "PA", "CD"];
 
 /// Reads the result of the query.
@@ -41,7 +44,7 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
             && text_at(entry, "/paymentType").is_none_or(|kind| PAYMENTS.contains(&kind))
     };
     if assumptions.query_echoes_reference && entries.iter().any(nameless) {
-        // The payment may belong to another terminal, and payments found here can be reversed.
+        // The payment may belong to another terminal, and the agent can reverse a payment that it finds here.
         return cannot(
             "the gateway's answer to the query holds a payment without merchantTransactionId; if this gateway never names \
              it, set [gateway.assumptions] query-echoes-reference = false"
@@ -69,16 +72,16 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     }
 }
 
-/// Returns the entries, each of them once. Ids that differ only in case are the same id, because the interface does not
-/// promise that they are different.
+/// Returns the entries without duplicates. Ids that differ only in case count as the same id, because the interface
+/// does not promise that they are different.
 ///
 /// # Errors
-/// When a payment is listed twice with different content, in a sentence.
+/// Returns a sentence if a payment is listed twice with different content.
 fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     let mut once: Vec<Value> = Vec::with_capacity(entries.len());
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for entry in entries {
-        // An entry without an id stays in the list: it makes the answer unreadable.
+        // An entry without an id stays in the list, and makes the answer unreadable.
         if let Some(id) = payment_id(&entry) {
             if let Some(place) = places.get(&id.in_lower_case()) {
                 let known = &once[*place];
@@ -94,10 +97,10 @@ fn each_once(entries: Vec<Value>) -> Result<Vec<Value>, String> {
     Ok(once)
 }
 
-/// Checks whether a payment was found before. Another question about the same transaction may find it again.
+/// Checks whether a payment was already found. Another query about the same transaction may find it again.
 ///
 /// # Errors
-/// When it was found with different content, in a sentence.
+/// Returns a sentence if the payment was found with different content.
 pub(super) fn is_known(all: &[ListedTransaction], one: &ListedTransaction) -> Result<bool, String> {
     match all.iter().find(|known| known.id == one.id) {
         Some(known) if known != one || !known.id.is_written_as(&one.id) => Err(differently(&known.id)),
@@ -120,24 +123,24 @@ fn is_strangers_payment(entry: &Value, reference: &str) -> bool {
 }
 
 /// Checks for a reversal or refund that names its payment neither by our gateway reference nor by a `referencedId`. In
-/// a list of that payment only, it is linked to the payment. In a list with others it may be linked to any of them. The
-/// gateway references of our own reversals begin with that of the transaction.
+/// a list of only that payment, it is linked to the payment. In a list with other payments, it may be linked to any of
+/// them. The gateway references of our own reversals begin with the transaction's reference.
 fn is_of_nobody(entry: &Value, reference: &str) -> bool {
     matches!(text_at(entry, "/paymentType"), Some("RV" | "RF"))
         && text_at(entry, "/referencedId").is_none()
         && text_at(entry, "/merchantTransactionId").is_none_or(|other| !other.starts_with(reference))
 }
 
-/// Checks whether the gateway had too many requests to answer the question.
+/// Checks whether the gateway throttled the query.
 pub(super) fn is_throttled(reply: &Reply, assumptions: &Assumptions) -> bool {
     let code = json::read(&reply.body).and_then(|body| text_at(&body, "/result/code").map(str::to_owned));
     code.is_some_and(|code| code::class(&code, assumptions) == Some(Class::Throttled))
 }
 
-/// Returns the entries of an answered query; none when the gateway answered that nothing is there.
+/// Returns the entries of an answered query, or none if the gateway answered that there is no such payment.
 ///
 /// # Errors
-/// When the gateway did not answer the question, in a sentence.
+/// Returns a sentence if the gateway did not answer the query.
 pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Value>, String> {
     let status = reply.status;
     let body = json::read(&reply.body);
@@ -155,7 +158,7 @@ pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Val
     })
 }
 
-/// Checks for an answer of `query-not-found` that holds no payment.
+/// Checks for an answer of `query-not-found` that contains no payment.
 fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -> bool {
     let code = text_at(body, "/result/code");
     let named = |answer: &NotFound| answer.status == status && Some(answer.code.as_str()) == code;
@@ -164,18 +167,18 @@ fn says_nothing_is_there(status: u16, body: &Value, assumptions: &Assumptions) -
     assumptions.query_not_found.iter().any(named) && !holds_some()
 }
 
-/// Returns the lists in all their places. One empty list says nothing about another one.
+/// Returns every list in the answer. One empty list says nothing about the others.
 fn lists<'a>(body: &'a Value, assumptions: &'a Assumptions) -> impl Iterator<Item = &'a Value> {
     let itself = Some(body).filter(|body| body.is_array());
     itself.into_iter().chain(assumptions.query_list.iter().filter_map(|name| body.get(name)))
 }
 
-/// Checks for a single payment.
+/// Checks whether the body is a single payment.
 fn is_payment(body: &Value) -> bool {
     payment_id(body).is_some() && text_at(body, "/paymentType").is_some()
 }
 
-/// Returns the entries of the lists, and the payment that the answer itself is.
+/// Returns the entries of the lists, and the body itself if it is a payment.
 fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
     let mut found = Vec::new();
     let mut is_list = false;
@@ -193,7 +196,7 @@ fn entries(body: Value, assumptions: &Assumptions) -> Option<Vec<Value>> {
     (!found.is_empty() || (is_list && fine)).then_some(found)
 }
 
-/// Reads one entry; `None` when it has no valid id or type. The caller cannot rule out an unreadable entry.
+/// Parses one entry. Returns `None` if it has no valid id or type. The caller must not ignore an unreadable entry.
 fn found(entry: &Value, assumptions: &Assumptions) -> Option<ListedTransaction> {
     let state = match text_at(entry, "/result/code").and_then(|code| code::class(code, assumptions)) {
         Some(Class::Approved) => ListedState::Approved,
@@ -339,7 +342,7 @@ mod tests {
         let kinds: Vec<_> = found.iter().map(|payment| payment.payment_type.as_str()).collect();
         assert_eq!(kinds, ["DB", "RV"]);
         assert_eq!(found[1].refers_to, Some(PaymentId::new("a".repeat(32))));
-        // A gateway that ignores the question has not answered it.
+        // A gateway that ignores the query has not answered it.
         assert!(matches!(query(200, &format!("[{other}]")), Inquiry::CannotAsk { .. }));
     }
 
@@ -348,7 +351,7 @@ mod tests {
         let (ours, other) = (entry('a', "DB", OURS, ""), entry('b', "DB", "4711-2-bb", ""));
         let linked = entry('c', "RF", "of-the-back-office", "");
         let own = entry('d', "RV", &format!("{OURS}-r1"), "");
-        // In a list of only this payment the entry is linked to it.
+        // In a list of only this payment, the entry is linked to it.
         let Inquiry::Payments(found) = query(200, &format!("[{ours},{linked},{own}]")) else { panic!() };
         assert_eq!(found.len(), 3);
         assert!(matches!(query(200, &format!("[{other},{ours},{own}]")), Inquiry::Payments(_)));
@@ -417,7 +420,7 @@ mod tests {
         let approved = entry('a', "DB", OURS, "");
         let reversal = entry('c', "RV", &format!("{OURS}-r1"), "");
         let declined = approved.replace("000.100.110", "800.100.152");
-        // A difference in a field that the transaction does not use counts too.
+        // A difference in a field that the transaction does not use also counts.
         let later = approved.replace("\"paymentType\"", "\"timestamp\":\"2026-11-22 10:00:00\",\"paymentType\"");
         let strangers = approved.replace(OURS, "4711-2-bb");
         let upper = approved.replace(&"a".repeat(32), &"A".repeat(32));

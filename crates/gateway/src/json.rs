@@ -1,19 +1,19 @@
-//! Reads JSON so that no amount passes through a binary fraction. An `amount` that is a number becomes the same text as
-//! an `amount` in a string, digit by digit, or stays unreadable. The name on a card (`card.holder`) is wiped as it is
-//! read.
+//! Parses JSON without converting any amount to a binary fraction. An `amount` that is a number becomes the same text
+//! as an `amount` in a string, digit by digit, or stays unreadable. The name on a card (`card.holder`) is wiped as it
+//! is read.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use zeroize::Zeroize;
 
-/// The only field whose digits matter.
+/// The only field whose digits must stay exact.
 const AMOUNT: &str = "amount";
-/// The only group with a person's name.
+/// The only group that contains a person's name.
 const CARD: &str = "card";
 const HOLDER: &str = "holder";
 
-/// Reads the whole of `body` as one JSON value with nothing after it.
+/// Parses the whole of `body` as one JSON value with nothing after it.
 pub(super) fn read(body: &[u8]) -> Option<Value> {
     serde_json::from_slice::<Exact>(body).ok().map(|exact| exact.0)
 }
@@ -93,7 +93,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Wipes the name on a card as soon as it is read: the agent does not need it.
+/// Wipes the name on a card as soon as it is read, because the agent does not need it.
 fn without_holder(card: &mut Value) {
     if let Some(mut holder) = card.as_object_mut().and_then(|fields| fields.remove(HOLDER)) {
         wipe(&mut holder);
@@ -109,8 +109,8 @@ fn wipe(value: &mut Value) {
     }
 }
 
-/// Returns an amount as text. A text or null stays unchanged, and a number with at most two decimals gets its two. For
-/// another value only its presence is kept, because it cannot be an amount.
+/// Returns an amount as text. A string or null stays unchanged. A number with at most two decimals is written with two.
+/// Of any other value, only its presence is kept, because it cannot be an amount.
 fn amount(raw: &RawValue) -> Value {
     let text = raw.get();
     if text == "null" {

@@ -3,11 +3,11 @@
 //! Is not: the decision about an unknown answer.
 //! Invariant: it never answers "not sent" for a payment that may have left the terminal.
 //!
-//! The client never retries a request that moves money. It follows a redirect in one case only: one 307 to the same
-//! host, on any request. It does not follow when the body of the 307 names a requested payment or says that something
-//! was done. The client answers [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS handshake
-//! was not complete. Every other failure is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown) (design: path
-//! of a sale, 6). The transaction decides how to handle an unknown answer, not this crate.
+//! The client never retries a request that moves money. It follows only one redirect per request: a 307 to the same
+//! host. It does not follow one whose body names a requested payment or says that something was done. The client
+//! answers [`Answer::NotSent`](pos_core::transaction::Answer::NotSent) only when the TLS handshake was not complete.
+//! Every other failure is [`Answer::Unknown`](pos_core::transaction::Answer::Unknown) (design: path of a sale, 6). The
+//! transaction decides how to handle an unknown answer, not this crate.
 //!
 //! ```text
 //! Payment ─▶ request (a form, each value checked against parameter) ─▶ client (HTTP) ─▶ line (over tls) ─▶ wire
@@ -19,8 +19,8 @@
 //! any_answer: the same parsing, fed with arbitrary bytes, for the fuzz targets
 //! ```
 //!
-//! A fact that the interface documents do not show is a setting, see [`crate::config::Assumptions`]. Further
-//! assumptions are listed under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
+//! Facts that the interface documents do not show are settings; see [`crate::config::Assumptions`]. Further assumptions
+//! are listed under "Assumed" in the heads of `answer`, `inquiry` and `by_date`.
 
 mod address;
 mod answer;
@@ -64,22 +64,22 @@ pub use probe::Probed;
 pub use request::{Expected, PreparedPayment};
 pub use token::Token;
 
-/// One payment to request.
+/// A payment to request.
 #[derive(Debug)]
 pub struct CardPayment<'a> {
     /// The amount to charge.
     pub amount: Amount,
     /// The gateway reference: terminal id, sequence number and 128 random bits; 8 to 255 characters.
     pub merchant_transaction_id: &'a str,
-    /// The journal's counter (interface: `pos.transactionSequenceNumber`).
+    /// The transaction's number in the journal (interface: `pos.transactionSequenceNumber`).
     pub sequence_number: SaleNumber,
     /// The reader's serial number. `pos.deviceId` is sent only when the serial number consists of digits.
     pub device_serial: &'a str,
     /// The ability to enter and encrypt a PIN (interface: `pos.pinEntryCapability`).
     pub pin_entry: bool,
-    /// The kind of transaction: a sale, a pre-authorisation, a credit, or a card that is stored.
+    /// The kind of transaction: sale, pre-authorisation, credit, or storing a card.
     pub kind: Kind,
-    /// The till's parameters, already checked.
+    /// The till's parameters, which were already checked.
     pub parameters: &'a [(String, String)],
     /// The card.
     pub presented: &'a Presented,
@@ -96,9 +96,10 @@ pub struct WithoutCard<'a> {
     pub amount: Amount,
     /// The gateway reference.
     pub merchant_transaction_id: &'a str,
-    /// The journal's counter. `None` for the terminal's own reversal, which carries only the required parameters.
+    /// The transaction's number in the journal. `None` for the terminal's own reversal, which carries only the required
+    /// parameters.
     pub number: Option<SaleNumber>,
-    /// The till's parameters, already checked.
+    /// The till's parameters, which were already checked.
     pub parameters: &'a [(String, String)],
 }
 
@@ -121,7 +122,7 @@ pub enum RequestTarget<'a> {
 }
 
 impl<'a> RequestTarget<'a> {
-    /// Returns the target of a transaction; `None` when a card is read for it.
+    /// Returns the target of a transaction, or `None` if a card is read for it.
     #[must_use]
     pub fn of(transaction: &'a Operation) -> Option<Self> {
         match transaction {
@@ -141,7 +142,7 @@ impl<'a> RequestTarget<'a> {
     }
 }
 
-/// The reasons why the client cannot be made. Each is a mistake in the settings or in a file that they name.
+/// The reasons why the client cannot be created. Each is a mistake in the settings or in a file that they name.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The base address is not `https://host…`.
@@ -150,7 +151,7 @@ pub enum Error {
         /// The mistake.
         why: String,
     },
-    /// The settings name no source of the token, or both sources.
+    /// The settings name no source for the token, or two.
     #[error("[gateway] needs exactly one of token-file and token-credential")]
     TokenPlace,
     /// A credential is set without systemd, or its name is a path.
@@ -174,7 +175,7 @@ pub enum Error {
         /// The system's error.
         source: std::io::Error,
     },
-    /// A certificate file holds no usable certificate.
+    /// A certificate file contains no usable certificate.
     #[error("{} cannot be used: {why}; it must hold certificates in PEM form", path.display())]
     CaUnfit {
         /// The file.
@@ -190,10 +191,10 @@ pub enum Error {
         /// The mistake.
         why: String,
     },
-    /// The settings name no source of the key, or both sources.
+    /// The settings name no source for the key, or two.
     #[error("[gateway] client-certificate-file needs exactly one of client-key-file and client-key-credential")]
     ClientKeyPlace,
-    /// The key file of our certificate holds no usable key.
+    /// The key file of our certificate contains no usable key.
     #[error("the key of our certificate, {}, cannot be used: {why}; it must hold one private key in PEM form", path.display())]
     ClientKey {
         /// The file.

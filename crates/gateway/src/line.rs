@@ -1,9 +1,9 @@
-//! The connection to the gateway: one TLS connection with HTTP/1.1, and the place where an idle one is kept.
+//! The connection to the gateway: one TLS connection with HTTP/1.1, which is kept while it is idle.
 //!
 //! The code knows exactly when the gateway may have read a request. [`GatewayLines::take`] returns a connection only
-//! after its TLS handshake was complete. A request handed to [`GatewayLine::exchange`] has two possible results. Either
-//! it comes back whole, and none of its bytes was written (hyper: `TrySendError`), or its outcome is open. This module
-//! sends nothing twice.
+//! after its TLS handshake is complete. A request that is handed to [`GatewayLine::exchange`] may come back whole, and
+//! then none of its bytes was written (hyper: `TrySendError`). Otherwise its outcome is unknown. This module sends
+//! nothing twice.
 
 use std::io;
 use std::net::SocketAddr;
@@ -34,20 +34,21 @@ use super::files::Files;
 use super::tls;
 use pos_daemon::wire::{Connector, Stream};
 
-/// The largest answer, in bytes: the interface's longest response is below 32 KiB; a query of 500 entries fits.
+/// The maximum size of an answer, in bytes. The interface's longest response is below 32 KiB; the answer to a query of
+/// 500 entries fits.
 const MAX_ANSWER: usize = 5 * 256 * 1024;
-/// The time for which an idle connection is trusted: load balancers close idle connections after 60 s, mobile networks
-/// later. A card after that time costs a new handshake; when it fails, the result is a clean "not sent". When a
-/// transaction begins, a connection with half that age is replaced, so that it lasts while the customer searches for
-/// the card.
+/// The time for which an idle connection is used. Load balancers close idle connections after 60 s, mobile networks
+/// later. A card after that time needs a new handshake; if it fails, the result is a clear "not sent". When a
+/// transaction begins, a connection older than half this time is replaced, so that it lasts while the customer looks
+/// for the card.
 const IDLE: Duration = Duration::from_secs(50);
 
-/// Opens connections and keeps one that is idle.
+/// Opens connections, and keeps one while it is idle.
 pub(super) struct GatewayLines {
     address: Address,
     files: Arc<Files>,
     connect_timeout: Duration,
-    /// The stream below TLS, when the caller provides it.
+    /// The stream below TLS, if the caller provides it.
     way: Option<Connector>,
     idle: Mutex<Option<GatewayLine>>,
 }
@@ -56,39 +57,39 @@ pub(super) struct GatewayLines {
 pub(super) struct GatewayLine {
     sender: SendRequest<Body>,
     kept_at: Option<Instant>,
-    /// The edition of the files with which it was opened.
+    /// The edition of the files with which the connection was opened.
     edition: u64,
     made: Connection,
-    /// The gateway's clock in its latest answer.
+    /// The time of the gateway's clock in its latest answer.
     date: Option<HeaderValue>,
-    /// The reason why TLS ended. In TLS 1.3 a gateway refuses our certificate only after the handshake.
+    /// The reason why TLS ended. In TLS 1.3, a gateway refuses our certificate only after the handshake.
     ended: TlsEnd,
 }
 
 pub(super) type TlsEnd = Arc<Mutex<Option<Fault>>>;
 
-/// The data about how a connection was opened.
+/// The data about the opening of a connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// The gateway's address.
     pub to: SocketAddr,
-    /// The duration of the TCP connect.
+    /// The duration of opening the TCP connection.
     pub tcp: Duration,
     /// The duration of the TLS handshake.
     pub tls: Duration,
-    /// The TLS version, as `TLSv1_3`.
+    /// The TLS version, for example `TLSv1_3`.
     pub version: String,
-    /// The cipher suite, as `TLS13_AES_256_GCM_SHA384`.
+    /// The cipher suite, for example `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
 }
 
-/// The outcome of a request that was handed to an open connection.
+/// The result of a request that was handed to an open connection.
 pub(super) enum Exchange {
     /// A whole answer.
     Answered(Reply),
     /// The connection was already closed; none of the request's bytes was written.
     HandedBack(Request<Body>),
-    /// The request may have been read, and there is no whole answer.
+    /// The gateway may have read the request, but there is no complete answer.
     Broken(Fault),
 }
 
@@ -102,7 +103,7 @@ impl GatewayLines {
         Self { way, ..self }
     }
 
-    /// Returns the idle connection or a new one. On an error nothing was sent.
+    /// Returns the idle connection or a new one. If this fails, nothing was sent.
     pub(super) async fn take(&self) -> Result<GatewayLine, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         match idle.filter(|line| line.is_usable() && line.edition == self.files.edition()) {
@@ -111,8 +112,8 @@ impl GatewayLines {
         }
     }
 
-    /// Makes sure that a connection is open and stays open for a while: the idle one, or a new one. It sends nothing
-    /// over it. An idle connection counts as dead only when its end was received.
+    /// Ensures that a connection is open and stays open for a while: the idle one, or a new one. It sends nothing over
+    /// the connection. An idle connection counts as lost only when its end was received.
     pub(super) async fn warm(&self) -> Result<(), Fault> {
         let (edition, half) = (self.files.edition(), IDLE / 2);
         let fresh = |line: &GatewayLine| {
@@ -126,7 +127,7 @@ impl GatewayLines {
         Ok(())
     }
 
-    /// Keeps a connection whose answer was read to its end, or over which nothing was sent yet.
+    /// Keeps a connection whose answer was read to its end, or over which nothing has been sent yet.
     pub(super) fn keep(&self, line: GatewayLine) {
         if !line.sender.is_closed() {
             let kept = GatewayLine { kept_at: Some(Instant::now()), ..line };
@@ -142,7 +143,7 @@ impl GatewayLines {
         }
     }
 
-    /// Returns the addresses of the gateway's name.
+    /// Resolves the gateway's name to its addresses.
     pub(super) async fn resolve(&self) -> Result<Vec<SocketAddr>, Fault> {
         let (host, port) = (self.address.host(), self.address.port());
         let places = lookup_host((host, port)).await.map_err(|_| Fault::NameNotResolved)?;
@@ -166,7 +167,7 @@ impl GatewayLines {
         GatewayLine::over(stream, made, edition, ended).await
     }
 
-    /// Opens the stream below TLS; returns it with its address and the duration.
+    /// Opens the stream below TLS. Also returns its address and the duration.
     async fn wire(&self) -> Result<(Box<dyn Stream>, SocketAddr, Duration), Fault> {
         if let Some(way) = &self.way {
             let stream = way().await.map_err(|error| no_connection(&error))?;
@@ -177,7 +178,7 @@ impl GatewayLines {
             let start = Instant::now();
             match TcpStream::connect(place).await {
                 Ok(stream) => {
-                    // A request is one write and must be sent without delay.
+                    // A request is one write, so it must be sent without delay.
                     stream.set_nodelay(true).map_err(|error| no_connection(&error))?;
                     return Ok((Box::new(stream), place, start.elapsed()));
                 }
@@ -197,12 +198,12 @@ impl GatewayLine {
         ended: TlsEnd,
     ) -> Result<Self, Fault> {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| Fault::NoHttp)?;
-        // The task ends with the sender or when the gateway closes. A fault shows in the exchange.
+        // The task ends with the sender, or when the gateway closes the connection. The exchange reports any fault.
         tokio::spawn(async move { drop(connection.await) });
         Ok(Self { sender, kept_at: None, edition, made, date: None, ended })
     }
 
-    /// Checks whether the connection was idle before: then the gateway may have closed it meanwhile.
+    /// Checks whether the connection has been idle. If so, the gateway may have closed it in the meantime.
     pub(super) fn was_kept(&self) -> bool {
         self.kept_at.is_some()
     }
@@ -211,7 +212,7 @@ impl GatewayLine {
         !self.sender.is_closed() && self.kept_at.is_none_or(|at| at.elapsed() < IDLE)
     }
 
-    /// Returns how it was opened.
+    /// Returns the data about the opening of this connection.
     pub(super) fn connection(&self) -> &Connection {
         &self.made
     }
@@ -222,7 +223,7 @@ impl GatewayLine {
         DateTime::parse_from_rfc2822(date).ok().map(|date| date.timestamp())
     }
 
-    /// Sends one request and reads its whole answer.
+    /// Sends one request and reads its complete answer.
     pub(super) async fn exchange(&mut self, request: Request<Body>) -> Exchange {
         if self.sender.ready().await.is_err() {
             return Exchange::HandedBack(request);
@@ -245,7 +246,7 @@ impl GatewayLine {
     }
 }
 
-/// Reads the answer with its body and never holds more than [`MAX_ANSWER`] bytes of it.
+/// Reads the answer with its body, of which it never holds more than [`MAX_ANSWER`] bytes.
 async fn whole(response: Response<Incoming>) -> Exchange {
     let too_long = || Exchange::Broken(Fault::AnswerTooLong { most: MAX_ANSWER });
     let (head, mut incoming) = response.into_parts();
@@ -272,7 +273,7 @@ async fn whole(response: Response<Incoming>) -> Exchange {
     }
 }
 
-/// Appends `data` and leaves no unwiped copy behind when the body grows.
+/// Appends `data`. When the body grows, no unwiped copy is left behind.
 fn append(body: &mut Vec<u8>, data: &[u8]) {
     if body.capacity() - body.len() < data.len() {
         let mut longer = Vec::with_capacity((body.len() + data.len()).max(body.capacity() * 2));
@@ -283,8 +284,8 @@ fn append(body: &mut Vec<u8>, data: &[u8]) {
     body.extend_from_slice(data);
 }
 
-/// The TLS stream with the reason why it ended. HTTP treats an alert on an idle connection as its end and drops the
-/// reason.
+/// The TLS stream, which records why it ended. HTTP treats an alert on an idle connection as the end of the connection,
+/// and drops the reason.
 struct AlertRecorder {
     stream: TlsStream<Box<dyn Stream>>,
     ended: TlsEnd,

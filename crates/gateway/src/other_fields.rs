@@ -1,8 +1,8 @@
-//! The remaining fields of a payment's answer, as far as they may be kept: flat names and short texts. They are for the
-//! journal and for people who ask for a payment (interface: Payment response fields).
+//! The other fields of a payment's answer that may be kept, as flat names and short texts. They are for the journal,
+//! and for people who look up a payment (interface: Payment response fields).
 //!
-//! Left out are data that card rules forbid (holder, expiry date), people's names and addresses, data for browsers
-//! only, and fields that `HostFacts` has. A number that could be a card number is masked in every place.
+//! Some data is left out: data that card rules forbid (holder, expiry date), people's names and addresses, data for
+//! browsers only, and the fields that `HostFacts` has. A number that could be a card number is masked everywhere.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use super::answer::is_payment_id;
 use super::text::{self, LineFeeds};
 use pos_terms::card::mask_pans;
 
-/// The most values that are kept of one answer; a real one has about twenty.
+/// The maximum number of values that are kept from one answer. A real answer has about twenty.
 const MOST: usize = 64;
-/// The longest value that is kept, in characters; a longer one is cut.
+/// The maximum length of a kept value, in characters. A longer value is cut.
 const LONGEST: usize = 512;
-/// The longest name that is kept, in characters.
+/// The maximum length of a kept name, in characters.
 const LONGEST_NAME: usize = 128;
-/// The deepest nesting that is read.
+/// The maximum nesting depth that is read.
 const MAX_DEPTH: usize = 6;
 
-/// Structures and fields that no one may see: card data, other people's accounts, people, data for browsers.
+/// Structures and fields that no one may see: card data, other people's accounts, personal data, and data for browsers.
 const FORBIDDEN: [&str; 21] = [
     "card.holder",
     "card.expiryMonth",
@@ -65,27 +65,27 @@ fn is_below(name: &str, names: &[&str]) -> bool {
         .any(|above| name.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// Checks whether a name is one of these or below one, at any depth. A list in the place of a payment has the same
-/// fields one level further down.
+/// Checks whether a name is one of these or below one, at any depth. In a list of payments, the same fields are one
+/// level deeper.
 fn is_anywhere_below(name: &str, names: &[&str]) -> bool {
     let starts = name.match_indices('.').map(|(dot, _)| dot + 1);
     std::iter::once(0).chain(starts).any(|start| is_below(&name[start..], names))
 }
 
-/// Checks for an id of the gateway. It is not a card number, even if its digits look like one. With masked digits the
-/// id could not be used for a payment (interface: identifiers).
+/// Checks for an id of the gateway, which is not a card number even if its digits look like one. With masked digits,
+/// the id could not be used for a payment (interface: identifiers).
 fn is_id(name: &str, text: &str) -> bool {
     matches!(name, "id" | "registrationId" | "registration.id") && is_payment_id(text)
 }
 
-/// Returns the remaining fields of an answer.
+/// Returns the other fields of an answer.
 pub(super) fn rest(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN) || is_below(name, &ELSEWHERE), &mut kept);
     kept
 }
 
-/// Returns all that a person may see of an answer: the remaining fields and those of `HostFacts`.
+/// Returns all fields of an answer that a person may see: the other fields and those of `HostFacts`.
 pub(super) fn shown(body: &Value) -> BTreeMap<String, String> {
     let mut kept = BTreeMap::new();
     collect("", body, 0, &|name| is_anywhere_below(name, &FORBIDDEN), &mut kept);
@@ -105,7 +105,7 @@ fn collect(
     let mut keep = |text: &str| {
         let clean =
             if is_id(name, text) { Some(text.to_owned()) } else { text::clean(&mask_pans(text), LineFeeds::Join) };
-        // A name is a text from outside too.
+        // A name is also text from outside.
         if let Some((name, clean)) = text::clean(name, LineFeeds::Join).zip(clean) {
             kept.insert(name.chars().take(LONGEST_NAME).collect(), clean.chars().take(LONGEST).collect());
         }

@@ -1,4 +1,4 @@
-//! The connection to the gateway step by step, for `pos-agent doctor`. It uses the same files, certificates and
+//! Opens the connection to the gateway step by step, for `pos-agent doctor`. It uses the same files, certificates and
 //! connections as a payment. It sends nothing that could move money: only the probe without a token, and the query.
 //!
 //! This module does not judge. It reports each step's result and duration; the doctor interprets them.
@@ -24,13 +24,13 @@ use pos_core::transaction::Inquiry;
 
 pub use super::line::Connection;
 
-/// The folder where systemd puts the credentials of a unit; root may read it.
+/// The folder in which systemd puts the credentials of a unit; root may read it.
 const CREDENTIALS: &str = "/run/credentials/pos-agent.service";
 
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probed {
-    /// The gateway's clock (`Date`), in seconds since 1970, when the answer has one.
+    /// The gateway's clock (`Date`), in seconds since 1970, if the answer has one.
     pub unix_s: Option<i64>,
     /// The time from the request to the end of its answer, on an open connection.
     pub round_trip: Duration,
@@ -41,9 +41,9 @@ pub struct Probed {
 pub struct QueryProbe {
     /// The HTTP status.
     pub status: u16,
-    /// Its meaning for a reversal.
+    /// The meaning of the answer for a reversal.
     pub inquiry: Inquiry,
-    /// The gateway's description, when it refuses.
+    /// The gateway's description, if it refuses.
     pub description: Option<String>,
 }
 
@@ -56,17 +56,17 @@ pub struct GatewayProbe {
     line: Option<GatewayLine>,
 }
 
-/// Returns the folder of systemd's credentials: that of this process, otherwise that of the unit.
+/// Returns the folder of systemd's credentials: that of this process, or else that of the unit.
 #[must_use]
 pub fn credentials() -> Option<PathBuf> {
     super::token::credentials().or_else(|| Some(PathBuf::from(CREDENTIALS)).filter(|folder| folder.is_dir()))
 }
 
 impl GatewayProbe {
-    /// Reads the certificates' files and opens no connection. Without a token [`Self::ask`] is not available.
+    /// Reads the certificate files, but opens no connection. Without a token, [`Self::ask`] is not available.
     ///
     /// # Errors
-    /// [`Error`], a mistake in the settings or a file.
+    /// Returns [`Error`] if the settings or a file contain a mistake.
     pub fn new(gateway: &config::Gateway, token: Option<Token>, clock: CertificateClock) -> Result<Self, Error> {
         let address = Address::parse(&gateway.url).map_err(|why| Error::Url { why: why.to_owned() })?;
         let files = Arc::new(Files::new(gateway, credentials(), token, clock)?);
@@ -78,7 +78,7 @@ impl GatewayProbe {
     /// Returns the gateway's addresses.
     ///
     /// # Errors
-    /// The reason why there are none.
+    /// Returns the reason why there are none.
     pub async fn resolve(&self) -> Result<Vec<IpAddr>, Fault> {
         let places = timeout(Duration::from_millis(self.gateway.connect_timeout_ms), self.lines.resolve()).await;
         let places = places.map_err(|_| Fault::NameServerSilent)??;
@@ -88,7 +88,7 @@ impl GatewayProbe {
     /// Opens a connection.
     ///
     /// # Errors
-    /// The same fault that a transaction would get.
+    /// Returns the same fault that a transaction would get.
     pub async fn connect(&mut self) -> Result<Connection, Fault> {
         let line = self.lines.open().await?;
         let made = line.connection().clone();
@@ -96,7 +96,7 @@ impl GatewayProbe {
         Ok(made)
     }
 
-    /// Returns the certificates that the gateway showed, its own first, also when they were refused.
+    /// Returns the certificates that the gateway showed, its own first, even if they were refused.
     #[must_use]
     pub fn chain(&self) -> Vec<Certificate> {
         self.files.chain()
@@ -120,10 +120,10 @@ impl GatewayProbe {
         self.files.expiries()
     }
 
-    /// Sends the probe without our token and returns the time until its answer; any answer is enough.
+    /// Sends the probe without our token, and returns the time until its answer. Any answer is enough.
     ///
     /// # Errors
-    /// When there is no whole answer in time.
+    /// Returns an error if no complete answer arrives in time.
     pub async fn round_trip(&mut self) -> Result<Duration, String> {
         let path = self.address.path(&self.gateway.assumptions.probe_path, &[]);
         let start = Instant::now();
@@ -131,16 +131,16 @@ impl GatewayProbe {
         Ok(start.elapsed())
     }
 
-    /// Returns the gateway's clock in its latest answer, in seconds since 1970.
+    /// Returns the time of the gateway's clock in its latest answer, in seconds since 1970.
     #[must_use]
     pub fn gateway_unix_s(&self) -> Option<i64> {
         self.line.as_ref()?.gateway_unix_s()
     }
 
-    /// Asks for the outcome of a gateway reference.
+    /// Looks up a gateway reference.
     ///
     /// # Errors
-    /// When there is no whole answer in time.
+    /// Returns an error if no complete answer arrives in time.
     pub async fn ask(&mut self, reference: &str) -> Result<QueryProbe, String> {
         let gateway = self.gateway.clone();
         let assumptions = &gateway.assumptions;
@@ -169,7 +169,7 @@ impl GatewayProbe {
     ) -> Result<Reply, String> {
         let ms = self.gateway.answer_timeout_ms;
         let mut why = None;
-        // It is normal that the gateway closed the connection meanwhile. Closing a new one immediately is a fault.
+        // A gateway may close an idle connection, but closing a new one immediately is a fault.
         for _ in 1..=2 {
             let request = request_of(&self.address, token, method.clone(), path, body);
             let request = request.map_err(|fault| fault.to_string())?;

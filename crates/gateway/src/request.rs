@@ -1,8 +1,8 @@
 //! A transaction as the form of `POST /v1/payments`: the parameters, their sources and their order. This module sends
 //! nothing.
 //!
-//! The form holds the sealed card data and the PIN block. So it is in one buffer that is filled once and never grows,
-//! because a buffer that grows leaves copies in memory. The buffer is wiped when its last user drops it.
+//! The form contains the sealed card data and the PIN block. It is therefore in one buffer that is filled once and
+//! never grows, because a growing buffer leaves copies in memory. The buffer is wiped when its last user drops it.
 
 use bytes::Bytes;
 use zeroize::Zeroizing;
@@ -17,11 +17,11 @@ use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 
 /// The path of payments.
 const PAYMENTS: &str = "/v1/payments";
-/// The size of the form's buffer in bytes. It holds three values of 2048 hex digits (SRED, PIN, ICC). It also holds one
-/// gateway reference of 255 characters, which escape to at most 12 bytes each. The names and the short values have 4
-/// KiB. The till's parameters have extra room.
+/// The size of the form's buffer, in bytes. It has room for three values of 2048 hex digits (SRED, PIN, ICC) and for
+/// one gateway reference. The reference has 255 characters, which escape to at most 12 bytes each. The names and the
+/// short values get 4 KiB. The till's parameters get extra room.
 const CAPACITY: usize = 3 * 2048 + 255 * 12 + 4096;
-/// The bytes that a till's parameters may take in the form: about two hundred cart items.
+/// The maximum size of a till's parameters in the form, in bytes. It is enough for about two hundred cart items.
 pub const MAX_PARAMETERS: usize = 64 * 1024;
 
 /// The reasons why a payment does not fit into a request. Nothing has been sent.
@@ -30,7 +30,7 @@ pub enum Error {
     /// A value does not fit the interface.
     #[error(transparent)]
     Misfit(#[from] Misfit),
-    /// The amount has no form with two decimals.
+    /// The amount cannot be written with two decimals.
     #[error(transparent)]
     Amount(#[from] MoneyError),
     /// The reader's KSN or PIN block has a length that no scheme has.
@@ -42,7 +42,7 @@ pub enum Error {
         name: &'static str,
         /// The number of bytes found.
         found: usize,
-        /// The numbers of bytes allowed.
+        /// The permitted numbers of bytes.
         expected: &'static str,
     },
     /// The id of the earlier payment or registration is not valid.
@@ -53,19 +53,19 @@ pub enum Error {
     TooLong,
 }
 
-/// A request ready to be sent. Before sending it again, the caller must know that it was not processed. Clones share
-/// one body.
+/// A request that is ready to be sent. Before sending it again, the caller must know that it was not processed. Clones
+/// share one body.
 ///
-/// The body is in our buffer, which is wiped. Sending makes other copies. First, hyper copies the body after the
-/// request's head into its write buffer, and rustls encrypts it from there into its record buffer (ciphertext). hyper's
-/// buffer lives as long as the connection, the next request overwrites it, and it is freed without being wiped. It then
-/// holds data that the reader encrypted. The agent never has the keys for it.
+/// The body is in our own buffer, which is wiped. Sending makes other copies. First, hyper copies the body after the
+/// request's head into its write buffer. From there, rustls encrypts it into its record buffer (ciphertext). hyper's
+/// buffer exists as long as the connection, and the next request overwrites it. It is freed without being wiped, but
+/// the card data in it was encrypted by the reader, and the agent never has the keys.
 #[derive(Clone)]
 pub struct PreparedPayment {
     pub(super) path: String,
     pub(super) body: Bytes,
     pub(super) asked: Expected,
-    /// The registration to delete, when the request is a DELETE.
+    /// The registration to delete, if the request is a DELETE.
     pub(super) forgets: Option<PaymentId>,
 }
 
@@ -76,23 +76,24 @@ impl std::fmt::Debug for PreparedPayment {
     }
 }
 
-/// The values with which an answer is compared. A different answer does not belong to the request.
+/// The values with which an answer is compared. An answer with other values does not belong to the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// Our gateway reference.
     pub merchant_transaction_id: String,
-    /// The requested amount. The transaction judges another amount; an answer without a currency is in this one.
+    /// The requested amount. The transaction judges a different amount in the answer. If the answer has no currency,
+    /// its amount is in this amount's currency.
     pub amount: Amount,
     /// `paymentType`.
     pub payment_type: String,
 }
 
-/// Makes the form of a payment (interface: Basic payment parameters, Authentication, Point of sale). It also makes the
-/// form of a card that is stored without a payment (Tokenization and registration parameters). That form has no amount
-/// and no chip data for the issuer, which is not asked.
+/// Builds the form of a payment (interface: Basic payment parameters, Authentication, Point of sale). It also builds
+/// the form that stores a card without a payment (Tokenization and registration parameters). That form has no amount
+/// and no chip data, because the issuer is not asked.
 ///
 /// # Errors
-/// The first value that does not fit.
+/// Returns an error for the first value that does not fit.
 pub(super) fn payment(
     gateway: &config::Gateway,
     place: &config::PointOfSale,
@@ -109,7 +110,7 @@ pub(super) fn payment(
     }
     form.text("pos.entryMode", presented.facts.entry.as_str())?;
     form.terminal(place, payment.sequence_number)?;
-    // A serial number with letters is not an error: the parameter is optional and takes only digits.
+    // A serial number with letters is not an error, because the parameter is optional and accepts only digits.
     if parameter::find("pos.deviceId").is_some_and(|row| row.format.fits(payment.device_serial)) {
         form.text("pos.deviceId", payment.device_serial)?;
     }
@@ -139,10 +140,10 @@ pub(super) fn payment(
     })
 }
 
-/// Makes the form of a request without a card.
+/// Builds the form of a request without a card.
 ///
 /// # Errors
-/// The first value that does not fit.
+/// Returns an error for the first value that does not fit.
 pub(super) fn without_card(
     gateway: &config::Gateway,
     place: &config::PointOfSale,
@@ -179,16 +180,16 @@ pub(super) fn without_card(
     Ok(PreparedPayment { path, body: form.finish(), asked: expected, forgets: None })
 }
 
-/// Puts an id into a path of the settings. The id must have 32 letters and digits (interface: Resources).
+/// Inserts an id into a configured path. The id must have 32 letters and digits (interface: Resources).
 fn with_id(path: &str, id: &str) -> Result<String, Error> {
     if is_payment_id(id) { Ok(path.replace(ID, id)) } else { Err(Error::NoId) }
 }
 
-/// Makes the form of the terminal's own reversal. It refers to an earlier payment with paymentType RV, and contains
-/// nothing that a strict gateway could refuse (design: Reading the interface documents).
+/// Builds the form of the terminal's own reversal. The form refers to an earlier payment with paymentType RV, and
+/// contains nothing that a strict gateway could refuse (design: Reading the interface documents).
 ///
 /// # Errors
-/// The first value that does not fit.
+/// Returns an error for the first value that does not fit.
 pub(super) fn reversal(
     gateway: &config::Gateway,
     place: &config::PointOfSale,
@@ -240,7 +241,7 @@ fn card(form: &mut Form, presented: &Presented, with_chip: bool) -> Result<(), E
     }
 }
 
-/// Returns the brand of the longest matching AID prefix in the settings. Without one the gateway detects the brand
+/// Returns the brand of the longest matching AID prefix in the settings. If none matches, the gateway detects the brand
 /// (interface: `paymentBrand`).
 fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a str> {
     let aid = presented.facts.aid.as_deref()?;
@@ -252,7 +253,7 @@ fn brand<'a>(gateway: &'a config::Gateway, presented: &Presented) -> Option<&'a 
 struct Form(Zeroizing<Vec<u8>>);
 
 impl Form {
-    /// Reserves room for the parameters of till and shop: at most three bytes for each of their bytes.
+    /// Reserves room for the parameters of the till and the shop. Each of their bytes takes at most three bytes.
     fn new(parameters: &[&[(String, String)]]) -> Self {
         let added: usize =
             parameters.iter().copied().flatten().map(|(name, value)| 3 * (name.len() + value.len()) + 2).sum();
@@ -272,14 +273,15 @@ impl Form {
         Ok(())
     }
 
-    /// Adds the terminal's id and its count of transactions.
+    /// Adds the terminal's id and the transaction's number.
     fn terminal(&mut self, place: &config::PointOfSale, number: SaleNumber) -> Result<(), Error> {
         self.text("pos.terminalId", &place.terminal_id)?;
         self.text("pos.transactionSource", "POS")?;
         self.text("pos.transactionSequenceNumber", &number.to_string())
     }
 
-    /// Adds the parameters of till and shop. They were checked at the request or when the settings were read.
+    /// Adds the parameters of the till and the shop. They were checked when they were requested, or when the settings
+    /// were read.
     fn parameters(&mut self, parameters: &[&[(String, String)]]) -> Result<(), Error> {
         let start = self.0.len();
         for (name, value) in parameters.iter().copied().flatten() {
@@ -300,7 +302,7 @@ impl Form {
         }
     }
 
-    /// Writes upper-case hex in place: hex digits need no escaping, and no other copy of them is made.
+    /// Writes upper-case hex in place. Hex digits need no escaping, so no other copy of them is made.
     fn hex(&mut self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         self.begin(name)?;
@@ -334,8 +336,8 @@ impl Form {
     }
 }
 
-/// Returns a parameter's row. The names in this file are constants; `tests/gateway/parameters.rs` checks each of them
-/// against the table.
+/// Returns a parameter's row in the table. The names in this file are constants; `tests/gateway/parameters.rs` checks
+/// each of them against the table.
 fn row(name: &'static str) -> &'static parameter::Row {
     parameter::find(name).expect("every parameter that is sent has a row")
 }

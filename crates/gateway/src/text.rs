@@ -2,11 +2,11 @@
 
 use pos_terms::card::mask_pans;
 
-/// The most characters of one text (interface: Point of sale).
+/// The maximum number of characters in one text (interface: Point of sale).
 pub(super) const MAX_TEXT: usize = 2048;
 
-/// The most lines of one text: as many as the longest one fills on paper of 32 characters. Without this limit a text of
-/// line feeds would print metres of paper.
+/// The maximum number of lines in one text: as many as the longest text fills on paper of 32 characters. Without this
+/// limit, a text of line feeds would print metres of paper.
 pub(super) const MAX_LINES: usize = 64;
 
 /// The handling of line feeds in a text.
@@ -19,8 +19,8 @@ pub(super) enum LineFeeds {
 }
 
 /// Returns `text` without control characters (C0, DEL, C1) and without invisible characters that change how others are
-/// shown (direction marks, zero-width characters). The result has at most [`MAX_TEXT`] characters; `None` when nothing
-/// is left.
+/// shown (direction marks, zero-width characters). The result has at most [`MAX_TEXT`] characters; it is `None` if
+/// nothing is left.
 pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
     let cleaned: String = text
         .chars()
@@ -31,18 +31,17 @@ pub(super) fn clean(text: &str, lines: LineFeeds) -> Option<String> {
             c => Some(c),
         })
         .collect();
-    // A PAN in the text is masked. The masking comes before the cut, because a PAN across the cut would not be
-    // recognised.
+    // PANs are masked before the text is cut, because a PAN across the cut would not be recognised.
     let cleaned: String = mask_pans(&cleaned).chars().take(MAX_TEXT).collect();
     (!cleaned.trim().is_empty()).then_some(cleaned)
 }
 
-/// Cleans as [`clean`] does and keeps line feeds, for paper and people. It keeps at most [`MAX_LINES`] lines and marks
-/// a cut text.
+/// Cleans like [`clean`], but keeps line feeds, for paper and for people. It keeps at most [`MAX_LINES`] lines and
+/// marks a text that it cuts.
 pub(super) fn clean_lines(text: &str) -> Option<String> {
     let text = clean(text, LineFeeds::Keep)?;
     let Some((cut, _)) = text.match_indices('\n').nth(MAX_LINES - 1) else { return Some(text) };
-    // The mark is at the end of the last line that is left.
+    // The mark is at the end of the last kept line.
     Some(format!("{}\u{2026}", text[..cut].trim_end()))
 }
 

@@ -1,8 +1,8 @@
 //! The parameters that a till adds to its transaction. Flat names (`cart.items[0].name`) or nested JSON become the flat
-//! names that the gateway takes (interface: What the service does). A till must not add the parameters that the
-//! terminal sets. A parameter that this call or this gateway does not take is refused here, before the card is asked
-//! for. The shop's own parameters in `[gateway.parameters]` are added. A till's parameter replaces the shop's of the
-//! same name.
+//! names that the gateway accepts (interface: What the service does). A till must not add the parameters that the
+//! terminal sets. A parameter that this call or this gateway does not accept is refused here, before the agent asks for
+//! the card. The shop's own parameters in `[gateway.parameters]` are added. A till's parameter replaces the shop's
+//! parameter with the same name.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ use pos_gateway_model::{self as parameter, Call, Direction, Names, named_in, sho
 use pos_terms::emv::pan;
 use pos_terms::transaction::Kind;
 
-/// Names that belong to the terminal: it knows the values better, or they would be card data.
+/// Names that only the terminal may set, because it knows the values better or because they would be card data.
 const OWNED: [&str; 13] = [
     "Authorization",
     "amount",
@@ -30,10 +30,11 @@ const OWNED: [&str; 13] = [
     "tokenAccount",
     "overridePaymentType",
 ];
-/// Other means of payment and proofs of them. At the counter the card pays, and the journal keeps none of these.
+/// Other means of payment, and proofs for them. At the counter, only the card pays, and the journal keeps none of
+/// these.
 const OTHER_MEANS: [&str; 5] = ["bankAccount", "virtualAccount", "giftCard", "threeDSecure", "recurringMigration"];
-/// The parameters that say how a payment with a stored card is authenticated, or why it need not be: no cardholder is
-/// present. They need the right `three-d-secure`.
+/// The parameters that say how a payment with a stored card is authenticated, or why it need not be. No cardholder is
+/// present. These parameters need the right `three-d-secure`.
 const HOW_AUTHENTICATED: [&str; 7] = [
     "threeDSecure.disable",
     "threeDSecure.version",
@@ -45,13 +46,13 @@ const HOW_AUTHENTICATED: [&str; 7] = [
 ];
 /// The parameters that a shop may send with each of its payments.
 const OF_THE_SHOP: [&str; 3] = ["merchant", "descriptor", "customParameters"];
-/// The parameters that may go with a card that is stored without a payment.
+/// The parameters that may be sent with a card that is stored without a payment.
 const WITH_A_STORED_CARD: [&str; 2] = ["customer", "billing"];
-/// The kind of an increment; the terminal sets it there.
+/// The parameter with the kind of an increment. In an increment, the terminal sets it.
 const PRACTICE: &str = "standingInstruction.industryPractice";
-/// Structures whose members are keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
+/// Structures whose members have keys in brackets (interface: Custom parameters and scheme data; Merchant; Risk).
 const KEYED: [&str; 4] = ["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
-/// The deepest nesting: `airline.passengers[0].legs[0].carrierCode` has five levels.
+/// The maximum nesting depth. `airline.passengers[0].legs[0].carrierCode` has five levels.
 const MAX_DEPTH: usize = 8;
 
 /// The reason why a parameter cannot be sent. It does not show the value.
@@ -64,12 +65,12 @@ pub struct UnfitParameter {
     pub why: String,
 }
 
-/// Returns the till's parameters by their flat names, in the order of their names. The interface's data model knows
-/// each of them and allows its value. The call of this kind and this gateway take it. Together with the shop's own
-/// parameters they break no rule.
+/// Returns the till's parameters by their flat names, sorted by name. The interface's data model contains each of them
+/// and permits its value. This kind of call and this gateway accept them. Together with the shop's own parameters, they
+/// break no rule.
 ///
 /// # Errors
-/// The first that cannot be sent.
+/// Returns an error for the first parameter that cannot be sent.
 pub fn parameters(
     added: &Map<String, Value>,
     kind: Kind,
@@ -83,10 +84,10 @@ pub fn parameters(
     Ok(flat)
 }
 
-/// Returns the shop's own parameters by their flat names, in the order of their names. A sale can carry each of them.
+/// Returns the shop's own parameters by their flat names, sorted by name. A sale can carry each of them.
 ///
 /// # Errors
-/// The first that cannot be sent.
+/// Returns an error for the first parameter that cannot be sent.
 pub(crate) fn of_the_shop(
     parameters: &Map<String, Value>,
     assumptions: &Assumptions,
@@ -99,7 +100,8 @@ pub(crate) fn of_the_shop(
     Ok(flat)
 }
 
-/// Checks whether parameters say how a payment with a stored card is authenticated. Their sender is liable for it.
+/// Checks whether parameters say how a payment with a stored card is authenticated. The sender of such parameters is
+/// liable for the authentication.
 #[must_use]
 pub fn say_how_authenticated(flat: &[(String, String)]) -> bool {
     flat.iter().any(|(name, _)| HOW_AUTHENTICATED.contains(&name.as_str()))
@@ -162,7 +164,7 @@ fn judged(
     Ok(())
 }
 
-/// Returns the interface's call that makes such a transaction.
+/// Returns the interface's call for this kind of transaction.
 fn call_of(kind: Kind) -> Call {
     match kind {
         Kind::Sale | Kind::PreAuthorisation | Kind::Credit => Call::Payment,
@@ -177,7 +179,7 @@ fn is_owned(name: &str) -> bool {
     OWNED.contains(&first_word(name))
 }
 
-/// Checks for a telephone number: a foreign one may look like a card number.
+/// Checks whether a parameter is a telephone number. A foreign one may look like a card number.
 fn is_telephone(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.ends_with("phone") || name.ends_with("mobile")
@@ -187,13 +189,13 @@ fn first_word(name: &str) -> &str {
     name.split(['.', '[']).next().unwrap_or_default()
 }
 
-/// Checks whether a till's parameters are those that were sent before, in any notation.
+/// Checks whether a till's parameters equal those that were sent earlier, in any notation.
 #[must_use]
 pub fn are_the_same(added: &Map<String, Value>, sent: &[(String, String)]) -> bool {
     flattened(added).is_ok_and(|flat| flat == sent)
 }
 
-/// Writes parameters by their flat names, in the order of their names.
+/// Flattens parameters and sorts them by name.
 pub(crate) fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, String)>, UnfitParameter> {
     let mut flat = Vec::new();
     for (name, value) in added {
@@ -217,7 +219,7 @@ fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, St
     if depth > MAX_DEPTH {
         return Err(problem(&name, "it is nested too deeply"));
     }
-    // A till may set some parts of a card. The whole name decides.
+    // A till may set some card parameters. The full name decides.
     let has_parts = value.as_object().is_some_and(|parts| !parts.is_empty());
     if is_owned(&name) && !has_parts && !HOLDERS.contains(&name.as_str()) {
         return Err(problem(&name, "the terminal sets this itself; omit it"));
@@ -294,7 +296,7 @@ mod tests {
             assert!(read(Kind::Sale, text).unwrap_err().contains("only card payments"), "{text}");
             assert!(read(Kind::Refund, text).unwrap_err().contains("only card payments"), "{text}");
         }
-        // A terminal sends no proofs of an authentication.
+        // A terminal sends no proof of an authentication.
         assert!(read(Kind::ByRegistration, r#"{"threeDSecure.eci":"05"}"#).is_err());
         let holder = r#"{"overrideHolder":true,"card":{"holder":"Ada Poe"}}"#;
         let flat = read(Kind::ByRegistration, holder).unwrap();

@@ -1,8 +1,8 @@
 //! TLS to the gateway: versions 1.2 and 1.3 with the `ring` provider, a private root store, no 0-RTT.
 //!
-//! The system's root certificates are not used: only the CAs of `ca-file` may sign the gateway's certificate. The file
-//! may hold several CAs, so the gateway can change its CA without work at the terminal. The next CA is added in
-//! advance, and the old one is removed some time after the change. When the settings name our own certificate, it is
+//! Only the CAs in `ca-file` may sign the gateway's certificate; the system's root certificates are not used. The file
+//! may contain several CAs, so the gateway can change its CA without work at the terminal. The next CA is added in
+//! advance, and the old one is removed some time after the change. If the settings name our own certificate, it is
 //! shown to a gateway that asks for one.
 
 use std::path::Path;
@@ -22,21 +22,21 @@ use pos_daemon::secret::{key_credential, key_file};
 
 use crate::config;
 
-/// The largest certificate file, in bytes: the bundle of all public CAs is 250 KiB.
+/// The maximum size of a certificate file, in bytes. The bundle of all public CAs is 250 KiB.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The settings of every connection, with the data of the files they came from.
+/// The settings of every connection, with data about the files that they were read from.
 #[derive(Debug)]
 pub(super) struct Tls {
     pub(super) config: Arc<ClientConfig>,
-    /// The CAs of `ca-file`.
+    /// The CAs in `ca-file`.
     pub(super) anchors: Vec<Certificate>,
     /// Our own certificate.
     pub(super) client: Option<Certificate>,
 }
 
-/// Reads the files that the settings name. Certificates are checked at `clock`'s time; `seen` stores those that the
-/// gateway shows.
+/// Reads the files that the settings name. Certificates are checked at the time of `clock`. `seen` stores the
+/// certificates that the gateway shows.
 pub(super) fn load(
     gateway: &config::Gateway,
     credentials: Option<&Path>,
@@ -52,7 +52,8 @@ pub(super) fn load(
     let builder = ClientConfig::builder_with_details(provider, Arc::new(clock))
         .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
         .map_err(setup)?
-        // This verifier is as strict as webpki's own: it uses that one, with a clock that can be right, and adds pins.
+        // This verifier uses webpki's own verifier with a clock that can be right and adds pins, so it is equally
+        // strict.
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier));
     let (mut config, client) = match &gateway.client_certificate_file {
@@ -76,7 +77,7 @@ pub(super) fn load(
     Ok(Tls { config: Arc::new(config), anchors: anchors.into_iter().flatten().collect(), client })
 }
 
-/// Returns the fault of a failed handshake.
+/// Returns the fault for a failed handshake.
 pub(super) fn explain(error: &rustls::Error) -> Fault {
     use CertificateError as C;
     let rustls::Error::InvalidCertificate(fault) = error else {
@@ -97,7 +98,7 @@ pub(super) fn explain(error: &rustls::Error) -> Fault {
     }
 }
 
-/// Returns the fault of the gateway's refusal.
+/// Returns the fault for the gateway's refusal.
 fn refused(alert: rustls::AlertDescription) -> Fault {
     use rustls::AlertDescription as A;
     match alert {
@@ -115,7 +116,7 @@ fn refused(alert: rustls::AlertDescription) -> Fault {
     }
 }
 
-/// Returns the CAs of `ca-file` and their data as far as it can be read.
+/// Returns the CAs in `ca-file`, and their data as far as it can be read.
 fn roots(ca_file: &Path) -> Result<(RootCertStore, Vec<Option<Certificate>>), Error> {
     let unfit = |why: String| Error::CaUnfit { path: ca_file.to_owned(), why };
     let mut roots = RootCertStore::empty();
@@ -127,7 +128,7 @@ fn roots(ca_file: &Path) -> Result<(RootCertStore, Vec<Option<Certificate>>), Er
     Ok((roots, anchors))
 }
 
-/// Reads the certificates of a PEM file; at least one.
+/// Reads the certificates of a PEM file, which must contain at least one.
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let unreadable = |source| Error::CaUnreadable { path: file.to_owned(), source };
     let unfit = |why: String| Error::CaUnfit { path: file.to_owned(), why };

@@ -14,8 +14,9 @@ use pos_daemon::secret::{secret_credential, secret_file};
 
 use crate::config;
 
-/// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is ours and
-/// wiped when the last user drops it. hyper and rustls copy it into their write buffers with each request.
+/// An access token, as the value of the `Authorization` header (interface: Authentication, 2). Its buffer is our own,
+/// and is wiped when its last user drops it. With each request, hyper and rustls copy the token into their write
+/// buffers.
 #[derive(Clone)]
 pub struct Token(HeaderValue);
 
@@ -29,23 +30,23 @@ impl Token {
     /// Reads the token from `token-file` or from `$CREDENTIALS_DIRECTORY/token-credential`.
     ///
     /// # Errors
-    /// Every [`Error`] about tokens; each names the file and the remedy.
+    /// Returns an [`Error`] about the token, which names the file and the remedy.
     pub fn load(config: &config::Gateway) -> Result<Self, Error> {
         Self::load_from(config, credentials().as_deref())
     }
 
-    /// Reads the token as [`Self::load`] does, with the given folder of systemd's credentials, for a process that
-    /// systemd did not start.
+    /// Reads the token like [`Self::load`], with the given folder of systemd's credentials, for a process that systemd
+    /// did not start.
     ///
     /// # Errors
-    /// As [`Self::load`].
+    /// The same as for [`Self::load`].
     pub fn load_from(config: &config::Gateway, credentials: Option<&Path>) -> Result<Self, Error> {
         let path = place(config, credentials)?;
         let read = if config.token_file.is_some() { secret_file } else { secret_credential };
         Ok(Self::new(&read(&path)?))
     }
 
-    /// Returns a token that no gateway takes, for a client that reaches no gateway.
+    /// Returns a token that no gateway accepts, for a client that reaches no gateway.
     #[must_use]
     pub fn none() -> Self {
         Self::new("none")
@@ -55,14 +56,14 @@ impl Token {
         self.0.clone()
     }
 
-    /// Returns the expiry in seconds since 1970, when the token contains it: a JWT with `exp` (RFC 7519, 4.1.4). The
-    /// claim is not verified: only the gateway can verify it, and only a warning depends on it.
+    /// Returns the expiry in seconds since 1970 if the token contains it: a JWT with `exp` (RFC 7519, 4.1.4). The claim
+    /// is not verified, because only the gateway can verify it and only a warning depends on it.
     #[must_use]
     pub fn expires(&self) -> Option<i64> {
         let mut parts = self.0.as_bytes().strip_prefix(b"Bearer ")?.split(|byte| *byte == b'.');
         let (_header, claims, _signature) = (parts.next()?, parts.next()?, parts.next()?);
         let claims = Zeroizing::new(URL_SAFE_NO_PAD.decode(claims).ok().filter(|_| parts.next().is_none())?);
-        // Only this one field is read; the others are not needed.
+        // Only this field is read.
         #[derive(serde::Deserialize)]
         struct Claims {
             exp: serde_json::Number,
@@ -82,12 +83,12 @@ impl Token {
     }
 }
 
-/// Returns the folder where systemd put this process's credentials.
+/// Returns the folder in which systemd put this process's credentials.
 pub(super) fn credentials() -> Option<PathBuf> {
     std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)
 }
 
-/// Returns the file that holds the token.
+/// Returns the file that contains the token.
 pub(super) fn place(config: &config::Gateway, credentials: Option<&Path>) -> Result<PathBuf, Error> {
     match (&config.token_file, &config.token_credential) {
         (Some(file), None) => Ok(file.clone()),
@@ -96,7 +97,7 @@ pub(super) fn place(config: &config::Gateway, credentials: Option<&Path>) -> Res
     }
 }
 
-/// Returns the file of a credential that systemd handed over.
+/// Returns the file of a systemd credential.
 pub(super) fn credential(key: &'static str, name: &str, credentials: Option<&Path>) -> Result<PathBuf, Error> {
     let wrong = |why| Error::Credential { key, name: name.to_owned(), why };
     if name.is_empty() || name.contains('/') || name.starts_with('.') {
@@ -134,7 +135,7 @@ mod tests {
         assert!(matches!(place(&gateway(None, Some("../token")), folder), Err(Error::Credential { .. })));
     }
 
-    /// Reads the claims of the example in RFC 7519, 3.1, which hold `"exp":1300819380`.
+    /// Reads the claims of the example in RFC 7519, 3.1, which contain `"exp":1300819380`.
     #[test]
     fn the_end_of_a_jwt_is_read_and_other_tokens_have_none() {
         let rfc = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFt\

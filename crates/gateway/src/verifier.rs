@@ -1,10 +1,10 @@
-//! Decides whether the gateway's certificate is trusted. webpki judges it against our CAs, at a time that can be right.
-//! When pins are set, a pinned CA must be in the chain.
+//! Decides whether the gateway's certificate is trusted. webpki checks it against our CAs, at a time that can be right.
+//! If pins are set, a pinned CA must be in the chain.
 //!
 //! While no clock can be right, only the earliest possible time (the floor) is known. A certificate that had expired by
-//! the floor has expired. A certificate that becomes valid later may be valid now. A refusal would only be the effect
-//! of the board's empty battery. So the chain is checked from the floor on, at the earliest time at which none of it is
-//! "not valid yet" (design: invariant 8).
+//! the floor has expired. A certificate that becomes valid after the floor may be valid now. The only reason to refuse
+//! it would be the board's empty battery. The chain is therefore checked at the earliest time from the floor on at
+//! which no part of it is "not valid yet" (design: invariant 8).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,8 +18,8 @@ use webpki::{EndEntityCert, KeyUsage, VerifiedPath};
 use super::certificate::{Certificate, pin};
 use super::clock::{self, CertificateClock, Time};
 
-/// The most certificates of a chain that are stored, and the most times that are tried: webpki follows six
-/// intermediates at most.
+/// The maximum number of stored certificates in a chain, and of times that are tried. webpki follows at most six
+/// intermediate certificates.
 const MAX_CHAIN: usize = 8;
 
 /// The latest chain that the gateway showed, its own certificate first, trusted or not.
@@ -31,7 +31,7 @@ impl Seen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads the chain once for each handshake, because every status asks for it.
+    /// Reads the chain once for each handshake, because every status needs it.
     fn set<'a, 'der: 'a>(&self, chain: impl IntoIterator<Item = &'a CertificateDer<'der>>) {
         let chain = chain.into_iter().filter_map(|der| Certificate::read(der)).collect();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = chain;
@@ -50,14 +50,14 @@ pub(super) struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
     /// Our CAs with the pins of their keys.
     anchors: Vec<(TrustAnchor<'static>, String)>,
-    /// The pins. Empty: every chain to our CAs is trusted.
+    /// The pins. If there are none, every chain to our CAs is trusted.
     pins: Vec<String>,
     clock: CertificateClock,
     seen: Seen,
 }
 
 impl Verifier {
-    /// Makes a verifier. `anchor_pins` are those of `roots`, in the same order.
+    /// Creates a verifier. `anchor_pins` are the pins of `roots`, in the same order.
     pub(super) fn new(
         roots: RootCertStore,
         anchor_pins: Vec<String>,
@@ -74,7 +74,7 @@ impl Verifier {
     }
 
     /// Checks whether a chain that webpki trusts at `at` goes through a pinned key. Another chain to our CAs is not
-    /// enough. A pinned certificate that is only shown is not enough either: it must have signed.
+    /// enough. A pinned certificate that is only shown is also not enough: it must have signed.
     fn is_pinned(&self, leaf: &CertificateDer<'_>, intermediates: &[CertificateDer<'_>], at: UnixTime) -> bool {
         let through_pin = |path: &VerifiedPath<'_>| {
             let anchor = self.anchors.iter().find(|(anchor, _)| anchor == path.anchor()).map(|(_, pin)| pin.clone());

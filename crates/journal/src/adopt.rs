@@ -1,14 +1,14 @@
-//! The adoption of another terminal's journal. Its transactions become entries of this one, and its open transactions
-//! are resolved here.
+//! The adoption of another terminal's journal. Its transactions become entries of this terminal's journal, and this
+//! terminal resolves its open transactions.
 //!
-//! The source is a copy of the file with its `-wal`, not an export, because an export omits data that a reversal needs.
-//! The given file is only read. It is first copied next to this journal and opened as a copy, because SQLite writes
-//! when it opens a file. The copy is then checked as the doctor and `verify` do, and refused when anything is wrong
-//! with it.
+//! The source is a copy of the other journal file with its `-wal`, not an export, because an export omits data that a
+//! reversal needs. The source is never changed. SQLite writes when it opens a file, so the agent copies the source next
+//! to this journal and opens that copy. It then checks the copy in the same way as the doctor and `verify`, and refuses
+//! it if anything is wrong.
 //!
-//! Everything happens in one SQLite transaction of this file. The steps are written in their original order. A mark
-//! follows with their origin and the head of the other chain. If this journal already has transactions, the numbers of
-//! the other one are raised by the highest of them. This changes the key and the first record, because a program reads
+//! The adoption is one SQLite transaction in this journal. The steps are written in their original order, followed by a
+//! mark with their origin and the head of the other chain. If this journal already has transactions, its highest number
+//! is added to each number of the other journal. This changes the key and the first record, because a program reads
 //! numbers from both. The gateway references (`merchantTransactionId`) stay as they were sent.
 
 use std::fs;
@@ -29,34 +29,34 @@ use pos_terms::transaction::{Reference, SaleNumber};
 pub struct Adopted {
     /// The number of transactions.
     pub transactions: u64,
-    /// Till and reference of the open transactions, which are resolved when the agent is started.
+    /// The till and the reference of each open transaction. The agent resolves these transactions when it starts.
     pub open: Vec<(String, Reference)>,
-    /// The number added to their numbers.
+    /// The number added to the adopted transactions' numbers.
     pub added: u64,
-    /// The head of the file's chain.
+    /// The head of the other journal's chain.
     pub theirs: Head,
     /// The head of this journal's chain afterwards.
     pub head: Head,
-    /// True if there was a WAL next to the file.
+    /// True if the other journal had a WAL next to it.
     pub with_wal: bool,
 }
 
-/// The copy next to our journal. It is always deleted.
+/// The copy next to this journal. It is always deleted.
 struct Copy(PathBuf);
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // Remains of a copy do no harm, and the next adoption removes them.
+        // The remains of a copy do no harm, and the next adoption removes them.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Adopts the transactions of `file` into the journal at `path`, which no agent may hold meanwhile. An open transaction
-/// must belong to `terminal`, when that is known. This terminal's access to the gateway cannot look up another
+/// Adopts the transactions of `file` into the journal at `path`, which no agent may hold at that time. If `terminal` is
+/// known, each open transaction must belong to it. This terminal's access to the gateway cannot look up another
 /// terminal's transactions.
 ///
 /// # Errors
-/// See [`Error`]; this journal is then unchanged. The file is never changed.
+/// Returns an [`Error`] and leaves this journal unchanged. The other file is never changed.
 pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> Result<Adopted, Error> {
     if lock::are_same(path, file) {
         return Err(refused("this is the terminal's own journal; give a copy of the other board's journal".to_owned()));
@@ -69,10 +69,10 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     }
     let file = &lock::real(file)?;
     lock::has_one_name(file)?;
-    // No agent that starts there meanwhile may write to the copied file.
+    // The lock keeps an agent that starts meanwhile from writing to the file during the copy.
     let still = lock::keep_still(file)?;
     look_at(file)?;
-    // Takes the lock first, because a running agent must not find entries that it did not write.
+    // `Db::open` takes the lock first, because a running agent must not find entries that it did not write.
     let (mut db, _) = Db::open(path)?;
     let copy = Copy(beside(path, ".adopting"));
     let with_wal = copied(file, &copy.0).map_err(|error| {
@@ -114,7 +114,7 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
     })
 }
 
-/// Replaces the path of the copy in an error by the path of the file.
+/// Replaces the path of the copy in an error with the path of the file.
 fn of_file(error: Error, file: &Path) -> Error {
     let path = file.display().to_string();
     match error {
@@ -141,7 +141,7 @@ fn copied(file: &Path, folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Checks that the journal is neither damaged nor altered. Reversals from its data move money.
+/// Checks that the journal is neither damaged nor altered, because reversals based on its data move money.
 pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     let check: String =
         theirs.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).unwrap_or_else(|error| error.to_string());
@@ -162,7 +162,7 @@ pub(super) fn sound(theirs: &Connection, file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adopts the transactions from the number `since` on, and all open ones before it.
+/// Adopts the transactions with a number from `since` on, and all open ones with a lower number.
 pub(super) fn take_over(
     db: &mut Db,
     theirs: &Connection,
@@ -193,15 +193,15 @@ pub(super) fn take_over(
         identities: purpose::identities(theirs)?,
     };
     let mut head = mark.write(&transaction, head, unix_ms)?;
-    // The agent will ask the gateway what the other terminal did after the copy was made, from the latest data of the
-    // copy on. A time in the future came from a clock that was ahead, and is ignored.
+    // The agent will ask the gateway what the other terminal did after the copy was made, starting at the latest time
+    // in the copy. A time in the future came from a clock that was ahead, and is ignored.
     let sql = "SELECT min(coalesce((SELECT whole_until FROM about), latest), latest)
                FROM (SELECT coalesce(max(unix_ms), 0) AS latest FROM step WHERE unix_ms <= ?1)";
     let over = unix_ms.saturating_add(MILLISECONDS_OF_A_DAY);
     let until: i64 = theirs.query_row(sql, [over], |row| row.get(0)).map_err(failed)?;
     let sql = "UPDATE about SET whole_until = min(coalesce(whole_until, ?1), ?1)";
     transaction.execute(sql, params![until]).map_err(failed)?;
-    // This journal does not know the references that the other one was found not to know either.
+    // References that are missing from the other journal are also missing from this one.
     let (ours, found) = (known::old_copy(&transaction)?, known::old_copy(theirs)?);
     // If one of the two was an outdated copy, later events of the adopted transactions are unknown too.
     let none = known::OldCopyFound::default();
@@ -223,8 +223,8 @@ pub(super) fn take_over(
     Ok((transactions, added.unsigned_abs(), their_head, head))
 }
 
-/// Adopts the keys. If both journals have a till's reference, it is either the same transaction or a different one.
-/// Both are refused.
+/// Adopts the keys. If both journals contain the same reference of a till, the adoption is refused, whether it is the
+/// same transaction or a different one.
 fn sales(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<u64, Error> {
     let sql =
         "SELECT number, till, reference, settled, earlier FROM sale WHERE number >= ?1 OR settled = 0 ORDER BY number";
@@ -252,7 +252,7 @@ fn sales(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, sinc
     Ok(count)
 }
 
-/// Returns the error for a till's reference that prevents the adoption.
+/// Returns the error for a reference that is in both journals.
 fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), till: &str, reference: &str) -> Error {
     let sent = |connection: &Connection, number: i64| -> Option<String> {
         let first = "SELECT records FROM step WHERE id = ?1";
@@ -274,8 +274,8 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
     })
 }
 
-/// Adopts the steps, in the order in which they were written. Returns the head, and the last entry here that their
-/// closes had counted. `closed_to` is the last such entry there.
+/// Adopts the steps, in the order in which they were written. `closed_to` is the last entry in the other journal that
+/// its closes had counted. Returns the new head, and the corresponding entry in this journal.
 fn steps(
     transaction: &SqlTransaction<'_>,
     theirs: &Connection,
@@ -309,8 +309,8 @@ fn steps(
     Ok((head, closed))
 }
 
-/// Returns the first record with raised numbers. All other data is unchanged, including data that this program does not
-/// know.
+/// Returns the first step's records with raised numbers. All other data is unchanged, including data that this version
+/// does not know.
 fn renumbered(id: i64, text: &str, added: i64) -> Result<String, Error> {
     let mut records: serde_json::Value = serde_json::from_str(text).map_err(|error| unreadable(id, &error))?;
     for pointer in ["/0/order/number", "/0/order/kind/of/number"] {

@@ -1,17 +1,17 @@
-//! The chain: every entry holds a hash over itself and over the entry before it.
+//! The chain: every entry contains a hash over itself and the entry before it.
 //!
 //! ```text
 //! hash(n) = SHA-256( hash(n-1) || field || field || … )      each field with its length before it, eight bytes, big-endian
 //! ```
 //!
-//! An entry is a row of `step` or of `mark`. `entry` counts both in the order of their commits, from 1. Before the
-//! first there are 32 zero bytes. The fields of a step are `step`, entry, id, sale, unix_ms, records; of a mark `mark`,
-//! entry, unix_ms, what. They never change: a later column is not hashed. The contents of `sale` are in the
-//! transaction's first record too, and are checked against it.
+//! An entry is a row of `step` or of `mark`. `entry` numbers both in the order of their commits, from 1. The hash
+//! before the first entry is 32 zero bytes. The fields of a step are `step`, entry, id, sale, unix_ms and records. The
+//! fields of a mark are `mark`, entry, unix_ms and what. The list of fields never changes, so a column that is added
+//! later is not hashed. The contents of `sale` are also in the transaction's first record, and are checked against it.
 //!
-//! A hash without a secret shows that a person altered, removed, inserted or moved rows without recomputing every later
-//! hash. A recomputed chain, or one with its end cut off, can be detected only with an earlier [`Head`] that was kept
-//! elsewhere. Entry n must still have that hash.
+//! The hash uses no secret. It reveals rows that were altered, removed, inserted or moved, unless every later hash was
+//! recomputed too. A recomputed chain, or one with its end cut off, can be detected only with an earlier [`Head`] that
+//! was kept elsewhere. That entry must still have the same hash.
 
 use ring::digest::{Context, SHA256};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -24,7 +24,8 @@ use pos_terms::transaction::{OperatorName, Who};
 /// A SHA-256 hash.
 pub(super) type Hash = [u8; 32];
 
-/// The end of the chain: the number and the hash of its last entry. It is meant to be kept elsewhere.
+/// The end of the chain: the number and the hash of its last entry. A shop can keep it outside the terminal to detect a
+/// recomputed chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// The entry, counted from 1 in the order of commits; 0 in an empty journal.
@@ -39,7 +40,7 @@ impl std::fmt::Debug for Head {
     }
 }
 
-/// A row of `step` as it is hashed.
+/// The hashed fields of a row of `step`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StepRow<'a> {
     pub(super) id: i64,
@@ -58,7 +59,7 @@ impl Head {
         hex::encode(self.hash)
     }
 
-    /// Returns the next entry, for this step.
+    /// Returns the entry for this step, which follows this head.
     pub(super) fn then_step(&self, row: StepRow<'_>) -> Self {
         let (entry, id, sale, at) = (self.entry + 1, row.id, row.sale, row.unix_ms);
         self.then(&[
@@ -71,7 +72,7 @@ impl Head {
         ])
     }
 
-    /// Returns the next entry, for this mark.
+    /// Returns the entry for this mark, which follows this head.
     pub(super) fn then_mark(&self, unix_ms: i64, what: &str) -> Self {
         let entry = self.entry + 1;
         self.then(&[b"mark", &entry.to_be_bytes(), &unix_ms.to_be_bytes(), what.as_bytes()])
@@ -99,7 +100,8 @@ impl Head {
         Ok(last.map_or(Self::BEGINNING, |(entry, hash)| Self { entry, hash }))
     }
 
-    /// Returns the entry with this number, when it is known: it is in the file, or is the last one of removed entries.
+    /// Returns the entry with this number, if it is known. An entry is known if it is in the file, or if it is the last
+    /// of a range of removed entries.
     pub(super) fn at(connection: &Connection, entry: i64) -> Result<Option<Self>, Error> {
         if entry == 0 {
             return Ok(Some(Self::BEGINNING));
@@ -114,13 +116,13 @@ impl Head {
     }
 }
 
-/// An entry about the journal itself, apart from the steps of transactions.
+/// An entry about the journal itself, not a step of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub(super) enum Mark {
-    /// Steps of an earlier version, written without a hash, were entered just before this mark.
+    /// Steps that an earlier version wrote without a hash were entered just before this mark.
     EnteredLater {
-        /// The number of steps.
+        /// The number of these steps.
         steps: u64,
     },
     /// The entries from `first` up to this one are the transactions of another journal.
@@ -133,41 +135,43 @@ pub(super) enum Mark {
         head: String,
         /// The number of transactions.
         transactions: u64,
-        /// The number added to their numbers.
+        /// The number added to the transactions' numbers.
         added: u64,
-        /// Their first entry here.
+        /// The first entry of these transactions in this journal.
         first: i64,
-        /// The last of their entries here that a close of day of that journal had counted.
+        /// The last of these entries that a close of day in that journal had counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         closed: Option<i64>,
         /// The identities of that journal: its own, and those of the journals that it had adopted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         identities: Vec<String>,
     },
-    /// A person confirmed that this journal belongs to the terminal, although the terminal has sold on another one.
+    /// A person confirmed that this journal belongs to the terminal, although the terminal has sold with another
+    /// journal.
     Accepted {
-        /// The person.
+        /// The person who confirmed this.
         by: String,
     },
-    /// This journal turned out to be an outdated copy: the gateway held references that it did not know. Transactions
-    /// that were open then wait for a person.
+    /// This journal turned out to be an outdated copy, because the gateway held references that it does not contain.
+    /// Transactions that were open at that time wait for a person.
     OldCopy {
-        /// The findings, together with earlier ones.
+        /// All findings, including earlier ones.
         #[serde(flatten)]
         found: super::OldCopyFound,
     },
     /// The journal began without a transaction. Earlier transactions at the gateway belong to another journal.
     Begun {
-        /// The gateway's time by its own clock, in milliseconds since 1970.
+        /// The time of the gateway's clock, in milliseconds since 1970.
         gateway: i64,
     },
-    /// This is the card reader from here on.
+    /// From this entry on, this is the card reader.
     Reader {
         /// The reader's own description and its configuration.
         #[serde(flatten)]
         reader: super::KnownReader,
     },
-    /// Earlier entries have times of a clock that was ahead. A clock with an earlier time is therefore not wrong.
+    /// Earlier entries have times from a clock that was ahead. A clock that shows an earlier time is therefore not
+    /// wrong.
     ClockSetBack {
         /// The latest of those times, in milliseconds since 1970.
         latest: i64,
@@ -176,41 +180,41 @@ pub(super) enum Mark {
         /// The person or device that set the clock back.
         by: String,
     },
-    /// A close of day was made; its content is in the table `close`.
+    /// A close of day was made. Its content is in the table `close`.
     Close {
         /// The number of the close.
         number: u64,
-        /// The hash of its content.
+        /// The hash of the close's content.
         sha256: String,
     },
     /// An operator was added.
     OperatorAdded {
-        /// The name.
+        /// The operator's name.
         name: OperatorName,
-        /// The role, as a word.
+        /// The operator's role, as a word.
         role: String,
-        /// The author.
+        /// The author of the change.
         by: Who,
     },
     /// An operator was removed.
     OperatorRemoved {
-        /// The name.
+        /// The operator's name.
         name: OperatorName,
-        /// The author.
+        /// The author of the change.
         by: Who,
     },
-    /// An operator has another PIN. Neither the PIN nor its digest is ever in the chain.
+    /// An operator received a new PIN. Neither the PIN nor its digest is ever in the chain.
     OperatorPinSet {
-        /// The name.
+        /// The operator's name.
         name: OperatorName,
-        /// The author.
+        /// The author of the change.
         by: Who,
     },
     /// An operator may try the PIN again immediately.
     OperatorUnlocked {
-        /// The name.
+        /// The operator's name.
         name: OperatorName,
-        /// The author.
+        /// The author of the change.
         by: Who,
     },
     /// Old transactions were removed.
@@ -219,13 +223,13 @@ pub(super) enum Mark {
         transactions: u64,
         /// The number of their steps.
         steps: u64,
-        /// The hash over all gaps, as they are from here on.
+        /// The hash over all gaps after this removal.
         gaps: String,
     },
 }
 
 impl Mark {
-    /// Writes the mark as the entry after `head`, and returns that entry.
+    /// Writes the mark as the entry after `head`, and returns the new head.
     pub(super) fn write(&self, connection: &Connection, head: Head, unix_ms: i64) -> Result<Head, Error> {
         let what = serde_json::to_string(self).map_err(failed)?;
         let next = head.then_mark(unix_ms, &what);
@@ -274,7 +278,8 @@ mod tests {
 
     #[test]
     fn hashes_are_those_that_another_program_reckons() {
-        // Computed with Python's hashlib and struct.pack(">Q", …), from the description in the module head.
+        // The expected values were computed with Python's hashlib and struct.pack(">Q", …), from the description in the
+        // module documentation.
         let row = StepRow { id: 7 << 20, sale: 7, unix_ms: 1_800_000_000_000, records: "[]" };
         let step = Head::BEGINNING.then_step(row);
         assert_eq!(step.entry, 1);

@@ -1,9 +1,9 @@
 //! Closes of day in the journal. The mark of a close is an entry of the chain and names the SHA-256 of its content. The
 //! content is in the table `close`, so the marks stay short. Both are written in one SQLite transaction, so a close is
-//! complete or does not exist.
+//! never incomplete.
 //!
-//! Closes are never removed. Transactions that ended since the last close also stay, at any age, until a close has
-//! counted them (`retention.rs`). In a journal without any close they are removed uncounted.
+//! Closes are never removed. Transactions that ended since the last close are also kept, at any age, until a close has
+//! counted them (`retention.rs`). In a journal without any close, they are removed without being counted.
 
 use ring::digest::{SHA256, digest};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -18,7 +18,7 @@ impl Journal {
     /// Returns the close with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn close(&self, number: u64) -> Result<Option<Close>, Error> {
         self.db.one_close("WHERE number = ?1", params![i64::try_from(number).unwrap_or(i64::MAX)])
     }
@@ -26,15 +26,15 @@ impl Journal {
     /// Returns the latest close.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn last_close(&self) -> Result<Option<Close>, Error> {
         self.db.last_close()
     }
 
-    /// Returns the close that a till asked for under this reference.
+    /// Returns the close that a till requested under this reference.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn close_of(&self, till: &str, reference: &Reference) -> Result<Option<Close>, Error> {
         self.db.one_close("WHERE till = ?1 AND reference = ?2", params![till, reference.as_str()])
     }
@@ -44,12 +44,12 @@ impl Db {
     /// Writes a close. When it returns, the close is on the disk.
     ///
     /// # Errors
-    /// When it cannot be written; then there is no close.
+    /// Returns an error if the journal cannot be written. The close then does not exist.
     pub fn write_close(&mut self, close: &Close, unix_ms: i64) -> Result<(), Error> {
         let number = i64::try_from(close.number).map_err(failed)?;
         let content = serde_json::to_string(close).map_err(failed)?;
         let head = self.take_head()?;
-        // Part of the SQLite transaction of several entries, or a separate one.
+        // The savepoint is a part of the SQLite transaction of several entries, or a separate transaction.
         let transaction = self.connection.savepoint().map_err(failed)?;
         let mark = Mark::Close { number: close.number, sha256: sha256(&content) };
         let next = mark.write(&transaction, head, unix_ms)?;
@@ -70,10 +70,10 @@ impl Db {
         self.one_close("ORDER BY number DESC LIMIT 1", [])
     }
 
-    /// Returns the closes with a number below this one, the newest first, at most `limit`.
+    /// Returns at most `limit` closes with a number below this one, newest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn closes(&self, below: u64, limit: u32) -> Result<Vec<Close>, Error> {
         let below = i64::try_from(below).unwrap_or(i64::MAX);
         let sql = "SELECT number, content FROM close WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
@@ -91,19 +91,19 @@ impl Db {
         found.map(|(number, content)| read(number, &content)).transpose()
     }
 
-    /// Returns the entry up to which closes have counted, or `None` when there is no close.
+    /// Returns the last entry that the closes cover, or `None` if there is no close.
     pub(super) fn closed_to(&self) -> Result<Option<i64>, Error> {
         closed_to(&self.connection)
     }
 }
 
-/// Returns the entry up to which the closes of a journal have counted, or `None` when it has none.
+/// Returns the last entry that the closes of a journal cover, or `None` if it has no close.
 pub(super) fn closed_to(connection: &Connection) -> Result<Option<i64>, Error> {
     let mut select = connection.prepare_cached("SELECT max(to_entry) FROM close").map_err(failed)?;
     select.query_row([], |row| row.get(0)).map_err(failed)
 }
 
-/// Returns whether the content of a close has the hash that its mark names, or `None` when the content is missing.
+/// Returns whether the content of a close has the hash that its mark names, or `None` if the content is missing.
 pub(super) fn has_hash(connection: &Connection, number: u64, hash: &str) -> rusqlite::Result<Option<bool>> {
     let mut select = connection.prepare_cached("SELECT content FROM close WHERE number = ?1")?;
     let number = i64::try_from(number).unwrap_or(i64::MAX);

@@ -1,4 +1,5 @@
-//! The SQLite file of the journal: writes steps, and reads transactions back. Blocking; it knows no thread.
+//! The SQLite file of the journal. This module writes steps and reads transactions back. It blocks its caller and
+//! starts no threads.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,34 +18,34 @@ use super::retention::Retention;
 use super::set_back::{self, SetBack};
 use super::{Error, Purpose, open, payments, receipts};
 
-/// The number of steps of one transaction that fit in `step.id`. A reversal that is retried every five minutes needs
-/// nine years to use them.
+/// The number of steps of one transaction that fit in `step.id`. A reversal that is retried every five minutes takes
+/// nine years to use all of them.
 pub(super) const STEPS_OF_SALE: i64 = 1 << 20;
-/// The time that a commit waits for another program that writes to the file. There should be no such program.
+/// The time that a commit waits for another program that is writing to the file. No other program should do so.
 pub(super) const BUSY: Duration = Duration::from_secs(1);
 
 /// The open file.
 #[derive(Debug)]
 pub struct Db {
     pub(super) connection: Connection,
-    /// The last entry of the chain. `None` after a failed write, because the write may still be on the disk.
+    /// The last entry of the chain. It is `None` after a failed write, because the write may have reached the disk.
     pub(super) head: Option<Head>,
-    /// The wall clock of the latest step that was written or found.
+    /// The wall-clock time of the latest step that was written or found.
     pub(super) last_unix_ms: i64,
     /// The times when the clock was set back.
     pub(super) set_backs: Vec<SetBack>,
-    /// The rules of retention, and their state.
+    /// The rules of retention and their state.
     pub(super) retention: Retention,
     /// The number of written steps and removed transactions.
     pub(super) written: u64,
-    /// Steps written since the file recorded the progress of the payment index. The progress is recorded when a
+    /// The number of steps since the progress of the payment index was recorded in the file. It is recorded when a
     /// transaction begins.
     unmarked: u64,
-    /// Transactions that ended and are not marked as settled yet. They are marked when the next transaction begins.
+    /// The transactions that ended and are not marked as settled yet. They are marked when the next transaction begins.
     ended: Vec<i64>,
-    /// Receipts that are not written yet. They are written when the next transaction begins.
+    /// The receipts that are not written yet. They are written when the next transaction begins.
     pub(super) receipts: Vec<receipts::WaitingReceipt>,
-    /// The open files; `None` until they are known.
+    /// The files that are open; `None` until they are known.
     pub(super) place: Option<Place>,
     /// The locks: one agent per journal. It is the last field, because it must be released after the connection
     /// (`lock.rs`).
@@ -56,26 +57,28 @@ pub struct Db {
 pub struct Opened {
     /// The transactions that are not settled.
     pub unsettled: Vec<Transaction>,
-    /// The unsettled transactions that a later version wrote and this one cannot read.
+    /// The unsettled transactions that a later version wrote and that this version cannot read.
     pub set_aside: Vec<SetAside>,
     /// The highest number given to a transaction.
     pub last_number: SaleNumber,
-    /// The wall clock of the latest record since the clock was last set back, in milliseconds since 1970. No earlier
-    /// clock can be right.
+    /// The wall-clock time of the latest record since the clock was last set back, in milliseconds since 1970. A clock
+    /// that shows an earlier time is wrong.
     pub last_unix_ms: i64,
-    /// The wall clock of the latest data in this journal; `None` without a transaction. The agent looks from here for
-    /// transactions that the journal does not know, because those of an outdated copy happened later. While an adopted
-    /// transaction is open, the latest data of the adopted journal counts if it is earlier.
+    /// The wall-clock time of the latest data in this journal; `None` if it has no transaction. The agent asks the
+    /// gateway for later transactions. If the journal is an outdated copy, the missing transactions happened after this
+    /// time. While an adopted transaction is open, the latest data of the adopted journal counts if it is earlier.
     pub known_until_unix_ms: Option<i64>,
-    /// The wall clock of the first step in this journal. It is zero without a step, and when another journal was
-    /// adopted.
+    /// The wall-clock time of the first step in this journal. It is zero if the journal has no step, or has adopted
+    /// another journal.
     pub first_unix_ms: i64,
-    /// The references that this journal was found not to know. It is empty when the journal was never an outdated copy.
+    /// The references that were found to be missing from this journal. The set is empty if the journal was never an
+    /// outdated copy.
     pub old_copy: OldCopyFound,
 }
 
-/// An open transaction that this program cannot read, because a later version wrote it. Its entries have the right
-/// hashes, so a pos-agent wrote it. It stays open and never counts as absent. Its till hears that it cannot be read.
+/// An open transaction that this version cannot read, because a later version wrote it. Its entries have correct
+/// hashes, so a pos-agent wrote them. The transaction stays open and never counts as absent. The agent tells its till
+/// that it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetAside {
     /// The number of the transaction.
@@ -88,7 +91,7 @@ pub struct SetAside {
     pub cause: String,
 }
 
-/// Reads till and reference from a row with both.
+/// Reads the till and the reference from a row that has both.
 fn key_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<(String, Reference)> {
     Ok((row.get(0)?, Reference::as_kept(row.get(1)?)))
 }
@@ -97,7 +100,7 @@ impl Db {
     /// Opens or creates the file and checks its settings.
     ///
     /// # Errors
-    /// See [`Error`]; an existing file is then unchanged.
+    /// Returns an [`Error`] and leaves an existing file unchanged.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         Self::open_for(path, Purpose::Payments)
     }
@@ -105,7 +108,7 @@ impl Db {
     /// Opens a journal for this purpose, like [`Self::open`].
     ///
     /// # Errors
-    /// [`Error::OfAnotherPurpose`], and the errors of [`Self::open`].
+    /// Returns [`Error::OfAnotherPurpose`], or an error of [`Self::open`].
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = &lock::real(path)?;
         let (connection, lock) = open::writable(path, purpose)?;
@@ -113,7 +116,7 @@ impl Db {
         let name = path.display().to_string();
         let mut db = Self { lock: Some(lock), ..Self::reading(connection) };
         let refused = |error| match error {
-            // An unreadable page is damage, in every query.
+            // An unreadable page counts as damage in every query.
             Error::Failed { cause } if cause.contains("malformed") => Error::Damaged { path: name.clone(), cause },
             error => error,
         };
@@ -151,18 +154,18 @@ impl Db {
     pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
         let (path, lock, place) = (path.to_owned(), self.lock.clone(), self.place.clone());
         move || {
-            // Another file at the path is not ours, and no file is created there.
+            // The path may name another file, which is not this journal. No file is created there.
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
             place.as_ref().map_or(Ok(()), Place::holds)?;
             connection.busy_timeout(BUSY).map_err(failed)?;
-            // Half a megabyte of pages; each is read once.
+            // Half a megabyte of cache is enough, because each page is read once.
             connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
             Ok(Self { lock, place, ..Self::reading(connection) })
         }
     }
 
-    /// Wraps a connection that is only read from.
+    /// Wraps a connection that is used only for reading.
     pub(super) fn reading(connection: Connection) -> Self {
         Self {
             connection,
@@ -179,11 +182,12 @@ impl Db {
         }
     }
 
-    /// Writes the records of step number `place` of a transaction. When it returns, they are on the disk and in place.
+    /// Writes the records of step number `place` of a transaction. When it returns, they are on the disk, in the file
+    /// at the journal's path.
     ///
     /// # Errors
-    /// When they could not be written; then none of them is. [`Error::Gone`] when they were written into a file that is
-    /// no longer at the journal's path.
+    /// Returns an error if the records cannot be written. None of them is then written. Returns [`Error::Gone`] if they
+    /// were written into a file that is no longer at the journal's path.
     pub fn write(&mut self, sale: SaleNumber, place: u32, unix_ms: i64, records: &[Record]) -> Result<(), Error> {
         let sale = i64::try_from(sale).map_err(failed)?;
         let id = sale.checked_mul(STEPS_OF_SALE).and_then(|id| id.checked_add(i64::from(place)));
@@ -194,7 +198,7 @@ impl Db {
         let next = head.then_step(StepRow { id, sale, unix_ms, records: &text });
         let step = params![id, sale, unix_ms, text, next.entry, next.hash];
         if let Some(Record::Started { order }) = records.first() {
-            // Part of the SQLite transaction of several steps, or a separate one.
+            // The savepoint is a part of the SQLite transaction of several steps, or a separate transaction.
             let transaction = self.connection.savepoint().map_err(failed)?;
             let earlier = order.operation.of().and_then(|of| of.number).and_then(|number| i64::try_from(number).ok());
             put(
@@ -206,7 +210,7 @@ impl Db {
             payments::add(&transaction, sale, records)?;
             if self.unmarked >= super::housekeeping::TIDY_AFTER {
                 payments::all_until(&transaction, next.entry)?;
-                // If the write fails, the next start only reads a little more.
+                // If the write fails, the next start reads a few more steps.
                 self.unmarked = 0;
             }
             self.retention.began(&transaction, sale, unix_ms)?;
@@ -223,7 +227,7 @@ impl Db {
             payments::add(&transaction, sale, records)?;
             transaction.commit().map_err(failed)?;
         } else {
-            // A single statement is its own SQLite transaction: the shortest way to the disk.
+            // A single statement is its own SQLite transaction, which is the fastest commit.
             put(&self.connection, INSERT_STEP, step)?;
         }
         if records.iter().any(|record| matches!(record, Record::Ended { .. })) {
@@ -236,10 +240,10 @@ impl Db {
         self.in_place()
     }
 
-    /// Writes one entry. When it returns, it is on the disk and in place.
+    /// Writes one entry. When it returns, the entry is on the disk, in the file at the journal's path.
     ///
     /// # Errors
-    /// The errors of [`Self::write`].
+    /// Returns the errors of [`Self::write`].
     pub(super) fn write_entry(&mut self, unix_ms: i64, entry: &BookEntry<'_>) -> Result<(), Error> {
         match *entry {
             BookEntry::Step { sale, place, records } => self.write(sale, place, unix_ms, records),
@@ -247,12 +251,12 @@ impl Db {
         }
     }
 
-    /// Writes entries in this order: all of them, or none.
+    /// Writes all entries in this order, or none of them.
     ///
     /// # Errors
-    /// The errors of [`Self::write`].
+    /// Returns the errors of [`Self::write`].
     pub(super) fn write_as_one(&mut self, unix_ms: i64, entries: &[BookEntry<'_>]) -> Result<(), Error> {
-        // The work that was marked as done is restored when the commit fails.
+        // If the commit fails, the lists of waiting work are restored.
         let (ended, receipts, unmarked) = (self.ended.clone(), self.receipts.clone(), self.unmarked);
         self.connection.execute_batch("BEGIN").map_err(failed)?;
         let written = entries
@@ -261,13 +265,13 @@ impl Db {
             .and_then(|()| self.connection.execute_batch("COMMIT").map_err(failed));
         if written.is_err() {
             (self.head, self.ended, self.receipts, self.unmarked) = (None, ended, receipts, unmarked);
-            // SQLite may already have rolled it back.
+            // SQLite may already have rolled back the transaction.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         written.and_then(|()| self.in_place())
     }
 
-    /// Takes the last entry of the chain for the next write. It stays taken when that write fails.
+    /// Takes the last entry of the chain for the next write. If that write fails, the field stays empty.
     pub(super) fn take_head(&mut self) -> Result<Head, Error> {
         match self.head.take() {
             Some(head) => Ok(head),
@@ -285,36 +289,36 @@ impl Db {
     /// Returns the last entry of the chain.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn head(&self) -> Result<Head, Error> {
         Head::read(&self.connection)
     }
 
-    /// Returns how much was written since the file was opened: steps, and removed transactions.
+    /// Returns the number of steps written and transactions removed since the file was opened.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Copies the WAL into the file, as far as no reader holds it. Returns whether all of it was copied. If so, the WAL
-    /// is then written from its beginning again, and keeps its size.
+    /// Copies the WAL into the file, except for parts that a reader still uses. Returns whether all of it was copied.
+    /// If so, the next write begins at the start of the WAL, which keeps its size.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn checkpoint(&self) -> Result<bool, Error> {
-        // A connection that has read nothing yet does not know that there is a WAL.
+        // A connection that has not read anything yet does not know that there is a WAL.
         self.number("SELECT count(*) FROM sale WHERE number < 0")?;
         let copied =
             |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
         let copy = || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed);
         let copied = self.place.as_ref().map_or_else(copy, |place| place.copying(copy))?;
-        // Busy, frames in the WAL, frames that were copied.
+        // The columns: busy, the frames in the WAL, and the copied frames.
         Ok(matches!(copied, (0, all, copied) if all == copied))
     }
 
-    /// Returns the transaction with one till's reference.
+    /// Returns the transaction of a till with this reference.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Transaction>, Error> {
         let number: Option<i64> = self
             .connection
@@ -327,7 +331,7 @@ impl Db {
     /// Returns the transactions with a number above `since`, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn list(&self, till: Option<&str>, since: SaleNumber, limit: u32) -> Result<Vec<Transaction>, Error> {
         let since = i64::try_from(since).unwrap_or(i64::MAX);
         let numbers = self.numbers(
@@ -337,11 +341,11 @@ impl Db {
         numbers.into_iter().map(|number| self.replay(number)).collect()
     }
 
-    /// Returns the transactions with a number above `above` and below `below`, newest first. With `reference`, only
-    /// those whose reference contains it, in small or capital letters.
+    /// Returns the transactions with a number above `above` and below `below`, newest first. With `reference`, returns
+    /// only those whose reference contains it (case-insensitive).
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn list_newest(
         &self,
         till: Option<&str>,
@@ -350,7 +354,7 @@ impl Db {
         limit: u32,
     ) -> Result<Vec<Transaction>, Error> {
         let [above, below] = [above, below].map(|number| i64::try_from(number).unwrap_or(i64::MAX));
-        // For a transaction that does not match, only the reference is read, and none of its records.
+        // If a transaction does not match, only its reference is read, and no record.
         let numbers = self.numbers(
             "SELECT number FROM sale WHERE number > ?1 AND number < ?2 AND (?3 IS NULL OR till = ?3) \
              AND (?4 IS NULL OR instr(lower(reference), lower(?4)) > 0) ORDER BY number DESC LIMIT ?5",
@@ -362,9 +366,9 @@ impl Db {
     /// Returns the reference of a till's latest transaction.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
-        // The `+` makes SQLite read from the newest number downwards. With the index of references it would read and
+        // The `+` makes SQLite read from the newest number downwards. With the index of references, it would read and
         // sort all transactions of the till.
         self.connection
             .prepare_cached("SELECT reference FROM sale WHERE +till = ?1 ORDER BY number DESC LIMIT 1")
@@ -375,7 +379,7 @@ impl Db {
     /// Returns the transaction with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn at(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         let known = self.key(number)?.is_some();
         known.then(|| self.replay(i64::try_from(number).map_err(failed)?)).transpose()
@@ -384,7 +388,7 @@ impl Db {
     /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
         // No transaction has a number that SQLite cannot store.
         let Ok(number) = i64::try_from(number) else { return Ok(None) };
@@ -397,7 +401,7 @@ impl Db {
     /// Returns the transactions that refer to the one with this number: captures, refunds, reversals, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn later(&self, number: SaleNumber) -> Result<Vec<Transaction>, Error> {
         let number = i64::try_from(number).map_err(failed)?;
         let numbers = self.numbers("SELECT number FROM sale WHERE earlier = ?1 ORDER BY number", params![number])?;
@@ -407,12 +411,13 @@ impl Db {
     /// Returns the transactions that are not settled and can be read, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read for another reason than a later version.
+    /// Returns an error if they cannot be read for any reason other than a later version.
     pub fn unsettled(&mut self) -> Result<Vec<Transaction>, Error> {
         self.open_transactions().map(|(open, _)| open)
     }
 
-    /// Returns the transactions that are not settled: those that can be read, and those that a later version wrote.
+    /// Returns the transactions that are not settled: those that can be read, and those that only a later version can
+    /// read.
     pub(super) fn open_transactions(&mut self) -> Result<(Vec<Transaction>, Vec<SetAside>), Error> {
         let numbers = self.numbers("SELECT number FROM sale WHERE settled = 0 ORDER BY number", params![])?;
         let (mut open, mut set_aside) = (Vec::new(), Vec::new());
@@ -436,8 +441,8 @@ impl Db {
         Ok((open, set_aside))
     }
 
-    /// Returns whether each step of a transaction has the right hash after the entry before it. Without entries it
-    /// returns false.
+    /// Returns whether each step of a transaction has the correct hash, given the entry before it. Returns false if the
+    /// transaction has no entries.
     pub(super) fn is_as_written(&self, number: i64) -> Result<bool, Error> {
         if !open::has_chain(&self.connection)? {
             return Ok(false);
@@ -469,7 +474,7 @@ impl Db {
         sale.ok_or_else(|| unreadable(first, &"the sale's beginning is missing"))
     }
 
-    /// Returns the records of the steps of a transaction; empty when there is none.
+    /// Returns the records of each step of a transaction. The list is empty if there is no such transaction.
     pub(super) fn steps(&self, number: i64) -> Result<Vec<Vec<Record>>, Error> {
         let mut select = self
             .connection
@@ -492,8 +497,8 @@ impl Db {
         rows.collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// Writes a value that is already there. It is changed and changed back, because SQLite does not write unchanged
-    /// values.
+    /// Writes a value that is already in the file. The value is changed and changed back, because SQLite does not write
+    /// unchanged values.
     pub(super) fn try_to_write(&mut self) -> Result<(), Error> {
         let transaction = self.connection.transaction().map_err(failed)?;
         for _ in 1..=2 {

@@ -1,9 +1,9 @@
-//! The facts of each transaction that a dispute needs: the amount, the time, the way of payment, the answers of gateway
-//! and card, and the outcome.
+//! The export of the facts that a dispute about a transaction needs: the amount, the time, the means of payment, the
+//! answers of the gateway and the card, and the outcome.
 //!
-//! Each field is chosen explicitly, so nothing is exported just because a record has it. The card number is masked, and
-//! external texts are searched for card numbers again. Parameters and further answers of the gateway stay in the
-//! journal.
+//! Each exported field is chosen explicitly, so a new field of a record is not exported automatically. The card number
+//! is masked, and external texts are searched for card numbers once more. Parameters and other fields of the gateway's
+//! answer are not exported.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use rusqlite::Connection;
@@ -18,7 +18,7 @@ use super::db::{STEPS_OF_SALE, failed};
 use super::reading::Reading;
 use super::{Error, open};
 
-/// One transaction.
+/// One exported transaction.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExportedTransaction<'a> {
@@ -30,7 +30,7 @@ pub struct ExportedTransaction<'a> {
     records: Vec<Entry<'a>>,
 }
 
-/// The facts from its records, or the error when this program cannot read them.
+/// The facts from a transaction's records, or the error if this version cannot read them.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum SaleFacts<'a> {
@@ -44,9 +44,9 @@ enum SaleFacts<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Facts<'a> {
-    /// `sale`, `refund`, …, next to the gateway's own name.
+    /// The kind (`sale`, `refund`, …), in addition to the gateway's own name.
     kind: &'static str,
-    /// True if it is training, in which no money moves.
+    /// True for a training transaction, which moves no money.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     training: bool,
     payment_type: &'static str,
@@ -65,7 +65,7 @@ struct Facts<'a> {
     merchant_transaction_id: &'a str,
     started_at: String,
     local_time: &'a str,
-    /// The person or program that asked for it; absent when it was not recorded.
+    /// The person or program that requested the transaction; absent if it was not recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a Who>,
     /// `ended`, or the current state.
@@ -74,13 +74,13 @@ struct Facts<'a> {
     outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approved: Option<String>,
-    /// The reason, one word of a closed list (`pos-agent reasons`).
+    /// The reason, one word from a closed list (`pos-agent reasons`).
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// The detail from outside, or the sentence of an earlier version.
+    /// The external detail, or the sentence that an earlier version wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Absent when an earlier version ended it.
+    /// Absent if an earlier version recorded the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ struct Card<'a> {
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cvm: Option<Cvm>,
-    /// Kind and value. An issuer asks for the card's proof of its approval.
+    /// The kind and the value of the cryptogram. An issuer may ask for it as the card's proof of its approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     cryptogram: Option<Cryptogram>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,19 +148,19 @@ struct Entry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     entry: Option<i64>,
     is: &'static str,
-    /// The reversed payment, and the reversal.
+    /// The id of the payment that the record names.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reversal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// The person who caused it, if there was one.
+    /// The person who caused the record, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a Who>,
 }
 
-/// The last line of an export. Without it the file was cut off.
+/// The last line of an export. If it is missing, the file was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Closing {
@@ -168,9 +168,9 @@ pub struct Closing {
     pub end: bool,
     /// The number of transactions before this line.
     pub transactions: u64,
-    /// The number of these that this program cannot read.
+    /// The number of these transactions that this version cannot read.
     pub unreadable: u64,
-    /// The last entry of the chain; absent in a journal without entries.
+    /// The number of the last entry of the chain; absent if the journal has no entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<i64>,
     /// The hash of that entry.
@@ -178,7 +178,7 @@ pub struct Closing {
     pub head: Option<String>,
 }
 
-/// A step as it was read.
+/// A step that was read from the journal.
 struct Step {
     unix_ms: i64,
     entry: Option<i64>,
@@ -186,16 +186,16 @@ struct Step {
 }
 
 impl Reading {
-    /// Gives out the transactions with a number above `since`, oldest first. It ends early when `take` does.
+    /// Passes the transactions with a number above `since` to `take`, oldest first. It ends early if `take` does.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn export<E>(
         &mut self,
         since: SaleNumber,
         mut take: impl FnMut(&ExportedTransaction<'_>) -> Result<(), E>,
     ) -> Result<Result<Closing, E>, Error> {
-        // One moment of the journal, regardless of later writes.
+        // All reads see one moment of the journal, regardless of later writes.
         let moment = self.connection.transaction().map_err(failed)?;
         let has_chain = open::has_chain(&moment)?;
         let head = if has_chain { Some(Head::read(&moment)?) } else { None };
@@ -235,7 +235,7 @@ impl Reading {
     }
 }
 
-/// Returns the steps of a transaction, or, as text, why they cannot be read.
+/// Returns the steps of a transaction, or the reason why they cannot be read, as text.
 fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<Step>, String>, Error> {
     let mut select = moment.prepare_cached(select).map_err(failed)?;
     let first = number.saturating_mul(STEPS_OF_SALE);
@@ -244,7 +244,7 @@ fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<St
     while let Some(row) = rows.next().map_err(failed)? {
         let (unix_ms, entry) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
         let text = row.get_ref(2).map_err(failed)?.as_str().map_err(|error| error.to_string());
-        // Unreadable data is not shown, because a parser's message may repeat what it read.
+        // The parser's message is not shown, because it may repeat data from the record.
         let records = text.and_then(|text| {
             serde_json::from_str(text).map_err(|error| format!("step {} of it, column {}", steps.len(), error.column()))
         });
@@ -370,7 +370,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
     })
 }
 
-/// Formats a time in UTC, RFC 3339.
+/// Formats a time in UTC (RFC 3339).
 fn time(unix_ms: i64) -> String {
     DateTime::<Utc>::from_timestamp_millis(unix_ms)
         .map_or_else(|| unix_ms.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))

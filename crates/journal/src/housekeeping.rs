@@ -1,12 +1,12 @@
-//! The housekeeping that keeps the file and its WAL small. Old transactions are removed. The WAL is copied into the
-//! file, so it is written from its beginning again. Housekeeping depends on the amount written, by any caller. An idle
-//! reader is only a good moment for it.
+//! The housekeeping that keeps the file and its WAL small. It removes old transactions, and copies the WAL into the
+//! file so that the next write begins at its start. The amount that all callers have written decides when housekeeping
+//! is due. A moment when the card reader is idle is preferred.
 //!
-//! A WAL restarts when the next commit finds all of it copied. A thread copies most of it in parallel with the commits.
-//! The rest is little, and is copied immediately on the caller's thread, between two commits. Otherwise a terminal that
-//! writes all the time would never find its WAL fully copied.
+//! A WAL restarts if all of it has been copied when the next commit begins. A thread copies most of it in parallel with
+//! the commits. The small rest is then copied on the caller's thread, between two commits. Otherwise the WAL of a
+//! terminal that writes all the time would never be fully copied.
 //!
-//! A transaction at the reader is not disturbed until the WAL is several times as long as it should be.
+//! Housekeeping does not disturb a transaction at the reader until the WAL is several times as long as it should be.
 
 use std::path::Path;
 
@@ -15,24 +15,25 @@ use tokio::task::JoinHandle;
 use super::Journal;
 use super::open::beside;
 
-/// The number of steps after which the WAL is copied into the file: about ten sales. A step writes two to seven pages.
+/// The number of steps after which the WAL is copied into the file, which is about ten sales. A step writes two to
+/// seven pages.
 pub(super) const TIDY_AFTER: u64 = 40;
-/// The number of steps after which it is copied even during a transaction at the reader. The thread then competes with
-/// it for the disk.
+/// The number of steps after which the WAL is copied even during a transaction at the reader. The thread and the
+/// transaction then compete for the disk.
 const LATE: u64 = 4 * TIDY_AFTER;
-/// The number of steps after which the rest is copied before any other write, even if transactions wait: about 8 MB of
-/// pages.
+/// The number of steps after which the rest is copied before any other write, even if transactions wait. It corresponds
+/// to about 8 MB of pages.
 const TOO_LATE: u64 = 8 * TIDY_AFTER;
-/// The number of steps between two searches for old transactions: three transactions begin, and up to sixteen are
-/// removed.
+/// The number of steps between two searches for old transactions. In this time about three transactions begin, and a
+/// search removes up to sixteen.
 const PRUNE_AFTER: u64 = 8;
 
 /// The progress of housekeeping. All numbers are values of [`super::Db::written`].
 #[derive(Debug)]
 pub(super) struct Housekeeping {
-    /// The point up to which the WAL was copied, so it restarts.
+    /// The point up to which the WAL was fully copied, so that it restarts.
     copied: u64,
-    /// The point before which nothing is copied.
+    /// The point before which no copy is due.
     next: u64,
     /// The point of the last search for old transactions.
     pruned: u64,
@@ -47,13 +48,13 @@ impl Default for Housekeeping {
 }
 
 impl Journal {
-    /// Does the housekeeping between two transactions: removes a few old ones, and copies the WAL if needed.
+    /// Does the housekeeping between two transactions: removes a few old transactions, and copies the WAL if needed.
     pub fn tidy(&mut self) {
         self.prune();
         self.see_to_the_wal(false);
     }
 
-    /// Does the housekeeping after a possible write. It costs nothing when there is nothing to do. `busy` says that a
+    /// Does the housekeeping after a possible write. It has no cost if nothing is due. `busy` is true while a
     /// transaction is at the reader.
     pub fn keep_small(&mut self, busy: bool) {
         if !busy && self.db.written().saturating_sub(self.house.pruned) >= PRUNE_AFTER {
@@ -62,7 +63,7 @@ impl Journal {
         self.see_to_the_wal(busy);
     }
 
-    /// Returns the size of the file and of its WAL, in bytes; zero for a file that cannot be read.
+    /// Returns the sizes of the file and of its WAL, in bytes. The size is zero for a file that cannot be read.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |facts| facts.len());
@@ -94,7 +95,7 @@ impl Journal {
         }
     }
 
-    /// Copies the present contents of the WAL on a separate thread.
+    /// Copies the current contents of the WAL on a separate thread.
     fn copy(&mut self, written: u64) {
         let beside = self.db.beside(&self.path);
         let thread = tokio::task::spawn_blocking(move || {
@@ -108,22 +109,23 @@ impl Journal {
         self.house.copying = Some((thread, written));
     }
 
-    /// Copies here what was written while the thread copied. Nothing else is written meanwhile.
+    /// Copies, on this thread, the data that was written while the other thread copied. Nothing else is written
+    /// meanwhile.
     fn copy_the_rest(&mut self, written: u64) {
         self.house.copying = None;
         match self.db.checkpoint() {
             Ok(true) => self.house.copied = written,
-            // A reader holds it for a while.
+            // A reader still uses a part of the WAL.
             Ok(false) => {}
             Err(error) => tracing::warn!(%error, "the journal's WAL could not be copied into the file"),
         }
         self.house.next = written + TIDY_AFTER;
     }
 
-    /// Waits until the thread has copied.
+    /// Waits until the thread has finished copying.
     pub async fn tidied(&mut self) {
         if let Some((thread, _)) = &mut self.house.copying {
-            // A thread that panicked has copied nothing. The WAL grows until the next time.
+            // If the thread panicked, it copied nothing. The WAL then grows until the next copy.
             let _ = thread.await;
         }
     }

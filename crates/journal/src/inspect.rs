@@ -1,7 +1,7 @@
-//! The inspection of the journal from outside, for `pos-agent doctor`. It is read only, takes no agent lock, and works
-//! while an agent runs.
+//! The inspection of the journal by a program other than the agent, for `pos-agent doctor`. It only reads, takes no
+//! lock, and works while an agent runs.
 //!
-//! It repairs nothing and decides nothing about money. A transaction is replayed as the agent would.
+//! It repairs nothing and makes no decision about money. It replays transactions in the same way as the agent.
 
 use std::path::Path;
 
@@ -18,34 +18,34 @@ use super::set_back::{self, Latest, SetBack};
 use super::verify::{Verdict, verify};
 use super::{Error, Purpose, ReaderChange, SetAside, purpose};
 
-/// The number of latest transactions that are searched for one that was approved, refused or declined in an unusual
-/// way.
+/// The number of latest transactions in which the inspection looks for approvals, invalid requests and unusual
+/// declines.
 const LATEST: u32 = 200;
-/// The number of lines of SQLite's check that are kept.
+/// The number of lines kept from SQLite's own check.
 const CHECK_LINES: u32 = 5;
 
 /// The findings.
 #[derive(Debug)]
 pub struct Inspection {
-    /// `PRAGMA application_id`; another program's when it is not zero.
+    /// `PRAGMA application_id`. If it is not zero, the file belongs to another program.
     pub application_id: i64,
-    /// `PRAGMA user_version`; zero in a file that no agent has written yet.
+    /// `PRAGMA user_version`. It is zero in a file that no agent has written.
     pub format: i64,
-    /// The latest format that this program reads.
+    /// The latest format that this version reads.
     pub known_format: i64,
-    /// `PRAGMA journal_mode`, `wal` in our journal.
+    /// `PRAGMA journal_mode`. It is `wal` in a journal.
     pub mode: String,
-    /// The findings of SQLite's own check; empty when the file is sound.
+    /// The findings of SQLite's own check; empty if the file is sound.
     pub damage: Vec<String>,
     /// The verdict about the chain, entry by entry; `None` for a damaged file.
     pub book: Option<Verdict>,
-    /// The latest change of the reader, when the chain has one and can be read.
+    /// The latest change of the reader, if the chain contains one and can be read.
     pub reader: Option<ReaderChange>,
-    /// The purpose of the journal, when it can be determined.
+    /// The purpose of the journal, if it can be determined.
     pub purpose: Option<Purpose>,
-    /// The identities of the journal; empty in one of an earlier version.
+    /// The identities of the journal; empty if an earlier version wrote it.
     pub identities: Vec<String>,
-    /// The transactions, or the error when they cannot be read.
+    /// The transactions, or the error if they cannot be read.
     pub sales: Result<Sales, Error>,
 }
 
@@ -54,48 +54,48 @@ pub struct Inspection {
 pub struct Sales {
     /// The number of all transactions.
     pub count: u64,
-    /// References of those without an outcome.
+    /// The references of the transactions without an outcome.
     pub open: Vec<String>,
-    /// References of those that need a person.
+    /// The references of the transactions that need a person.
     pub quarantined: Vec<String>,
-    /// Open transactions that a later version wrote and this one cannot read.
+    /// The open transactions that a later version wrote and this version cannot read.
     pub set_aside: Vec<SetAside>,
-    /// The latest time that counts.
+    /// The latest recorded time that counts.
     pub latest: Latest,
     /// The latest correction of the clock.
     pub set_back: Option<SetBack>,
     /// The latest transaction that the gateway approved.
     pub approved: Option<Transaction>,
-    /// The number of the latest transactions whose unusual decline a look-up confirmed.
+    /// The number of recent transactions whose unusual decline was confirmed by a look-up.
     pub doubted_declines: usize,
-    /// The reference and till of the latest transaction that reached the gateway, when it was refused as an invalid
-    /// request.
+    /// The reference and the till of the latest transaction that reached the gateway, if the gateway refused it as an
+    /// invalid request.
     pub invalid_request: Option<String>,
     /// The latest close of day, if there is one.
     pub closed: Option<LastClose>,
 }
 
-/// The latest close of day, and how long ago it was.
+/// The latest close of day and its age in days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastClose {
     /// The number of the close.
     pub number: u64,
     /// The time of the close, local with its offset (RFC 3339).
     pub at: String,
-    /// The number of later dates on which transactions began.
+    /// The number of dates after the close on which transactions began.
     pub days_since: u64,
 }
 
-/// Inspects the file; nothing of it is changed.
+/// Inspects the file and changes nothing in it.
 ///
 /// # Errors
-/// When it cannot be opened, or is not an SQLite file.
+/// Returns an error if the file cannot be opened or is not an SQLite file.
 pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let path = &lock::real(path)?;
     lock::has_one_name(path)?;
     let name = path.display().to_string();
     let cannot_open = |error: rusqlite::Error| refused(&name, &error);
-    // A WAL that is being written may look torn. Only SQLite can judge a journal that an agent holds.
+    // A WAL that is being written may look damaged. If an agent holds the journal, only SQLite can check it.
     if !is_held(path) {
         look_at(path)?;
     }
@@ -103,7 +103,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     let mut connection = Connection::open_with_flags(path, flags).map_err(cannot_open)?;
     connection.busy_timeout(BUSY).map_err(cannot_open)?;
     let number = |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-    // This first read finds out whether the file is an SQLite file.
+    // This first read fails if the file is not an SQLite file.
     let format = number("user_version").map_err(cannot_open)?;
     let application_id = number("application_id").map_err(cannot_open)?;
     let mode = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(cannot_open)?;
@@ -130,7 +130,7 @@ pub fn inspect(path: &Path) -> Result<Inspection, Error> {
     })
 }
 
-/// Runs SQLite's check of every page, without comparing the indices.
+/// Runs SQLite's check of every page, without a comparison of the indices.
 fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut check = connection.prepare(&format!("PRAGMA quick_check({CHECK_LINES})"))?;
     let lines: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -158,7 +158,7 @@ fn sales(connection: Connection) -> Result<Sales, Error> {
         invalid_request: None,
         closed: None,
     };
-    // A journal of an earlier version has no close, and no table for them.
+    // A journal written by an earlier version has no closes, and no table for them.
     sales.closed = last_close(&db).unwrap_or_default();
     for sale in unsettled {
         let reference = named(&sale);
@@ -198,7 +198,7 @@ pub fn name_of(reference: &str, till: &str) -> String {
     format!("{reference} of till {till}")
 }
 
-/// Returns the numbers of the latest transactions, the latest first.
+/// Returns the numbers of the latest transactions, newest first.
 fn latest(connection: &Connection) -> Result<Vec<i64>, Error> {
     let mut select = connection.prepare("SELECT number FROM sale ORDER BY number DESC LIMIT ?1").map_err(failed)?;
     let rows = select.query_map([LATEST], |row| row.get(0)).map_err(failed)?;

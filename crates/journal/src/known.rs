@@ -1,5 +1,5 @@
-//! The facts that reveal an outdated copy of the journal: the time of its latest data, and whether it contains one of
-//! our gateway references.
+//! The facts that reveal an outdated copy of the journal: the time of its latest data, and whether it contains a
+//! gateway reference of this terminal.
 
 use std::collections::BTreeSet;
 
@@ -13,39 +13,40 @@ use super::db::{Db, STEPS_OF_SALE, failed, put};
 use super::open::MILLISECONDS_OF_A_DAY;
 use pos_terms::transaction::SaleNumber;
 
-/// The findings about an outdated copy of the journal: the references that it did not know.
+/// The findings about an outdated copy of the journal: the references that are missing from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OldCopyFound {
-    /// The highest number in the references that it did not know. New numbers continue above it.
+    /// The highest number in the missing references. New numbers continue above it.
     pub above: SaleNumber,
-    /// The highest number in the journal at that time. The journal does not know what happened to these transactions
-    /// later.
+    /// The highest number in the journal when the findings were made. The journal does not know what happened later to
+    /// the transactions up to this number.
     pub before: SaleNumber,
-    /// The references, each by its number and half of its random digits.
+    /// The references, each identified by its number and half of its random digits.
     pub references: BTreeSet<String>,
 }
 
-/// The adopted journal of another terminal, as it is here.
+/// The position of another terminal's adopted journal in this one.
 struct Taken {
-    /// The first entry here.
+    /// The first adopted entry in this journal.
     first: i64,
-    /// The entry of the mark after the last one.
+    /// The entry of the mark that follows the last adopted entry.
     mark: i64,
-    /// The number added to its numbers.
+    /// The number added to the adopted transactions' numbers.
     added: i64,
 }
 
 impl Db {
-    /// Returns the wall clock of the latest data in this journal, in milliseconds since 1970. Unknown transactions
-    /// happened later. `None` without a transaction. While an adopted transaction is open, the latest data of the
-    /// adopted journal counts if it is earlier. Its own terminal may have continued after the copy was made.
+    /// Returns the wall-clock time of the latest data in this journal, in milliseconds since 1970. Missing transactions
+    /// happened later. Returns `None` if the journal has no transaction. While an adopted transaction is open, the
+    /// latest time in the adopted journal counts if it is earlier. The adopted journal's terminal may have continued
+    /// after the copy was made.
     ///
     /// Times after `not_after` came from a clock that was ahead, and are ignored.
     pub(super) fn known_until(&self, open: &[SaleNumber], not_after: i64) -> Result<Option<i64>, Error> {
         if self.is_empty()? {
             return Ok(None);
         }
-        // A check for an outdated copy that had no answer continues from where it began, over any number of starts.
+        // An unanswered check for an outdated copy is repeated from the same time, after any number of restarts.
         let unanswered = "SELECT whole_until FROM about";
         let unanswered: Option<i64> =
             self.connection.query_row(unanswered, [], |row| row.get(0)).optional().map_err(failed)?.flatten();
@@ -76,7 +77,7 @@ impl Db {
         Ok(Some(until))
     }
 
-    /// Returns [`Self::known_until`] for all transactions that are open, or not marked as settled yet.
+    /// Returns [`Self::known_until`] for all transactions that are not marked as settled.
     pub(super) fn known_until_at_most(&self, not_after: i64) -> Result<Option<i64>, Error> {
         let open = self.numbers("SELECT number FROM sale WHERE settled = 0", [])?;
         self.known_until(
@@ -85,9 +86,9 @@ impl Db {
         )
     }
 
-    /// Returns the ids of the terminals that may have sent transactions since this time that this journal does not
-    /// know. They are those of its latest transaction and of all with a number since then. For each adopted journal
-    /// with data of that time, it is the id of the latest transaction in it.
+    /// Returns the ids of the terminals that may have sent transactions since this time that are missing from this
+    /// journal. These are the ids in all transactions since that day, or in the latest transaction if there are none.
+    /// Each adopted journal with data from that time adds the id in its latest transaction.
     pub(super) fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         let sql = "SELECT coalesce((SELECT min(first) FROM day WHERE date >= ?1), max(number), 0) FROM sale";
@@ -114,10 +115,10 @@ impl Db {
     /// (`merchantTransactionId`).
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn knows(&self, reference: &str) -> Result<bool, Error> {
         let taken = self.taken()?;
-        // Terminal, number, random digits, and the number of the reversal.
+        // A reference consists of the terminal, the number, random digits, and the number of the reversal.
         let number = reference.split('-').nth(1).and_then(|number| number.parse::<i64>().ok());
         for added in std::iter::once(0).chain(taken.iter().map(|taken| taken.added)) {
             let first = number.and_then(|number| number.checked_add(added)?.checked_mul(STEPS_OF_SALE));
@@ -127,13 +128,13 @@ impl Db {
                 return Ok(true);
             }
         }
-        // An adopted journal may itself have adopted one. The number that was added is then unknown.
+        // An adopted journal may itself have adopted another one. The number that was added is then unknown.
         let sql = "SELECT records FROM step WHERE instr(records, ?1) > 0";
         Ok(!taken.is_empty() && self.any_holds(sql, params![reference], reference)?)
     }
 
-    /// Keeps the time from which a check for an outdated copy is in progress, or `None` when it was answered. It is not
-    /// part of the chain.
+    /// Stores the start time of the check for an outdated copy that is in progress, or `None` if it was answered. The
+    /// value is not part of the chain.
     pub(super) fn look_from(&self, unix_ms: Option<i64>) -> Result<(), Error> {
         put(&self.connection, "UPDATE about SET whole_until = ?1 WHERE whole_until IS NOT ?1", params![unix_ms])
     }
@@ -169,8 +170,8 @@ impl Db {
         self.mark(&Mark::Begun { gateway: gateway_unix_ms }, unix_ms)
     }
 
-    /// Returns the gateway's time when this journal began. `None` when it was not recorded, or when another journal was
-    /// adopted, which began earlier.
+    /// Returns the gateway's time when this journal began. Returns `None` if it was not recorded, or if this journal
+    /// has adopted another one, which began earlier.
     pub(super) fn began(&self) -> Result<Option<i64>, Error> {
         let mut select = self.connection.prepare_cached("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;
@@ -186,7 +187,7 @@ impl Db {
         Ok(began)
     }
 
-    /// Returns whether it has no transaction.
+    /// Returns whether the journal has no transaction.
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.number("SELECT count(*) FROM (SELECT 1 FROM sale LIMIT 1)")? == 0)
     }
@@ -210,7 +211,7 @@ impl Db {
     }
 }
 
-/// Returns the findings about an outdated copy, from the latest mark of that kind.
+/// Returns the findings about an outdated copy from the latest mark of that kind.
 pub(super) fn old_copy(connection: &Connection) -> Result<OldCopyFound, Error> {
     let mut select = connection.prepare("SELECT what FROM mark ORDER BY entry DESC").map_err(failed)?;
     let mut rows = select.query([]).map_err(failed)?;
@@ -223,8 +224,8 @@ pub(super) fn old_copy(connection: &Connection) -> Result<OldCopyFound, Error> {
     Ok(OldCopyFound::default())
 }
 
-/// Returns whether a record contains this reference as one that the agent sent. Any field may hold it, because later
-/// requests of a transaction have their own references. Data of the till or the gateway does not count.
+/// Returns whether a record contains this reference as one that the agent sent. It may be in any field, because later
+/// requests of a transaction have their own references. Data from the till or the gateway does not count.
 fn holds(records: &Value, reference: &str) -> bool {
     match records {
         Value::String(text) => text == reference,

@@ -1,40 +1,39 @@
-//! Is: the storage that survives a power cut, SQLite in WAL mode with `synchronous=FULL`; the account book of a
-//! terminal. Is not: the decisions about a transaction, or the actions for it. Invariant: a step's actions are given
-//! out only after its records are on the disk.
+//! Is: the journal of a terminal, stored in SQLite in WAL mode with `synchronous=FULL`, which survives a power cut. Is
+//! not: the decisions about a transaction, or the actions for it. Invariant: a step's actions are given out only after
+//! its records are on the disk.
 //!
-//! It implements the core's [`Book`]. [`pos_core::book::commit`] has the records of a step written, and gives out the
-//! actions only when they are on the disk. `transaction::Record` defines the data that is kept, and the data that must
-//! not be.
+//! It implements the core's [`Book`]. [`pos_core::book::commit`] writes the records of a step, and returns the actions
+//! only after the records are on the disk. `transaction::Record` defines which data is kept and which must not be kept.
 //!
 //! | table | a row is |
 //! |---|---|
-//! | `sale` | a transaction: its number, the till and reference that are its key, the earlier one it refers to, whether it is settled |
-//! | `step` | the records of one step of a transaction, as a JSON list; `id` is the transaction's number and the step's position in it; `entry` and `chain` are its position and hash in the chain |
-//! | `mark` | an entry about the journal itself, chained like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change of the operators |
-//! | `close` | the content of a close of day; its mark holds the hash of it |
+//! | `sale` | a transaction: its number, its key (the till and the reference), the earlier transaction that it refers to, and whether it is settled |
+//! | `step` | the records of one step of a transaction, as a JSON list; `id` combines the transaction's number and the step's position in it; `entry` and `chain` are the step's position and hash in the chain |
+//! | `mark` | an entry about the journal itself, chained like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change to the operators |
+//! | `close` | the content of a close of day; its mark contains the hash of the content |
 //! | `gap` | entries that were removed, with the hash from which the chain continues |
-//! | `day` | a date on which transactions began, with the first of them: the days that retention counts |
+//! | `day` | a date on which transactions began, with the first of them: retention counts these dates |
 //! | `payment` | an id at the gateway: a transaction's own payment, its automatic reversal, or a payment that the journal does not know |
-//! | `program` | the program that uses the journal, and the previous one, and whether reader and gateway answered them; not part of the chain |
-//! | `operator`, `pin_try` | the operators and the attempts with their PINs, if there are operators; not part of the chain (`operators.rs`) |
+//! | `program` | the program that uses the journal and the previous one, each with whether the reader and the gateway answered it; not part of the chain |
+//! | `operator`, `pin_try` | the operators and their PIN attempts, if there are operators; not part of the chain (`operators.rs`) |
 //! | `about` | the purpose of the journal (`purpose.rs`), and the format of the tables; `PRAGMA user_version` is the oldest format whose programs may use them (`open.rs`) |
 //!
 //! **The chain.** Steps and marks are entries in the order of their commits. Each has a hash over itself and the entry
-//! before it ([`Head`], `chain.rs`). [`Reading::verify`] reads them all and names the first one that was altered. A
-//! hash without a secret cannot show that a person recomputed the whole chain, or cut off its end. `journal verify` and
-//! each export therefore show the head, which can be kept elsewhere.
+//! before it ([`Head`], `chain.rs`). [`Reading::verify`] reads all entries and names the first one that was altered.
+//! Because the hashes use no secret, they cannot show that a person recomputed the whole chain or cut off its end.
+//! `journal verify` and each export therefore show the head, which can be kept elsewhere.
 //!
 //! **Versions.** New data is added, and old data is never rewritten, so an earlier version can continue with the file.
-//! A record of an unknown kind makes one transaction unreadable, not the journal. If that transaction is open, it stays
-//! open ([`SetAside`]). Its till hears that it cannot be read, and it is never charged again.
+//! A record of an unknown kind makes one transaction unreadable, not the whole journal. If that transaction is open, it
+//! stays open ([`SetAside`]). The agent tells its till that it cannot be read, and never charges it again.
 //!
-//! **In place.** A commit counts as written only when the files at the journal's path are the open ones (`place.rs`).
-//! When a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark elsewhere records
-//! that this terminal has sold (`sold.rs`).
+//! **In place.** A commit counts as written only if the files at the journal's path are the open files (`place.rs`). If
+//! a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark file outside the journal
+//! records that this terminal has sold (`sold.rs`).
 //!
-//! A commit runs on the caller's thread. The transaction can do nothing before it, and passing it to another thread and
-//! back would double its cost. Slow work (lists, copying the WAL into the file) has its own thread and connection.
-//! Meanwhile an operator can read the file with any SQLite tool.
+//! A commit runs on the caller's thread. The transaction has to wait for it anyway, and passing it to another thread
+//! and back would double its cost. Slow work (lists, copying the WAL into the file) has its own thread and connection.
+//! While the agent runs, a technician can read the file with any SQLite tool.
 
 mod adopt;
 mod chain;
@@ -91,7 +90,7 @@ use pos_core::counter::Close;
 use pos_core::transaction::Transaction;
 use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 
-/// The reason why the journal cannot be used. Without it no payment is taken.
+/// The reason why the journal cannot be used. Without a journal the agent takes no payment.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened or created.
@@ -104,7 +103,8 @@ pub enum Error {
         /// The system's error.
         cause: String,
     },
-    /// The file exists but is not a complete journal. It is not changed, and no other one is created in its place.
+    /// The file exists but is not a complete journal. The agent neither changes it nor creates another journal in its
+    /// place.
     #[error(
         "the journal {path} cannot be opened: it is damaged or not a journal ({cause}); do not change it, as sales may \
          be open in it; copy it with its -wal file to a safe place and ask for support"
@@ -115,7 +115,7 @@ pub enum Error {
         /// The damage.
         cause: String,
     },
-    /// Another process holds it.
+    /// Another process holds the journal.
     #[error("the journal {path} is in use by another pos-agent; stop that one first")]
     InUse {
         /// The file.
@@ -151,7 +151,7 @@ pub enum Error {
         path: String,
         /// The format of the file.
         found: i64,
-        /// The latest format that this program knows.
+        /// The latest format that this version knows.
         known: i64,
     },
     /// A row cannot be read.
@@ -162,7 +162,7 @@ pub enum Error {
         /// The error.
         cause: String,
     },
-    /// A close of day that this program cannot read.
+    /// A close of day cannot be read by this version.
     #[error(
         "close {number} of the journal cannot be read ({cause}); install the version that wrote it, or a later one"
     )]
@@ -172,14 +172,14 @@ pub enum Error {
         /// The error.
         cause: String,
     },
-    /// The files at the journal's path are not the open ones, or another program has written into them. The latest
+    /// The files at the journal's path are not the open files, or another program has written into them. The latest
     /// records may be missing after a restart.
     #[error("the journal is no longer the agent's file: {what}; the agent takes no payments")]
     Gone {
         /// The file, and what happened to it.
         what: String,
     },
-    /// A journal of training is in the place of one for payments, or the other way round.
+    /// A training journal is in the place of a journal of payments, or the other way round.
     #[error(
         "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in \
          training.db next to it"
@@ -196,13 +196,13 @@ pub enum Error {
         /// The cause, with the remedy.
         why: String,
     },
-    /// The clock need not, or must not, be set back.
+    /// The clock need not or must not be set back.
     #[error("{why}")]
     ClockStays {
         /// The cause, with the remedy.
         why: String,
     },
-    /// The key of the operators' PINs cannot be used.
+    /// The key for the operators' PINs cannot be used.
     #[error("{path}, the key of the operators' PINs, cannot be used: {cause}")]
     PinKey {
         /// The file.
@@ -236,7 +236,7 @@ pub struct Journal {
     path: PathBuf,
     /// The progress of the housekeeping.
     house: housekeeping::Housekeeping,
-    /// The connection for reading lists, once it was needed.
+    /// The connection for reading lists. It is opened when it is first needed.
     reader: Arc<tokio::sync::Mutex<Option<Db>>>,
 }
 
@@ -247,7 +247,7 @@ impl Book for Journal {
         #[allow(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
         let start = std::time::Instant::now();
         match entries {
-            // The shortest way to the disk.
+            // A single entry has the fastest commit.
             [entry] => self.db.write_entry(unix_ms, entry)?,
             entries => self.db.write_as_one(unix_ms, entries)?,
         }
@@ -259,7 +259,7 @@ impl Journal {
     /// Opens or creates the file, checks its settings, and replays the open transactions.
     ///
     /// # Errors
-    /// See [`Error`]; nothing is overwritten.
+    /// Returns an [`Error`] and overwrites nothing.
     pub fn open(path: &Path) -> Result<(Self, Opened), Error> {
         Self::open_for(path, Purpose::Payments)
     }
@@ -267,7 +267,7 @@ impl Journal {
     /// Opens a journal for this purpose, like [`Self::open`].
     ///
     /// # Errors
-    /// [`Error::OfAnotherPurpose`], and the errors of [`Self::open`].
+    /// Returns [`Error::OfAnotherPurpose`], or an error of [`Self::open`].
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = lock::real(path)?;
         let (db, opened) = Db::open_for(&path, purpose)?;
@@ -281,11 +281,11 @@ impl Journal {
         Ok((journal, opened))
     }
 
-    /// Checks that the file can be written and is in place. It writes a value that is already there, and waits for the
-    /// sync.
+    /// Checks that the file can be written and is in place. It writes a value that is already in the file, and waits
+    /// for the sync.
     ///
     /// # Errors
-    /// When the file cannot be written, or is not in place.
+    /// Returns an error if the file cannot be written or is not in place.
     pub fn try_to_write(&mut self) -> Result<(), Error> {
         self.db.try_to_write()?;
         self.is_in_place()
@@ -294,22 +294,22 @@ impl Journal {
     /// Returns the identities of this journal: its own first, then those of the journals that it has adopted.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn identities(&self) -> Result<Vec<String>, Error> {
         purpose::identities(&self.db.connection)
     }
 
-    /// Returns the free space on the journal's disk, in bytes, or `None` when it is unknown.
+    /// Returns the free space on the journal's disk, in bytes, or `None` if it is unknown.
     #[must_use]
     pub fn free_bytes(&self) -> Option<u64> {
         let facts = rustix::fs::statvfs(self.path.parent()?).ok()?;
         Some(facts.f_bavail.saturating_mul(facts.f_frsize))
     }
 
-    /// Returns the transaction with one till's reference.
+    /// Returns the transaction of a till with this reference.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn find(&self, till: &str, reference: &Reference) -> Result<Option<Transaction>, Error> {
         self.db.find(till, reference)
     }
@@ -317,7 +317,7 @@ impl Journal {
     /// Returns the transaction with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn number(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         self.db.at(number)
     }
@@ -325,7 +325,7 @@ impl Journal {
     /// Returns the reference of a till's latest transaction.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn latest(&self, till: &str) -> Result<Option<Reference>, Error> {
         self.db.latest(till)
     }
@@ -333,7 +333,7 @@ impl Journal {
     /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
         self.db.key(number)
     }
@@ -342,7 +342,7 @@ impl Journal {
     /// not count as an own payment. The index alone is not trusted: the transaction's steps must name the id.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn of_payment(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.db.of_payment(id)
     }
@@ -350,7 +350,7 @@ impl Journal {
     /// Returns the number of the transaction that was automatically reversed under this id.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn of_reversal(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.db.of_reversal(id)
     }
@@ -359,7 +359,7 @@ impl Journal {
     /// first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Transaction>, Error> {
         self.db.referring_to(id)
     }
@@ -368,25 +368,25 @@ impl Journal {
     /// (`merchantTransactionId`).
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn knows(&self, merchant_transaction_id: &str) -> Result<bool, Error> {
         self.db.knows(merchant_transaction_id)
     }
 
-    /// Returns the ids of the terminals that have transactions in this journal, and that may have sent others that it
-    /// does not contain. The time is in milliseconds since 1970.
+    /// Returns the ids of the terminals that may have sent transactions since this time that are missing from this
+    /// journal. The time is in milliseconds since 1970.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn terminals_since(&self, unix_ms: i64) -> Result<BTreeSet<String>, Error> {
         self.db.terminals_since(unix_ms)
     }
 
-    /// Writes a mark that the journal has begun, with the gateway's time. It does nothing when there is such a mark or
-    /// a transaction.
+    /// Writes a mark that the journal has begun, with the gateway's time. It does nothing if the journal already has
+    /// such a mark or a transaction.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn begin(&mut self, gateway_unix_ms: i64, unix_ms: i64) -> Result<(), Error> {
         self.db.begin(gateway_unix_ms, unix_ms)
     }
@@ -394,40 +394,41 @@ impl Journal {
     /// Returns the gateway's time when this journal began, if it was recorded.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn began(&self) -> Result<Option<i64>, Error> {
         self.db.began()
     }
 
-    /// Keeps, for the next start, the time from which the agent checks whether this journal is an outdated copy. `None`
-    /// means that the check is complete.
+    /// Stores, for the next start, the time from which the agent checks whether this journal is an outdated copy.
+    /// `None` means that the check is complete.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn look_from(&self, unix_ms: Option<i64>) -> Result<(), Error> {
         self.db.look_from(unix_ms)
     }
 
-    /// Writes a mark that this journal is an outdated copy: the gateway held references that it did not know.
+    /// Writes a mark that this journal is an outdated copy, because the gateway held references that it does not
+    /// contain.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn mark_old_copy(&mut self, found: &OldCopyFound, unix_ms: i64) -> Result<(), Error> {
         self.db.mark_old_copy(found, unix_ms)
     }
 
-    /// Writes a mark with the connected reader: the first one, or a different one than before.
+    /// Writes a mark with the connected reader, if it is the first one or differs from the previous one.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), Error> {
         self.db.mark_reader(reader, unix_ms)
     }
 
-    /// Returns the latest change of the reader, or `None` when the journal has none.
+    /// Returns the latest change of the reader, or `None` if the journal contains none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn latest_reader(&self) -> Result<Option<ReaderChange>, Error> {
         reader::latest(&self.db.connection)
     }
@@ -435,7 +436,7 @@ impl Journal {
     /// Returns the transactions that refer to the one with this number: captures, refunds, reversals, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn later(&self, number: SaleNumber) -> Result<Vec<Transaction>, Error> {
         self.db.later(number)
     }
@@ -443,16 +444,16 @@ impl Journal {
     /// Returns the transactions that are not settled, replayed from the disk.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn unsettled(&mut self) -> Result<Vec<Transaction>, Error> {
         self.db.unsettled()
     }
 
     /// Returns the transactions with a number above `since`, oldest first. They are read on a separate thread, one list
-    /// at a time. Other callers wait meanwhile.
+    /// at a time, and other callers wait meanwhile.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn list(
         &self,
         till: Option<String>,
@@ -462,11 +463,11 @@ impl Journal {
         self.read_beside(move |db| db.list(till.as_deref(), since, limit))
     }
 
-    /// Returns the transactions with a number between these two, newest first, or those of them whose reference
-    /// contains `reference`. They are read as [`Self::list`] reads.
+    /// Returns the transactions with a number between these two, newest first. With `reference`, returns only those
+    /// whose reference contains it. They are read in the same way as in [`Self::list`].
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn list_newest(
         &self,
         till: Option<String>,
@@ -477,10 +478,11 @@ impl Journal {
         self.read_beside(move |db| db.list_newest(till.as_deref(), between, reference.as_deref(), limit))
     }
 
-    /// Returns the closes of day with a number below this one, the newest first. They are read as [`Self::list`] reads.
+    /// Returns the closes of day with a number below this one, newest first. They are read in the same way as in
+    /// [`Self::list`].
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn closes(&self, below: u64, limit: u32) -> impl Future<Output = Result<Vec<Close>, Error>> + Send + use<> {
         self.read_beside(move |db| db.closes(below, limit))
     }
@@ -492,7 +494,8 @@ impl Journal {
         let (beside, reader) = (self.db.beside(&self.path), Arc::clone(&self.reader));
         async move {
             let ended = || Error::Failed { cause: "the reading thread ended".to_owned() };
-            // The list itself holds the lock. It continues even when its caller no longer waits for it.
+            // The task that reads the list holds the lock. It continues even if its caller no longer waits for the
+            // list.
             let mut kept = reader.lock_owned().await;
             let reading = tokio::task::spawn_blocking(move || {
                 let db = kept.take().map_or_else(beside, Ok)?;
@@ -504,7 +507,7 @@ impl Journal {
         }
     }
 
-    /// Sets the number of days whose transactions are kept, counted as `retention.rs` says. `None` keeps all.
+    /// Sets the number of days whose transactions are kept. `retention.rs` says how days are counted. `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.db.keep_days(days);
     }

@@ -1,20 +1,22 @@
-//! One program per journal, under any name. Two programs would give the same numbers to different transactions.
+//! The locks that allow only one program per journal, under any name of the file. Two programs would give the same
+//! numbers to different transactions.
 //!
-//! Two locks are taken, both with `flock(2)`, and held until the last connection of this process is closed:
+//! The program takes two locks with `flock(2)`, and holds them until its last connection is closed:
 //!
-//! | lock | for |
+//! | lock | covers |
 //! |---|---|
-//! | `journal.lock` next to the file, after all symbolic links are followed | the time before the journal exists; earlier versions take only this one |
-//! | the journal itself | other names of it: a bind mount, a hard link |
+//! | `journal.lock` next to the file, after all symbolic links are followed | the time before the journal exists, and earlier versions, which take only this lock |
+//! | the journal itself | other names of the journal: a bind mount, a hard link |
 //!
-//! SQLite's own locks on the journal are POSIX record locks. On a local disk they do not affect `flock`. But the system
-//! removes **all** POSIX locks of a process on a file when the process closes any descriptor of it. The descriptor with
-//! our lock must therefore be closed after the last connection. Every owner of a connection has a clone of [`Lock`] and
-//! releases it later. Nothing else in a program with an open journal opens the file other than through SQLite.
+//! SQLite's own locks on the journal are POSIX record locks. On a local disk they do not affect `flock`. However, when
+//! a process closes any descriptor of a file, the system removes **all** POSIX locks of the process on that file. The
+//! descriptor that holds the lock must therefore be closed after the last connection. Every owner of a connection has a
+//! clone of [`Lock`] and releases it after the connection. No other code in a program with an open journal may open the
+//! file, except through SQLite.
 //!
-//! A hard link is not allowed, even if it is unused. SQLite keeps the latest commits in a `-wal` file next to the name
-//! under which the journal was opened. A program that opens the other name does not see them. Such a journal is refused
-//! ([`has_one_name`]). Symbolic links are followed first, so all programs see the same `-wal`. A bind mount of the file
+//! A journal with a hard link is refused, even if the link is unused ([`has_one_name`]). SQLite keeps the latest
+//! commits in a `-wal` file next to the name under which the journal was opened. A program that opens the other name
+//! does not see them. Symbolic links are followed first, so all programs see the same `-wal`. A bind mount of the file
 //! without its folder cannot be distinguished from the file. The lock keeps two programs apart, but only the technician
 //! knows which name was used last.
 
@@ -27,11 +29,12 @@ use std::sync::Arc;
 use super::Error;
 use super::open::cannot_open;
 
-/// Both locks, held as long as one clone is left.
+/// Both locks, held until the last clone is dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Lock(#[allow(dead_code, reason = "held, and never asked")] Arc<Held>);
 
-/// Fields in the order of release. A program that finds `journal.lock` free also finds the journal free.
+/// The locks, in the order in which they are released. A program that finds `journal.lock` free therefore also finds
+/// the journal free.
 #[derive(Debug)]
 struct Held {
     journal: Locked,
@@ -39,18 +42,18 @@ struct Held {
     name: Name,
 }
 
-/// The lock next to the file, which exists before the file does.
+/// The lock next to the journal. It exists before the journal does.
 #[derive(Debug)]
 pub(super) struct Name(#[allow(dead_code, reason = "held, and never asked")] Locked);
 
-/// A file whose lock ends when this is dropped. A program that is being started at that moment has a copy of the
-/// descriptor. Closing only ours would leave it the lock.
+/// A locked file, which is unlocked when this value is dropped. A child process that is starting at that moment has a
+/// copy of the descriptor. If this process only closed its own descriptor, the child would keep the lock.
 #[derive(Debug)]
 pub(super) struct Locked(File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing the file also ends the lock, a little later.
+        // If this fails, closing the file ends the lock a little later.
         let _ = self.0.unlock();
     }
 }
@@ -58,8 +61,8 @@ impl Drop for Locked {
 /// Returns the path of the journal with all symbolic links followed. The journal need not exist yet.
 ///
 /// # Errors
-/// [`Error::Open`] when its folder cannot be read, or a link leads nowhere. Its disk may then be missing, and a new
-/// journal in its place would not know the open transactions.
+/// Returns [`Error::Open`] if the folder cannot be read, or if a link points to nothing. The disk may then be missing,
+/// and a new journal in its place would not contain the open transactions.
 pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
     let name = || path.display().to_string();
     match fs::canonicalize(path) {
@@ -80,17 +83,18 @@ impl Name {
     /// Takes the lock next to the journal at this real path.
     ///
     /// # Errors
-    /// [`Error::InUse`], [`Error::Open`].
+    /// Returns [`Error::InUse`] or [`Error::Open`].
     pub(super) fn take(path: &Path) -> Result<Self, Error> {
         let file = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"));
         let file = file.map_err(|error| cannot_open(&path.display().to_string(), &error))?;
         locked(file, path).map(Self)
     }
 
-    /// Takes the journal's own lock too. The journal must exist, and no connection of this process may have it open.
+    /// Takes the journal's own lock in addition. The journal must exist, and no connection of this process may have it
+    /// open.
     ///
     /// # Errors
-    /// [`Error::InUse`], [`Error::Linked`], [`Error::Open`].
+    /// Returns [`Error::InUse`], [`Error::Linked`] or [`Error::Open`].
     pub(super) fn with_journal(self, path: &Path) -> Result<Lock, Error> {
         let journal = File::open(path).map_err(|error| cannot_open(&path.display().to_string(), &error))?;
         let journal = locked(journal, path)?;
@@ -100,15 +104,15 @@ impl Name {
 }
 
 impl Lock {
-    /// Returns the system's metadata of the locked file, independent of its name.
+    /// Returns the metadata of the locked file, independent of its name.
     pub(super) fn journal(&self) -> io::Result<Metadata> {
         self.0.journal.0.metadata()
     }
 
-    /// Checks that the name still belongs to the locked file.
+    /// Checks that the path still names the locked file.
     ///
     /// # Errors
-    /// [`Error::Open`] when another file was put there.
+    /// Returns [`Error::Open`] if another file was put there.
     pub(super) fn is_of(&self, path: &Path) -> Result<(), Error> {
         let facts = fs::metadata(path).and_then(|there| Ok((there, self.0.journal.0.metadata()?)));
         let (there, held) = facts.map_err(|error| cannot_open(&path.display().to_string(), &error))?;
@@ -119,10 +123,10 @@ impl Lock {
     }
 }
 
-/// Checks that the file has no second name by a hard link.
+/// Checks that the file has no second name through a hard link.
 ///
 /// # Errors
-/// [`Error::Linked`]. A file that does not exist has no second name.
+/// Returns [`Error::Linked`] if it has one. A file that does not exist has no second name.
 pub(super) fn has_one_name(path: &Path) -> Result<(), Error> {
     match fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.nlink() > 1 => {
@@ -132,7 +136,7 @@ pub(super) fn has_one_name(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Returns whether two names belong to the same file.
+/// Returns whether two paths name the same file.
 pub(super) fn are_same(one: &Path, other: &Path) -> bool {
     matches!((fs::metadata(one), fs::metadata(other)), (Ok(one), Ok(other)) if is_same(&one, &other))
 }
@@ -141,10 +145,10 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Locks a journal that is being copied, so no agent writes to it meanwhile.
+/// Locks a journal that is being copied, so that no agent writes to it meanwhile.
 ///
 /// # Errors
-/// [`Error::InUse`], [`Error::Open`].
+/// Returns [`Error::InUse`] or [`Error::Open`].
 pub(super) fn keep_still(path: &Path) -> Result<Locked, Error> {
     if is_held(path) {
         return Err(Error::InUse { path: path.display().to_string() });
@@ -161,8 +165,8 @@ fn locked(file: File, path: &Path) -> Result<Locked, Error> {
     }
 }
 
-/// Returns whether a process holds a lock of this journal, under any name. It reads the system's list and never takes
-/// the lock. An agent that starts at this moment would otherwise find it taken.
+/// Returns whether a process holds a lock of this journal, under any name. It reads the system's list of locks and
+/// never takes the lock itself. Otherwise an agent that starts at this moment would find the lock taken.
 #[must_use]
 pub fn is_held(path: &Path) -> bool {
     let Ok(real) = real(path) else { return false };

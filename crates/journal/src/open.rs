@@ -1,16 +1,16 @@
-//! Opening the file: one agent per journal, no change to a file that cannot be trusted, and migration of tables by
-//! additions only.
+//! Opens the journal file. Only one agent may open it, a file that cannot be trusted is not changed, and tables are
+//! migrated by additions only.
 //!
-//! | number | where | what |
+//! | number | location | meaning |
 //! |---|---|---|
 //! | oldest reader | `PRAGMA user_version` | the oldest format whose programs may read and write this file |
-//! | format | `about.format` | the newest one that a program has brought it up to |
+//! | format | `about.format` | the newest format to which a program has migrated this file |
 //!
-//! Programs up to format 2 know only `user_version`, and refuse a number above their own. That number therefore became
-//! the oldest reader. It stays 2 as long as additions are columns, tables and indices that an earlier version need not
-//! know. A system that is rolled back continues to sell with the same journal. Steps that an earlier version writes
-//! have no entry and no hash; the next start of a later version enters them. A program that may read a journal of a
-//! later format leaves `format` unchanged.
+//! Programs up to format 2 know only `user_version`, and refuse a number above their own. That number therefore means
+//! the oldest reader. It stays 2 as long as only columns, tables and indices are added that an earlier version can
+//! ignore. A system that is rolled back to an earlier version therefore continues to sell with the same journal. Steps
+//! that an earlier version writes have no entry and no hash. The next start of a later version enters them. A program
+//! that may read a journal of a later format leaves `format` unchanged.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -25,15 +25,16 @@ use super::db::{BUSY, failed, unreadable};
 use super::lock::{self, Lock};
 use super::{Error, Purpose, purpose, wal};
 
-/// The format that this program migrates a journal to: 3 has entries and hashes, 4 an index of payments, 5 the
-/// reversals in it, 6 receipts, 7 closes of day.
+/// The format to which this version migrates a journal. Format 3 added entries and hashes, 4 an index of payments, 5
+/// reversals in that index, 6 receipts, and 7 closes of day.
 pub(super) const FORMAT: i64 = 7;
-/// The oldest format whose programs may read and write what this program writes.
+/// The oldest format whose programs may read and write a journal that this version has written.
 const OLDEST_READER: i64 = 2;
-/// The size of the WAL file that is created at the start, in bytes: `TIDY_AFTER` steps (housekeeping.rs) of six pages.
-/// A commit that overwrites a file costs half of one that extends it (measured: one sync of the file's length less).
+/// The size of the WAL file that is created at the start, in bytes. It holds `TIDY_AFTER` steps (housekeeping.rs) of
+/// six pages. A commit that overwrites a file costs half as much as one that extends it (measured). The difference is
+/// one sync of the file's length.
 const WAL_BYTES: u64 = 1 << 20;
-/// The number of steps that are entered later in one SQLite transaction.
+/// The number of steps of earlier versions that are entered in one SQLite transaction.
 const ENTERED_AT_ONCE: u32 = 10_000;
 pub(super) const MILLISECONDS_OF_A_DAY: i64 = 24 * 3600 * 1000;
 
@@ -51,7 +52,7 @@ const TABLES: &str = "
         sale INTEGER NOT NULL,
         unix_ms INTEGER NOT NULL,
         records TEXT NOT NULL);";
-/// Format 2: finds the transactions that refer to an earlier one.
+/// Format 2: a column and an index for the transactions that refer to an earlier one.
 const EARLIER: &str = "
     ALTER TABLE sale ADD COLUMN earlier INTEGER;
     CREATE INDEX sale_earlier ON sale(earlier) WHERE earlier IS NOT NULL;";
@@ -70,8 +71,8 @@ const PAYMENTS: &str = "
     CREATE TABLE payment(id TEXT NOT NULL, own INTEGER NOT NULL, sale INTEGER NOT NULL, PRIMARY KEY(id, own, sale)) WITHOUT ROWID;
     ALTER TABLE about ADD COLUMN payments INTEGER NOT NULL DEFAULT 0;
     UPDATE about SET format = 4;";
-/// Format 5: the time from which the check for an outdated copy continues. The index is read from the beginning,
-/// because it includes the ids of reversals.
+/// Format 5: the time from which the check for an outdated copy continues. The index is rebuilt from the beginning,
+/// because it now includes the ids of reversals.
 const LOOK: &str = "
     ALTER TABLE about ADD COLUMN whole_until INTEGER;
     UPDATE about SET payments = 0, format = 5;";
@@ -91,7 +92,7 @@ const CLOSES: &str = "
         UNIQUE(till, reference));
     UPDATE about SET format = 7;";
 
-/// Opens the file at its real path, or creates it, with checked settings and with every step entered.
+/// Opens the file at its real path, or creates it. The settings are then checked, and every step has an entry.
 pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock), Error> {
     let name = path.display().to_string();
     let by_name = lock::Name::take(path)?;
@@ -99,13 +100,13 @@ pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock
     if !path.try_exists().map_err(|error| cannot_open(&name, &error))? {
         make(path, &name, wanted)?;
     }
-    // Taken before the connection is opened, so it is released after it is closed.
+    // The lock is taken before the connection is opened, so that it is released after the connection is closed.
     let lock = by_name.with_journal(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| refused(&name, &error))?;
     lock.is_of(path)?;
     plan_once(&connection).map_err(|error| refused(&name, &error))?;
-    // Until the file is known to be sound, closing it must not copy its WAL into it.
+    // Until the file is known to be sound, closing the connection must not copy the WAL into the file.
     leave_the_wal(&connection, true).map_err(|error| refused(&name, &error))?;
     connection.busy_timeout(BUSY).map_err(|error| refused(&name, &error))?;
     if connection.is_readonly("main").map_err(|error| refused(&name, &error))? {
@@ -121,15 +122,16 @@ pub(super) fn writable(path: &Path, wanted: Purpose) -> Result<(Connection, Lock
     Ok((connection, lock))
 }
 
-/// Completes the opening, after everything that the agent needs could be read. It extends the WAL to its full size.
-/// From then on, closing the file leaves a single file.
+/// Completes the opening, once all data that the agent needs could be read. It extends the WAL to its full size. From
+/// then on, closing the connection leaves a single file.
 pub(super) fn trust(connection: &Connection, path: &Path) -> Result<(), Error> {
     let trusted = make_room(connection, path).and_then(|()| leave_the_wal(connection, false));
     trusted.map_err(|error| refused(&path.display().to_string(), &error))
 }
 
-/// Makes a statement keep its plan for all bound values. SQLite, as it is built here (STAT4), would otherwise plan each
-/// one again for each value. That would happen between a card and its request (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`).
+/// Makes a statement keep its query plan for all bound values. SQLite as built here (STAT4) would otherwise plan a
+/// statement again for each value (SQLite, `SQLITE_DBCONFIG_ENABLE_QPSG`). That would cost time between reading the
+/// card and sending the request.
 pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
@@ -138,10 +140,10 @@ fn leave_the_wal(connection: &Connection, leave: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave).map(drop)
 }
 
-/// Refuses a file that SQLite would take for an empty database, or overwrite, before SQLite opens it.
+/// Refuses, before SQLite opens it, a file that SQLite would treat as an empty database or would overwrite.
 ///
 /// # Errors
-/// [`Error::Damaged`] with the cause.
+/// Returns [`Error::Damaged`] with the cause.
 pub(super) fn look_at(path: &Path) -> Result<(), Error> {
     let name = path.display().to_string();
     let damaged = |cause: &str| Err(Error::Damaged { path: name.clone(), cause: cause.to_owned() });
@@ -166,19 +168,19 @@ pub fn has_a_wal_alone(path: &Path) -> bool {
     is_missing && fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0)
 }
 
-/// Returns the oldest format whose programs may read this file, when this program may.
+/// Returns the oldest format whose programs may read this file, if this program may read it.
 pub(super) fn oldest_reader(connection: &Connection, name: &str) -> Result<i64, Error> {
     let found = connection.query_row("PRAGMA user_version", [], |row| row.get(0));
     match found.map_err(|error| refused(name, &error))? {
-        // Every journal is first completed under another name.
+        // No journal has the number 0, because every new journal is completed under another name first.
         0 => Err(Error::Damaged { path: name.to_owned(), cause: "it is not a journal of pos-agent".to_owned() }),
         found if found > FORMAT => Err(Error::Format { path: name.to_owned(), found, known: FORMAT }),
         found => Ok(found),
     }
 }
 
-/// Returns whether a journal that is open for reading has entries and hashes. One of an earlier version has none until
-/// this version opens it for writing.
+/// Returns whether a journal that is open for reading has entries and hashes. A journal written by an earlier version
+/// has none until this version opens it for writing.
 pub(super) fn has_chain(connection: &Connection) -> Result<bool, Error> {
     let found = "SELECT count(*) FROM pragma_table_info('step') WHERE name = 'chain'";
     connection.query_row(found, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)
@@ -194,13 +196,13 @@ fn sound(connection: &Connection) -> rusqlite::Result<()> {
 fn settings(connection: &Connection, name: &str) -> Result<(), Error> {
     let setup = |sql: &str| connection.execute_batch(sql).map_err(|error| refused(name, &error));
     setup("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA wal_autocheckpoint=0;")?;
-    // A journal is small, so a few hundred pages of cache are enough. Other programs also need the board's memory.
+    // A journal is small, so a cache of a few hundred pages is enough. Other programs also need the board's memory.
     setup("PRAGMA cache_size=-512; PRAGMA temp_store=MEMORY;")?;
     assert_setting(connection, name, "journal_mode", "wal")?;
     assert_setting(connection, name, "synchronous", "2")
 }
 
-/// Creates a new journal under another name first, so it is complete or does not exist.
+/// Creates a new journal. It is completed under another name first, so an incomplete journal never has the final name.
 fn make(path: &Path, name: &str, purpose: Purpose) -> Result<(), Error> {
     let new = beside(path, ".new");
     for left in [new.clone(), beside(&new, "-journal")] {
@@ -221,7 +223,7 @@ fn make(path: &Path, name: &str, purpose: Purpose) -> Result<(), Error> {
     named.map_err(|error| cannot_open(name, &error))
 }
 
-/// Migrates the tables of an earlier version by additions, so that version can still use them.
+/// Migrates the tables of an earlier version by additions, so that the earlier version can still use them.
 fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), Error> {
     let refused = |error: rusqlite::Error| refused(name, &error);
     let has = |table: &str, column: &str| {
@@ -233,7 +235,7 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     if has("close", "content")? {
         return Ok(());
     }
-    // This check runs once in a journal's life. Every row is read or rewritten next, which must not happen on a damaged
+    // This check runs once per migration. Every row is read or rewritten afterwards, which must not happen in a damaged
     // file.
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(refused)?;
     if check != "ok" {
@@ -248,7 +250,7 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
         let days = "INSERT INTO day SELECT unix_ms / ?1, min(sale) FROM step WHERE id & 0xFFFFF = 0 GROUP BY 1";
         transaction.execute(days, [MILLISECONDS_OF_A_DAY]).map_err(refused)?;
     }
-    // The index is empty. It is filled once all open transactions could be read.
+    // The new index is empty. It is filled after all open transactions could be read.
     if !has_payments {
         transaction.execute_batch(PAYMENTS).map_err(refused)?;
     }
@@ -262,7 +264,8 @@ fn migrate(connection: &mut Connection, version: i64, name: &str) -> Result<(), 
     transaction.commit().map_err(refused)
 }
 
-/// Enters the steps that a version without entries wrote, in the order of the transactions, and writes a mark about it.
+/// Enters the steps that a version without entries wrote, in the order of the transactions, and writes a mark about
+/// this.
 fn enter_later(connection: &mut Connection) -> Result<(), Error> {
     let mut head = Head::read(connection)?;
     let first = head.entry + 1;
@@ -327,7 +330,7 @@ fn assert_setting(connection: &Connection, path: &str, setting: &'static str, wa
     if found == wanted { Ok(()) } else { Err(Error::Unsafe { path: path.to_owned(), setting, found }) }
 }
 
-/// Returns a file name next to the journal's.
+/// Returns the path of a file next to the journal.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
@@ -338,7 +341,7 @@ pub(super) fn cannot_open(name: &str, cause: &dyn std::fmt::Display) -> Error {
     Error::Open { path: name.to_owned(), cause: cause.to_string() }
 }
 
-/// Converts SQLite's error for a file. Damage is distinguished from all other errors.
+/// Converts SQLite's error for a file, and distinguishes damage from all other errors.
 pub(super) fn refused(name: &str, error: &rusqlite::Error) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

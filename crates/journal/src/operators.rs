@@ -2,15 +2,15 @@
 //!
 //! | table | a row is |
 //! |---|---|
-//! | `operator` | an operator; not part of the chain, because entries of the chain stay there for ever |
-//! | `pin_try` | attempts since the last right PIN, for an operator or a till; not part of the chain |
+//! | `operator` | an operator; not part of the chain, because entries of the chain are never deleted |
+//! | `pin_try` | the number of attempts since the last correct PIN, for an operator or a till; not part of the chain |
 //!
-//! Every change of an operator is a mark in the chain with its author, in the same commit as the row. One never exists
-//! without the other. The mark holds no PIN and nothing derived from one. The tables are created with the first
+//! Every change to an operator is a mark in the chain with its author, in the same commit as the row. Neither exists
+//! without the other. The mark contains no PIN and no data derived from one. The tables are created with the first
 //! operator, so the journal of a shop without operators is unchanged. An earlier version ignores them.
 //!
 //! The digests are keyed (`counter::PinKey`). The key is next to the journal, in a separate file that only its owner
-//! may read. A person with a copy of the journal only cannot try PINs.
+//! may read. A person who has only a copy of the journal cannot try PINs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -39,24 +39,24 @@ const TABLES: &str = "
 /// An operator's stored data.
 #[derive(Clone, Debug)]
 pub struct KeptOperator {
-    /// The name.
+    /// The operator's name.
     pub name: OperatorName,
-    /// The role.
+    /// The operator's role.
     pub role: Role,
     /// The PIN digest.
     pub pin: PinDigest,
 }
 
-/// A change of the operators.
+/// A change to the operators.
 #[derive(Clone, Debug)]
 pub enum OperatorChange {
     /// A new operator.
     Added(KeptOperator),
     /// The operator was removed.
     Removed(OperatorName),
-    /// The operator has another PIN.
+    /// The operator has a new PIN.
     PinSet(OperatorName, PinDigest),
-    /// The operator may try the PIN again immediately, and so may every till.
+    /// The operator may try the PIN again immediately, and every till may try again too.
     Unlocked(OperatorName),
 }
 
@@ -74,7 +74,7 @@ impl OperatorChange {
     }
 }
 
-/// The journal's entry about a change of the operators, for people.
+/// The journal's entry about a change to the operators, for people to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorEntry {
     /// The position in the chain.
@@ -85,17 +85,17 @@ pub struct OperatorEntry {
     pub done: &'static str,
     /// The name of the changed operator.
     pub name: OperatorName,
-    /// The given role.
+    /// The role, if the change was an addition.
     pub role: Option<String>,
-    /// The author.
+    /// The author of the change.
     pub by: Who,
 }
 
 impl Db {
-    /// Returns the operators, in the order of their names.
+    /// Returns the operators, sorted by name.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn operators(&self) -> Result<Vec<KeptOperator>, Error> {
         if !has_tables(&self.connection)? {
             return Ok(Vec::new());
@@ -113,7 +113,7 @@ impl Db {
             ))
         };
         let rows = select.query_map([], row).map_err(failed)?;
-        // An operator with a role or a name of a later version cannot sign in.
+        // An operator whose role or name only a later version knows cannot sign in.
         let read = rows.collect::<Result<Vec<_>, _>>().map_err(failed)?.into_iter();
         let kept = read.filter_map(|(shown, role, salt, iterations, key, hash)| {
             let (name, role) = (OperatorName::parse(shown).ok()?, Role::from_word(&role)?);
@@ -123,13 +123,13 @@ impl Db {
         Ok(kept.collect())
     }
 
-    /// Makes a change, and writes its mark with the author, in one commit.
+    /// Makes a change and writes its mark with the author in one commit.
     ///
     /// # Errors
-    /// When it cannot be written; then nothing has changed.
+    /// Returns an error if the journal cannot be written. Nothing has then changed.
     pub fn change_operator(&mut self, change: &OperatorChange, by: &Who, unix_ms: i64) -> Result<(), Error> {
         let head = self.take_head()?;
-        // Deleted data is overwritten: the pages of an earlier PIN's digest become zero.
+        // SQLite overwrites deleted data, so the digest of an earlier PIN is replaced with zeros.
         self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(failed)?;
         let transaction = self.connection.transaction().map_err(failed)?;
         transaction.execute_batch(TABLES).map_err(failed)?;
@@ -164,10 +164,10 @@ impl Db {
         self.connection.execute_batch("PRAGMA secure_delete=OFF").map_err(failed)
     }
 
-    /// Returns the counted attempts since the last right PIN.
+    /// Returns the counted attempts since the last correct PIN.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn pin_tries(&self) -> Result<BTreeMap<TryKey, u32>, Error> {
         if !has_tables(&self.connection)? {
             return Ok(BTreeMap::new());
@@ -178,7 +178,7 @@ impl Db {
     /// Writes counts of attempts. When it returns, they are on the disk. A count of zero removes the row.
     ///
     /// # Errors
-    /// When they cannot be written; then no PIN may be checked.
+    /// Returns an error if the journal cannot be written. No PIN may then be checked.
     pub fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), Error> {
         let transaction = self.connection.transaction().map_err(failed)?;
         transaction.execute_batch(TABLES).map_err(failed)?;
@@ -203,7 +203,7 @@ fn tries(connection: &Connection) -> Result<BTreeMap<TryKey, u32>, Error> {
     rows.collect::<Result<_, _>>().map_err(failed)
 }
 
-/// Returns every change of the operators in the chain, oldest first.
+/// Returns every change to the operators in the chain, oldest first.
 fn entries(connection: &Connection) -> Result<Vec<OperatorEntry>, Error> {
     let mut entries = Vec::new();
     if !has_chain(connection)? {
@@ -227,10 +227,10 @@ fn entries(connection: &Connection) -> Result<Vec<OperatorEntry>, Error> {
 }
 
 impl Reading {
-    /// Returns every change of the operators in the chain, oldest first.
+    /// Returns every change to the operators in the chain, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn operator_entries(&self) -> Result<Vec<OperatorEntry>, Error> {
         entries(&self.connection)
     }
@@ -245,7 +245,7 @@ impl Journal {
     /// See [`Db::operators`].
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn operators(&self) -> Result<Vec<KeptOperator>, Error> {
         self.db.operators()
     }
@@ -253,7 +253,7 @@ impl Journal {
     /// See [`Db::change_operator`].
     ///
     /// # Errors
-    /// When it cannot be written; then nothing has changed.
+    /// Returns an error if the journal cannot be written. Nothing has then changed.
     pub fn change_operator(&mut self, change: &OperatorChange, by: &Who, unix_ms: i64) -> Result<(), Error> {
         self.db.change_operator(change, by, unix_ms)
     }
@@ -261,7 +261,7 @@ impl Journal {
     /// See [`Db::pin_tries`].
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn pin_tries(&self) -> Result<BTreeMap<TryKey, u32>, Error> {
         self.db.pin_tries()
     }
@@ -269,7 +269,7 @@ impl Journal {
     /// See [`Db::count_pin_tries`].
     ///
     /// # Errors
-    /// When they cannot be written; then no PIN may be checked.
+    /// Returns an error if the journal cannot be written. No PIN may then be checked.
     pub fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), Error> {
         self.db.count_pin_tries(counts)
     }
@@ -292,10 +292,10 @@ impl PinKeyFile {
         Self(beside(journal, ".pin-key"))
     }
 
-    /// Returns the key, or `None` when there is no file.
+    /// Returns the key, or `None` if there is no file.
     ///
     /// # Errors
-    /// When it cannot be read, has another length, or other users may open it.
+    /// Returns an error if the file cannot be read, has the wrong length, or can be opened by other users.
     pub fn read(&self) -> Result<Option<PinKey>, Error> {
         let mut file = match File::open(&self.0) {
             Ok(file) => file,
@@ -316,10 +316,10 @@ impl PinKeyFile {
         Ok(Some(PinKey::new(bits)))
     }
 
-    /// Returns the key, and creates it when there is none.
+    /// Returns the key, and creates it if there is none.
     ///
     /// # Errors
-    /// The errors of [`Self::read`], and when it cannot be written.
+    /// Returns an error of [`Self::read`], or an error if the file cannot be written.
     pub fn read_or_make(&self) -> Result<PinKey, Error> {
         if let Some(key) = self.read()? {
             return Ok(key);
@@ -352,7 +352,7 @@ impl PinKeyFile {
 /// Returns random bytes for a PIN that is being set.
 ///
 /// # Errors
-/// When the system provides none.
+/// Returns an error if the system provides no random bytes.
 pub fn pin_salt() -> Result<[u8; 16], Error> {
     let mut salt = [0; 16];
     SystemRandom::new().fill(&mut salt).map_err(|_| failed("the system provides no random numbers"))?;
@@ -367,7 +367,7 @@ mod tests {
         OperatorName::parse("Anna").unwrap()
     }
 
-    /// Returns a digest as the agent would compute it. This table keeps digests and knows no PIN.
+    /// Returns a digest in the form that the agent computes. The table stores digests only, so the tests need no PIN.
     fn digest(of: u8) -> PinDigest {
         PinDigest { salt: pin_salt().unwrap(), iterations: NonZeroU32::MIN, key: [3; 8], hash: [of; 32] }
     }
@@ -405,8 +405,8 @@ mod tests {
         let verdict = super::super::verify::verify(&db.connection).unwrap();
         assert!(verdict.altered.is_none() && verdict.marks == 3, "{verdict:?}");
         assert_eq!(db.head().unwrap().entry, before.entry + 3);
-        // The chain is exported and kept for ever. Neither the chain nor the file contains data derived from a removed
-        // PIN.
+        // The chain is exported and never deleted. Neither the chain nor the file may contain data derived from a
+        // removed PIN.
         let marks: String =
             db.connection.query_row("SELECT group_concat(what) FROM mark", [], |row| row.get(0)).unwrap();
         assert!(!marks.contains("hash") && !marks.contains("salt"), "{marks}");

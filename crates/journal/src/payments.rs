@@ -1,10 +1,10 @@
-//! The index of payments: the transaction that a payment at the gateway belongs to, and the transactions that refer to
-//! a payment that this journal does not know.
+//! The index of payments. It finds the transaction to which a payment at the gateway belongs. It also finds the
+//! transactions that refer to a payment that is not in this journal.
 //!
-//! It is not part of the chain. Every result is checked against the steps of the transaction that it names. An altered
-//! index can therefore hide a transaction, but never invent one. It is written with the step that brings the id, in one
-//! SQLite transaction. `about.payments` is the last entry up to which the index is complete. Later steps, and steps of
-//! a version without an index, are read at the next start.
+//! The index is not part of the chain. Every result is checked against the steps of the transaction that it names. An
+//! altered index can therefore hide a transaction, but never invent one. An id is added in the same SQLite transaction
+//! as the step that contains it. `about.payments` is the last entry up to which the index is complete. Later steps, and
+//! steps written by a version without an index, are indexed at the next start.
 
 use rusqlite::{Connection, params};
 
@@ -24,7 +24,7 @@ enum Role {
     Own,
     /// An earlier payment that the journal did not know.
     Earlier,
-    /// An automatic reversal of its payment. Nothing can follow that.
+    /// An automatic reversal of the transaction's payment. No follow-up can refer to it.
     Back,
 }
 
@@ -86,8 +86,8 @@ pub(super) fn add(connection: &Connection, sale: i64, records: &[Record]) -> Res
     Ok(())
 }
 
-/// Adds the ids from the text of a step, like [`add`]. A later version that wrote unreadable text has also added its
-/// ids.
+/// Adds the ids from the text of a step, like [`add`]. Text that this version cannot read was written by a later
+/// version, which also added its ids.
 pub(super) fn add_text(connection: &Connection, sale: i64, text: &str) -> Result<(), Error> {
     serde_json::from_str::<Vec<Record>>(text).map_or(Ok(()), |records| add(connection, sale, &records))
 }
@@ -106,7 +106,7 @@ pub(super) fn all_until(connection: &Connection, entry: i64) -> Result<(), Error
     put(connection, "UPDATE about SET payments = ?1", params![entry])
 }
 
-/// Indexes the steps since the index was last known to be complete.
+/// Indexes the steps after the last entry up to which the index is complete.
 pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
     loop {
         let transaction = connection.transaction().map_err(failed)?;
@@ -120,7 +120,7 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
             while let Some(row) = rows.next().map_err(failed)? {
                 last = row.get(0).map_err(failed)?;
                 read += 1;
-                // A value of a wrong type was not written by this program; `verify` reports it.
+                // The agent never writes a value of a wrong type. `verify` reports such a value.
                 if let (Ok(sale), Ok(Ok(text))) = (row.get(1), row.get_ref(2).map(|text| text.as_str())) {
                     add_text(&transaction, sale, text)?;
                 }
@@ -138,17 +138,17 @@ pub(super) fn catch_up(connection: &mut Connection) -> Result<(), Error> {
     }
 }
 
-/// Compares ids without their case. The index has them in lower case.
+/// Compares ids case-insensitively. The index contains them in lower case.
 fn is_named((named, is): (&PaymentId, Role), id: &PaymentId, role: Role) -> bool {
     is == role && named == id
 }
 
 impl Db {
-    /// Returns the number of the transaction whose own payment at the gateway has this id. It is the first one, if a
-    /// gateway gave the id twice.
+    /// Returns the number of the transaction whose own payment at the gateway has this id. If the gateway gave the id
+    /// twice, this is the first transaction.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn of_payment(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.first_that_names(id, Role::Own)
     }
@@ -156,7 +156,7 @@ impl Db {
     /// Returns the number of the transaction that was automatically reversed under this id.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn of_reversal(&self, id: &PaymentId) -> Result<Option<SaleNumber>, Error> {
         self.first_that_names(id, Role::Back)
     }
@@ -170,11 +170,11 @@ impl Db {
         Ok(None)
     }
 
-    /// Returns the transactions that refer to this payment by its id and not to a transaction of this journal, oldest
+    /// Returns the transactions that refer to this payment by its id, and not to a transaction in this journal, oldest
     /// first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn referring_to(&self, id: &PaymentId) -> Result<Vec<Transaction>, Error> {
         let mut referring = Vec::new();
         for number in self.named(id, Role::Earlier)? {

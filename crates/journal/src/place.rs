@@ -1,18 +1,19 @@
-//! The check that the files at the journal's path are still the open files.
+//! The check that the files at the journal's path are still the files that the agent has open.
 //!
 //! A person may remove the journal, or put another file in its place, while the agent runs. The system lets the agent
-//! continue with the file that no longer has a name, and each commit succeeds. After the next start these commits are
-//! missing. Each commit is therefore followed by two queries to the system. It counts as written only when both files
-//! are in place.
+//! continue with the file, although it no longer has a name, and each commit succeeds. After the next start these
+//! commits are missing. After each commit, the agent therefore makes two queries to the system. The commit counts as
+//! written only if both files are in place.
 //!
-//! A file is identified by its device and inode, read right after the journal was opened. Both files stay open as long
-//! as this value exists, so the system cannot give the same inode to another file. SQLite creates the `-wal` once, when
-//! it opens the journal. Until it closes the journal, it restarts and truncates the `-wal` in place, and never creates
-//! another one.
+//! A file is identified by its device and inode, which are read immediately after the journal is opened. Both files
+//! stay open as long as this value exists, so the system cannot give the same inode to another file. SQLite creates the
+//! `-wal` once, when it opens the journal. Until it closes the journal, SQLite restarts and truncates this `-wal` in
+//! place, and never creates another one.
 //!
 //! A person may also write into the same file (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
-//! changes only when the agent copies the `-wal` into it ([`Place::copying`]). Between two copies its size and the time
-//! of its last change stay the same, even if the clock changes. Other values mean that another program has written.
+//! changes only when the agent copies the `-wal` into it ([`Place::copying`]). Between two copies, the journal's size
+//! and the time of its last change stay the same, even if the clock changes. If they differ, another program has
+//! written to the journal.
 
 use std::fs::{self, File};
 use std::io;
@@ -35,7 +36,7 @@ struct Files {
     /// The state of the journal after the agent's last write to it.
     written: Mutex<Written>,
     wal: Named,
-    /// SQLite holds no POSIX lock on it, so closing this descriptor removes none (`lock.rs`).
+    /// The open WAL. SQLite holds no POSIX lock on it, so closing this descriptor removes none (`lock.rs`).
     #[allow(dead_code, reason = "held, and never asked")]
     open_wal: File,
 }
@@ -57,7 +58,7 @@ impl Named {
         Ok(Self { path, file })
     }
 
-    /// Returns what is wrong with the path, or `None` while it names the same file.
+    /// Returns the fault of the path, or `None` if it still names the same file.
     fn fault(&self) -> Option<String> {
         let path = self.path.display();
         match id(&self.path) {
@@ -79,10 +80,10 @@ fn written(lock: &Lock) -> io::Result<Written> {
 }
 
 impl Place {
-    /// Identifies the files of a journal that was just opened, with its lock. Its WAL must exist.
+    /// Identifies the files of a journal that was just opened with this lock. The WAL must exist.
     ///
     /// # Errors
-    /// [`Error::Open`] when they cannot be read, or another file was put there meanwhile.
+    /// Returns [`Error::Open`] if the files cannot be read, or if another file was put there meanwhile.
     pub(super) fn of(path: &Path, lock: &Lock) -> Result<Self, Error> {
         let wal = beside(path, "-wal");
         let files = || {
@@ -99,27 +100,27 @@ impl Place {
         Ok(Self(Arc::new(files)))
     }
 
-    /// Checks that both files are in place, and that the journal is as the agent wrote it.
+    /// Checks that both files are in place, and that no other program has written to the journal.
     ///
     /// # Errors
-    /// [`Error::Gone`].
+    /// Returns [`Error::Gone`].
     pub(super) fn holds(&self) -> Result<(), Error> {
         match self.0.journal.fault().or_else(|| self.0.wal.fault()) {
             None => {}
             Some(what) => return Err(Error::Gone { what }),
         }
-        // While the WAL is being copied to it, the journal may change.
+        // The journal may change while the WAL is being copied into it.
         match self.0.written.try_lock() {
             Ok(as_left) => self.is_as(*as_left),
             Err(_) => Ok(()),
         }
     }
 
-    /// Lets `copy` write into the journal, unless another program has. A file that both have written is no longer a
-    /// journal.
+    /// Lets `copy` write into the journal, unless another program has written to it. If both wrote to it, the file
+    /// would no longer be a journal.
     ///
     /// # Errors
-    /// [`Error::Gone`], and the errors of `copy`.
+    /// Returns [`Error::Gone`], or an error of `copy`.
     pub(super) fn copying<T>(&self, copy: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let mut as_left = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_as(*as_left)?;
@@ -130,7 +131,7 @@ impl Place {
         copied
     }
 
-    /// Checks that no other program has written to the journal since this state.
+    /// Checks that no other program has written to the journal since this state was recorded.
     fn is_as(&self, as_left: Written) -> Result<(), Error> {
         let path = self.0.journal.path.display();
         let what = match written(&self.0.lock) {
@@ -141,17 +142,17 @@ impl Place {
         Err(Error::Gone { what })
     }
 
-    /// Checks that both files are in place and that the journal has no second name by a hard link. The next start would
-    /// refuse such a journal.
+    /// Checks that both files are in place, and that the journal has no second name through a hard link. The next start
+    /// would refuse a journal with a second name.
     ///
     /// # Errors
-    /// [`Error::Gone`], [`Error::Linked`].
+    /// Returns [`Error::Gone`] or [`Error::Linked`].
     pub(super) fn holds_alone(&self) -> Result<(), Error> {
         self.holds()?;
         has_one_name(&self.0.journal.path)
     }
 
-    /// Returns whether the journal itself is in place, so only its WAL is missing.
+    /// Returns whether the journal itself is in place.
     pub(super) fn has_the_journal(&self) -> bool {
         self.0.journal.fault().is_none()
     }

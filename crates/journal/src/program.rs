@@ -1,9 +1,9 @@
-//! The program that uses this journal, and whether reader and gateway answered it. There is one row for the current
-//! program and one for the previous program. It is not part of the chain, because it says nothing about money. An
-//! earlier version need not know it.
+//! The program that uses this journal, and whether the reader and the gateway answered it. The table has one row for
+//! the current program and one for the previous program. It is not part of the chain, because it says nothing about
+//! money. An earlier version can ignore the table.
 //!
-//! `pos-agent health` uses it to judge an update. A reader that answered the previous program but not this one
-//! indicates a faulty update. A reader that was unplugged earlier indicates nothing.
+//! `pos-agent health` uses the table to judge an update. If the reader answered the previous program but not this one,
+//! the update may be faulty. If the reader was already unplugged before the update, its silence does not count.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -20,35 +20,35 @@ const TABLE: &str = "
         reader INTEGER NOT NULL DEFAULT 0,
         gateway INTEGER NOT NULL DEFAULT 0);";
 
-/// A program, and whether reader and gateway answered it.
+/// A program, and whether the reader and the gateway answered it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The name: version and build.
+    /// The name of the program: its version and build.
     pub name: String,
-    /// True if the reader has ever answered it.
+    /// True if the reader has ever answered this program.
     pub reader_ever: bool,
-    /// True if the gateway has ever answered it.
+    /// True if the gateway has ever answered this program.
     pub gateway_ever: bool,
-    /// True if the reader answered it at the last write.
+    /// True if the reader was answering this program at the last write.
     pub reader: bool,
-    /// True if the gateway answered it at the last write.
+    /// True if the gateway was answering this program at the last write.
     pub gateway: bool,
 }
 
 impl Journal {
-    /// Records that a program has begun, and waits until that is on the disk. This proves that the journal can be
-    /// written. Returns what is known of it from an earlier run here, and of the previous program.
+    /// Records that a program has started, and waits until the record is on the disk. This proves that the journal can
+    /// be written. Returns the row of this program from an earlier run, and the row of the previous program.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn program_began(&mut self, name: &str) -> Result<(Program, Option<Program>), Error> {
         self.db.program_began(name)
     }
 
-    /// Records whether reader and gateway answer the current program.
+    /// Records whether the reader and the gateway answer the current program.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn program_heard(&mut self, program: &Program) -> Result<(), Error> {
         self.db.program_heard(program)
     }
@@ -60,7 +60,8 @@ impl Db {
         let known = self.program(false)?;
         let transaction = self.connection.transaction().map_err(failed)?;
         if known.as_ref().is_some_and(|known| known.name == name) {
-            // Reader and gateway answered the last run, but have not answered this one yet.
+            // The values of the last run are cleared, because the reader and the gateway have not answered this run
+            // yet.
             transaction.execute("UPDATE program SET reader = 0, gateway = 0 WHERE before = 0", []).map_err(failed)?;
         } else {
             transaction.execute("DELETE FROM program WHERE before = 1", []).map_err(failed)?;
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(db.program_began("1").unwrap(), (fresh("1"), None));
         db.program_heard(&all).unwrap();
         drop(db);
-        // The same program again: the values "ever" stay.
+        // The same program starts again and keeps its two "ever" values.
         let again = Program { reader: false, gateway: false, ..all.clone() };
         let mut db = open();
         assert_eq!(db.program_began("1").unwrap(), (again.clone(), None));
@@ -121,9 +122,9 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(open().program_began("2").unwrap(), (fresh("2"), Some(before.clone())));
         }
-        // A program that is rolled back begins again.
+        // A program to which the system was rolled back starts with no values.
         assert_eq!(open().program_began("1").unwrap(), (fresh("1"), Some(fresh("2"))));
-        // The facts of another program are not overwritten.
+        // The row of another program is not overwritten.
         open().program_heard(&all.clone()).unwrap();
         let mut db = open();
         db.program_heard(&Program { name: "2".to_owned(), ..Program::default() }).unwrap();

@@ -1,10 +1,10 @@
-//! The purpose of a journal: payments, or training. A record that is created with the file (`about.journal`) names it,
-//! and both kinds of agent refuse the other's journal. A training result was never a payment, and must never be
+//! The purpose of a journal: payments or training. It is in a record that is created with the file (`about.journal`).
+//! An agent refuses a journal with the other purpose. A training transaction never was a payment, and must never be
 //! resolved, captured or given back at the gateway.
 //!
-//! A journal of an earlier version has no such record. Its transactions then decide: one real transaction makes it a
-//! journal of payments. A journal with only training transactions is one of training. The next start writes the record.
-//! An earlier version need not know the column, so the format is unchanged.
+//! A journal created by an earlier version has no such record, so its transactions decide. One real transaction makes
+//! it a journal of payments. If it has only training transactions, it is a training journal. The next start writes the
+//! record. An earlier version can ignore the column, so the format is unchanged.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use super::chain::Mark;
 use super::db::{failed, put};
 use super::{Error, pin_salt};
 
-/// The version of the record. A later version is read by the fields that both have.
+/// The version of the record. From a record with a later version, only the known fields are read.
 const VERSION: u32 = 1;
 
 /// The record about the journal.
@@ -33,7 +33,7 @@ struct About {
 pub enum Purpose {
     /// Payments at the gateway.
     Payments,
-    /// Training: none of it happened at the gateway.
+    /// Training, without any transaction at the gateway.
     Training,
 }
 
@@ -56,7 +56,7 @@ impl std::fmt::Display for Purpose {
     }
 }
 
-/// Returns the record about the journal, or `None` when an earlier version created it.
+/// Returns the record about the journal, or `None` if an earlier version created the journal.
 fn written(connection: &Connection) -> Result<Option<About>, Error> {
     if !has_column(connection)? {
         return Ok(None);
@@ -71,7 +71,7 @@ fn has_column(connection: &Connection) -> Result<bool, Error> {
     connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|found| found == 1).map_err(failed)
 }
 
-/// Returns the purpose by the record, or else by the transactions, or `None` when it has neither.
+/// Returns the purpose from the record, or else from the transactions. Returns `None` if the journal has neither.
 pub(super) fn found(connection: &Connection) -> Result<Option<Purpose>, Error> {
     written(connection)?.map_or_else(|| by_its_transactions(connection), |about| Ok(Some(about.of)))
 }
@@ -93,7 +93,7 @@ fn by_its_transactions(connection: &Connection) -> Result<Option<Purpose>, Error
     Ok(found)
 }
 
-/// Writes the record into a journal without one, with a unique identity.
+/// Writes the record, with a unique identity, into a journal that has none.
 pub(super) fn enter(connection: &Connection, purpose: Purpose) -> Result<(), Error> {
     if written(connection)?.is_some() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The card reader in the chain: a mark when it is first seen, and one at each change of the reader, its firmware or
-//! its configuration.
+//! The marks about the card reader in the chain. One is written when a reader is first seen, and one at each change of
+//! the reader, its firmware or its configuration.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ pub struct KnownReader {
     pub model: String,
     /// The firmware version.
     pub firmware: String,
-    /// The versions of its configuration files, by name; empty when it does not report them.
+    /// The versions of the reader's configuration files, by name; empty if the reader does not report them.
     pub files: BTreeMap<String, String>,
 }
 
 /// The latest change of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderChange {
-    /// The time when it was seen, in milliseconds since 1970 by the clock of that time.
+    /// The time of the change, in milliseconds since 1970, by the clock at that time.
     pub unix_ms: i64,
     /// The reader from then on.
     pub reader: KnownReader,
@@ -36,7 +36,7 @@ pub struct ReaderChange {
 }
 
 impl ReaderChange {
-    /// Returns the differences in words; empty for the first reader.
+    /// Returns the differences from the previous reader in words. The text is empty for the first reader.
     #[must_use]
     pub fn words(&self) -> String {
         self.before.as_ref().map(|before| self.reader.differences(before).join(", ")).unwrap_or_default()
@@ -44,7 +44,7 @@ impl ReaderChange {
 }
 
 impl KnownReader {
-    /// Returns the differences to `before`, one short sentence each.
+    /// Returns the differences from `before`, one short sentence for each.
     #[must_use]
     pub fn differences(&self, before: &Self) -> Vec<String> {
         let mut found = Vec::new();
@@ -73,7 +73,7 @@ impl Db {
     }
 }
 
-/// Returns the latest reader of the chain, and the previous one.
+/// Returns the latest reader in the chain, and the previous one.
 pub(super) fn latest(connection: &Connection) -> Result<Option<ReaderChange>, Error> {
     let sql = "SELECT unix_ms, what FROM mark WHERE what LIKE '{\"is\":\"reader\",%' ORDER BY entry DESC";
     let mut select = connection.prepare(sql).map_err(failed)?;

@@ -1,8 +1,8 @@
-//! The journal for another program next to the agent. It is opened for reading, transaction by transaction, with at
-//! most one in memory.
+//! Read access to the journal for a program that runs in addition to the agent. It reads transaction by transaction,
+//! with at most one in memory.
 //!
-//! It takes no lock, writes nothing and blocks no one: a WAL serves a reader and the agent's commits at the same time.
-//! Writes after the reading began are not seen.
+//! It takes no lock, writes nothing and does not block the agent, because a WAL allows reads and commits at the same
+//! time. Data that is written after the start of the read is not visible.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ impl Reading {
     /// Opens an existing journal.
     ///
     /// # Errors
-    /// [`Error::Open`], [`Error::Damaged`], [`Error::Format`].
+    /// Returns [`Error::Open`], [`Error::Damaged`] or [`Error::Format`].
     pub fn open(path: &Path) -> Result<Self, Error> {
         let path = &lock::real(path)?;
         lock::has_one_name(path)?;
@@ -36,32 +36,32 @@ impl Reading {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(refused)?;
         connection.busy_timeout(BUSY).and_then(|()| open::plan_once(&connection)).map_err(refused)?;
-        // Each page is read once.
+        // A small cache is enough, because each page is read once.
         connection.execute_batch("PRAGMA query_only=ON; PRAGMA cache_size=-512;").map_err(refused)?;
         oldest_reader(&connection, &name)?;
         Ok(Self { connection })
     }
 
-    /// Returns the number of the latest transaction; 0 when there is none.
+    /// Returns the number of the latest transaction, or 0 if there is none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn last_number(&self) -> Result<SaleNumber, Error> {
         let number = self.connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get(0));
         number.map(|number: i64| SaleNumber::new(number.unsigned_abs())).map_err(failed)
     }
 
-    /// Gives out the records of each transaction's steps: the latest `most` transactions, oldest first. It ends early
-    /// when `take` does.
+    /// Passes the records of the latest `most` transactions to `take`, step by step, oldest transaction first. It ends
+    /// early if `take` does.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn latest<E>(
         &mut self,
         most: u64,
         mut take: impl FnMut(&[Vec<Record>]) -> Result<(), E>,
     ) -> Result<Result<(), E>, Error> {
-        // One moment of the journal for both queries.
+        // Both queries see the same moment of the journal.
         let moment = self.connection.transaction().map_err(failed)?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         let first: i64 = moment

@@ -1,9 +1,9 @@
-//! Receipts as they were first composed. A later copy is identical word for word, even after a change of the program,
-//! the language or the shop's lines.
+//! The stored receipts, as they were first composed. A later copy is identical word for word, even after a change of
+//! the program, the language or the shop's lines.
 //!
 //! They are not part of the chain: no hash covers them, and no decision depends on them. A receipt is written when the
-//! next transaction begins, or at the end of the program, so it needs no separate sync. A receipt lost in a power cut
-//! is composed again, usually by the same program. Journals of earlier versions have none.
+//! next transaction begins, or when the program ends, so it needs no separate sync. A receipt that is lost in a power
+//! cut is composed again, usually by the same program. Journals written by earlier versions have no receipts.
 
 use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
@@ -20,23 +20,23 @@ pub(super) struct WaitingReceipt {
 }
 
 impl Journal {
-    /// Keeps a copy of a receipt, unless there is one already.
+    /// Stores a copy of a receipt, unless one is stored already.
     pub fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {
         self.db.keep_receipt(sale, copy, page);
     }
 
-    /// Returns the kept copy of a receipt.
+    /// Returns the stored copy of a receipt.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
         self.db.receipt(sale, copy)
     }
 
-    /// Writes the waiting receipts when no next transaction will begin.
+    /// Writes the waiting receipts. It is called when no further transaction will begin.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn write_receipts(&mut self) -> Result<(), Error> {
         self.db.write_receipts()
     }
@@ -54,7 +54,7 @@ impl Db {
     /// See [`Journal::receipt`].
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn receipt(&self, sale: SaleNumber, copy: ReceiptCopy) -> Result<Option<String>, Error> {
         let (sale, copy) = (i64::try_from(sale).map_err(failed)?, copy.as_str());
         let sql = "SELECT page FROM receipt WHERE sale = ?1 AND copy = ?2";
@@ -67,7 +67,7 @@ impl Db {
     /// See [`Journal::write_receipts`].
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if the journal cannot be written.
     pub fn write_receipts(&mut self) -> Result<(), Error> {
         if self.receipts.is_empty() {
             return Ok(());
@@ -89,14 +89,14 @@ pub(super) fn write(transaction: &Connection, waiting: &[WaitingReceipt]) -> Res
     Ok(())
 }
 
-/// Removes receipts without a transaction. It was removed here, or by a version that does not know receipts.
+/// Removes receipts whose transaction was removed, by this version or by one that does not know receipts.
 pub(super) fn forget(transaction: &SqlTransaction<'_>, bound: i64) -> Result<(), Error> {
     let sql =
         "DELETE FROM receipt WHERE sale < ?1 AND NOT EXISTS (SELECT 1 FROM sale WHERE sale.number = receipt.sale)";
     put(transaction, sql, params![bound])
 }
 
-/// Adopts the receipts of another journal, from this transaction on, with raised numbers.
+/// Adopts the receipts of another journal from this transaction number on, and raises their numbers.
 pub(super) fn take(transaction: &SqlTransaction<'_>, theirs: &Connection, added: i64, since: i64) -> Result<(), Error> {
     let mut select = theirs.prepare("SELECT sale, copy, page FROM receipt WHERE sale >= ?1").map_err(failed)?;
     let mut rows = select.query([since]).map_err(failed)?;

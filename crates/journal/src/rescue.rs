@@ -1,10 +1,10 @@
-//! The rescue of a journal that was removed or overwritten while it was open. SQLite still has the file, although it no
-//! longer has a name.
+//! The rescue of a journal that was removed or overwritten while it was open. SQLite still has the file open, although
+//! the file no longer has a name.
 //!
-//! When only the WAL is gone, its contents are copied into the journal, which is in place, and nothing is lost.
-//! Otherwise a **rescue journal** is written under a free name. It contains all open transactions and the latest ones,
-//! so a till that repeats a reference is not charged again. It is a normal journal, and `pos-agent journal adopt`
-//! accepts it.
+//! If only the WAL is gone, its contents are copied into the journal, which is still in place, and nothing is lost.
+//! Otherwise a **rescue journal** is written under an unused name. It contains all open transactions and the latest
+//! ones, so that a till that repeats a reference does not charge the customer again. It is a normal journal, and
+//! `pos-agent journal adopt` accepts it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,28 +15,29 @@ use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, Journal};
 
-/// The number of latest transactions that are saved with the open ones. They cover the days in which a till repeats a
-/// request, and for which the agent checks for an outdated copy. A small board writes them within a second.
+/// The number of latest transactions that are saved in addition to the open ones. They cover the days for which a till
+/// may repeat a request, and for which the agent checks for an outdated copy. A small board writes them within a
+/// second.
 const LATEST: i64 = 1000;
-/// The number of names that are tried.
+/// The maximum number of file names that are tried.
 const NAMES: u32 = 100;
 
 /// The result of a rescue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rescued {
-    /// The WAL was gone, and its contents are in the journal. A start finds all of them.
+    /// The WAL was gone, and its contents are in the journal. The next start finds all of them.
     IntoTheJournal,
-    /// The open transactions are in this rescue journal.
+    /// The open and the latest transactions are in this rescue journal.
     Into(PathBuf),
     /// There was no transaction to save.
     Nothing,
 }
 
 impl Journal {
-    /// Checks that the files at the journal's path are the open ones, and have no second name.
+    /// Checks that the files at the journal's path are the open files, and have no second name.
     ///
     /// # Errors
-    /// [`Error::Gone`], [`Error::Linked`].
+    /// Returns [`Error::Gone`] or [`Error::Linked`].
     pub fn is_in_place(&self) -> Result<(), Error> {
         self.db.place.as_ref().map_or(Ok(()), super::place::Place::holds_alone)
     }
@@ -44,16 +45,16 @@ impl Journal {
     /// Saves a journal that is not in place, into the first of these folders that can be written.
     ///
     /// # Errors
-    /// When no folder can be written. The rescue may then be tried again.
+    /// Returns an error if no folder can be written. The rescue may then be tried again.
     pub fn rescue(&self, folders: &[&Path], unix_ms: i64) -> Result<Rescued, Error> {
         let Some(place) = &self.db.place else { return Ok(Rescued::Nothing) };
-        // Into the open file, wherever it is: a person who moved it has all of it.
+        // The WAL is copied into the open file, wherever it is. If a person moved the file, it is then complete.
         let is_copied = self.db.checkpoint().unwrap_or(false);
         if is_copied && place.has_the_journal() {
             return Ok(Rescued::IntoTheJournal);
         }
         if place.has_the_journal() {
-            // Another program may have overwritten it, so the data may not be ours. The chain shows that.
+            // Another program may have overwritten the journal with other data. The check of the chain detects this.
             sound(&self.db.connection, &self.path)?;
         }
         let mut last = Err(failed("there is no folder for a rescue journal"));
@@ -64,7 +65,7 @@ impl Journal {
             }
         }
         if is_copied && last.is_ok() && place.has_the_wal_alone() {
-            // A start would use it as the WAL of any journal that is then at the path.
+            // The next start would use this WAL for any journal that is then at the path.
             fs::remove_file(beside(&self.path, "-wal")).map_err(failed)?;
         }
         last
@@ -78,13 +79,13 @@ impl Db {
         }
         let stem = path.file_stem().unwrap_or_default();
         let name = free_name(folder, stem).ok_or_else(|| failed("every name for a rescue journal is taken"))?;
-        // It is first completed under another name, as every journal is.
+        // Like every journal, it is completed under another name first.
         let making = beside(&name, ".making");
         let made = self.written_to(&making, path, unix_ms).and_then(|()| {
             let named = fs::rename(making.join("journal.db"), &name).and_then(|()| File::open(folder)?.sync_all());
             named.map_err(failed)
         });
-        // Remains of it do no harm.
+        // The remains of an unfinished rescue journal do no harm.
         let _ = fs::remove_dir_all(&making);
         made.map(|()| Rescued::Into(name))
     }

@@ -1,14 +1,16 @@
 //! The retention of settled transactions, and the removal of old ones.
 //!
-//! Retention counts **days on which the terminal took a transaction**, not the time of a clock. The journal remembers
-//! each such date once, with its first transaction, and keeps all from the `keep-days`-th latest such day on. A clock
-//! that jumps a year ahead is one more day, and deletes nothing. To remove a day's transactions too early, it would
-//! have to show as many different dates as are kept. A shop that closes on Sundays keeps 400 days for 15 months.
+//! Retention counts **days on which the terminal took a transaction**, not the time of a clock. The journal records
+//! each such date once, with its first transaction. It keeps all transactions from the `keep-days`-th latest such day
+//! on. A clock that jumps a year ahead adds one day, and deletes nothing. To remove a day's transactions too early, the
+//! clock would have to show as many different dates as are kept. For a shop that closes on Sundays, 400 days cover 15
+//! months.
 //!
-//! A transaction is removed together with all that refer to it, or not at all. If only the refund were removed, the sum
-//! of what is left would be wrong. A transaction that is open, quarantined or unreadable stays, with its family. One
-//! that ended after the last close of day stays until a close has counted it. `gap` records the removed entries, with
-//! the hash from which the chain continues. The latest mark has the hash over all gaps.
+//! A transaction is removed together with all transactions that refer to it (its family), or not at all. If only a
+//! refund were removed, the remaining amount would be wrong. A transaction that is open, quarantined or unreadable is
+//! kept, with its family. A transaction that ended after the last close of day is kept until a close has counted it.
+//! `gap` records the removed entries, with the hash from which the chain continues. The latest mark contains the hash
+//! over all gaps.
 
 use rusqlite::{Connection, OptionalExtension, Transaction as SqlTransaction, params};
 
@@ -18,30 +20,30 @@ use super::open::MILLISECONDS_OF_A_DAY;
 use super::{Error, payments, receipts};
 use pos_core::transaction::{Record, Transaction};
 
-/// The number of families of transactions that are removed in one SQLite transaction. It runs between two transactions
-/// of the terminal, and is one sync.
+/// The number of families that are removed in one SQLite transaction. The removal runs between two transactions of the
+/// terminal and costs one sync.
 const AT_ONCE: u32 = 16;
 
 /// The state of retention between two transactions.
 #[derive(Debug, Default)]
 pub(super) struct Retention {
-    /// The number of days with transactions that are kept; `None` keeps all.
+    /// The number of days with transactions for which transactions are kept; `None` keeps all.
     keep_days: Option<u32>,
     /// The date of the latest transaction, in days since 1970.
     date: Option<i64>,
-    /// Transactions below this number may be removed; `None` when it must be determined again.
+    /// The number below which transactions may be removed; `None` if it must be determined again.
     bound: Option<i64>,
-    /// The number up to which removable transactions were searched.
+    /// The number up to which removable transactions have been searched for.
     looked_at: i64,
 }
 
 impl Retention {
-    /// Notes that a transaction began: the first one of a date is remembered.
+    /// Records that a transaction began. Only the first transaction of a date is stored.
     pub(super) fn began(&mut self, transaction: &Connection, sale: i64, unix_ms: i64) -> Result<(), Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         if self.date != Some(date) {
             put(transaction, "INSERT OR IGNORE INTO day(date, first) VALUES (?1, ?2)", params![date, sale])?;
-            // If the write fails, this day is not counted, and more is kept.
+            // If the write fails, this day is not counted, and more transactions are kept.
             *self = Self { keep_days: self.keep_days, date: Some(date), ..Self::default() };
         }
         Ok(())
@@ -68,23 +70,23 @@ struct Leaving {
 }
 
 impl Db {
-    /// Returns the number of later dates on which transactions began.
+    /// Returns the number of dates after this time on which transactions began.
     pub(super) fn days_after(&self, unix_ms: i64) -> Result<u64, Error> {
         let date = unix_ms.div_euclid(MILLISECONDS_OF_A_DAY);
         let days = self.connection.query_row("SELECT count(*) FROM day WHERE date > ?1", [date], |row| row.get(0));
         days.map(i64::unsigned_abs).map_err(failed)
     }
 
-    /// Sets the number of latest days that are kept; `None` keeps all.
+    /// Sets the number of latest days for which transactions are kept; `None` keeps all.
     pub fn keep_days(&mut self, days: Option<u32>) {
         self.retention = Retention { keep_days: days, ..Retention::default() };
     }
 
-    /// Removes a few of the transactions that are old enough, and returns their number. It is called between
+    /// Removes a few of the transactions that are old enough, and returns the number removed. It is called between
     /// transactions, until it returns zero.
     ///
     /// # Errors
-    /// When it cannot be written; then nothing was removed.
+    /// Returns an error if the journal cannot be written. Nothing was then removed.
     pub fn prune(&mut self) -> Result<u64, Error> {
         let bound = self.retention.bound(&self.connection)?;
         while self.retention.looked_at < bound {
@@ -111,7 +113,7 @@ impl Db {
         Ok(0)
     }
 
-    /// Returns a transaction and all that refer to it, when all of them can be removed.
+    /// Returns a transaction and all that refer to it, if all of them can be removed.
     fn family(&self, root: i64, bound: i64) -> Result<Option<Vec<Leaving>>, Error> {
         let members = self.numbers(
             "WITH RECURSIVE family(number) AS
@@ -136,15 +138,15 @@ impl Db {
         Ok(Some(leaving))
     }
 
-    /// Returns whether its end is after the last close, so the next close counts it. Without any close it returns
-    /// false.
+    /// Returns whether the transaction ended after the last close, so that the next close counts it. Returns false if
+    /// there is no close.
     fn waits_for_a_close(&self, steps: &[Vec<Record>], entries: &[(i64, Hash)]) -> Result<bool, Error> {
         let Some(closed_to) = self.closed_to()? else { return Ok(false) };
         let ended = steps.iter().position(|step| step.iter().any(|record| matches!(record, Record::Ended { .. })));
         Ok(ended.and_then(|place| entries.get(place)).is_some_and(|(entry, _)| *entry > closed_to))
     }
 
-    /// Returns the entries of a transaction, when each of its steps is one.
+    /// Returns the entries of a transaction, if each of its steps is an entry.
     fn entries(&self, number: i64) -> Result<Option<Vec<(i64, Hash)>>, Error> {
         let sql = "SELECT entry, chain FROM step WHERE id >= ?1 AND id < ?2 ORDER BY id";
         let mut select = self.connection.prepare_cached(sql).map_err(failed)?;
@@ -183,7 +185,7 @@ impl Db {
     }
 }
 
-/// Removes the marks of earlier prunings before the first day that is kept. The next such mark covers them.
+/// Removes the marks of earlier removals before the first day that is kept. The next such mark covers their gaps.
 fn marks_of_earlier_prunings(transaction: &SqlTransaction<'_>, bound: i64) -> Result<Vec<(i64, Hash)>, Error> {
     let sql = "SELECT entry, chain, what FROM mark WHERE entry < (SELECT entry FROM step WHERE id = ?1)";
     let mut select = transaction.prepare_cached(sql).map_err(failed)?;
@@ -201,7 +203,7 @@ fn marks_of_earlier_prunings(transaction: &SqlTransaction<'_>, bound: i64) -> Re
     Ok(gone)
 }
 
-/// Adds one entry to the gaps. Adjacent gaps become one.
+/// Adds one entry to the gaps. Adjacent gaps are merged.
 fn add_to_gaps(transaction: &SqlTransaction<'_>, entry: i64, chain: Hash) -> Result<(), Error> {
     let select = |sql: &str, at: i64| {
         let read = |row: &rusqlite::Row<'_>| Ok(Gap { first: row.get(0)?, last: row.get(1)?, chain: row.get(2)? });

@@ -1,19 +1,19 @@
-//! Times written by a wrong clock, and their handling after the clock is set back.
+//! The handling of times that a wrong clock wrote, after the clock is set back.
 //!
-//! The journal's latest time is a floor: no earlier clock can be right. A single record under a clock that was a year
-//! ahead would therefore stop the terminal for a year. A mark in the chain says that the clock was set back, from which
-//! time, to which, and by whom. Two callers may set it back: the agent (when the reader and the gateway agree) and a
-//! technician with `pos-agent journal set-clock-back`.
+//! The journal's latest time is a lower limit (floor): a clock that shows an earlier time is wrong. A single record
+//! with a time from a clock that was a year ahead would therefore stop the terminal for a year. When the clock is set
+//! back, a mark in the chain records the old time, the new time and the author. Two callers may set it back: the agent
+//! (if the reader and the gateway agree), and a technician with `pos-agent journal set-clock-back`.
 //!
-//! Entries before the mark keep their times, on receipts and in exports. From the mark on, these times are used as
+//! Entries before the mark keep their times on receipts and in exports. After the mark, these times are used as
 //! follows:
 //!
-//! | what | from the mark on |
+//! | value | after the mark |
 //! |---|---|
-//! | the floor | the mark, and the latest step after it |
-//! | the age of a request, for an absence that may be final | it was sent by the time of the mark at the latest: `Transaction::clock_was_set_back` |
-//! | the time from which the agent checks for an outdated copy | the latest time that could be right, until the gateway has answered |
-//! | the days that are kept | unchanged: days are counted, not computed from times |
+//! | the floor | the time of the mark, or of the latest step after it |
+//! | the age of a request, for an absence that may be final | the request counts as sent at the time of the mark at the latest: `Transaction::clock_was_set_back` |
+//! | the time from which the agent checks for an outdated copy | the latest time that can be correct, until the gateway has answered |
+//! | the days that are kept | unchanged, because days are counted and not computed from times |
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -23,8 +23,8 @@ use super::open::{self, MILLISECONDS_OF_A_DAY};
 use super::{Error, Journal};
 use pos_core::transaction::Transaction;
 
-/// The largest difference between two clocks that still agree, in milliseconds. Answers take seconds, and a receipt
-/// shows minutes.
+/// The largest difference, in milliseconds, at which two clocks still count as equal. Answers take seconds, and a
+/// receipt shows minutes.
 pub const CLOCKS_DIFFER_MS: i64 = 5 * 60 * 1000;
 /// The number of latest transactions whose records are searched for the latest time.
 const RECENT_SALES: i64 = 100;
@@ -47,11 +47,11 @@ pub struct SetBack {
 pub struct Latest {
     /// Milliseconds since 1970; zero in an empty journal.
     pub unix_ms: i64,
-    /// The transaction that wrote it; `None` when a mark wrote it.
+    /// The transaction that wrote the time; `None` if a mark wrote it.
     pub number: Option<i64>,
 }
 
-/// Returns all corrections in the chain, in their order.
+/// Returns all corrections in the chain, oldest first.
 pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
     let mut all = Vec::new();
     if !open::has_chain(connection)? {
@@ -69,8 +69,9 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<SetBack>, Error> {
     Ok(all)
 }
 
-/// Returns the latest time that was written after the clock was last set back. The latest transactions have the latest
-/// records, except for some reversals. Reading all transactions would make a start slow.
+/// Returns the latest time that was written after the clock was last set back. It searches only the latest
+/// transactions, because a search of all transactions would make the start slow. They contain the latest records,
+/// except for some reversals.
 pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result<Latest, Error> {
     let last = connection.query_row("SELECT coalesce(max(number), 0) FROM sale", [], |row| row.get::<_, i64>(0));
     let recent = last.map_err(failed)?.saturating_sub(RECENT_SALES).saturating_mul(STEPS_OF_SALE);
@@ -87,18 +88,20 @@ pub(super) fn latest(connection: &Connection, after: Option<&SetBack>) -> Result
 }
 
 impl Db {
-    /// Writes a mark that the time is `now_unix_ms`, and that all later times came from a clock that was ahead.
+    /// Writes a mark that the time is `now_unix_ms`, and that all later times in the journal came from a clock that was
+    /// ahead.
     ///
     /// # Errors
-    /// [`Error::ClockStays`] when no time is later. Also when it cannot be written; then nothing has changed.
+    /// Returns [`Error::ClockStays`] if no time in the journal is later, or an error if the journal cannot be written.
+    /// Nothing has then changed.
     pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
         let latest = latest(&self.connection, self.set_backs.last())?;
         if latest.unix_ms <= now_unix_ms.saturating_add(CLOCKS_DIFFER_MS) {
             let why = "no record is later than the clock: nothing shows that the clock is wrong".to_owned();
             return Err(Error::ClockStays { why });
         }
-        // If this journal is an outdated copy, the transactions that it does not know happened after the latest time
-        // that can be right.
+        // If this journal is an outdated copy, the missing transactions happened after the latest time that can be
+        // correct.
         let known = self.known_until_at_most(now_unix_ms.saturating_add(MILLISECONDS_OF_A_DAY))?;
         let head = self.take_head()?;
         let transaction = self.connection.transaction().map_err(failed)?;
@@ -117,7 +120,8 @@ impl Db {
         Ok(set_back)
     }
 
-    /// Returns the transaction with this number as it is live, with the clock set back in it at the right point.
+    /// Returns the transaction with this number in its current state. The replay sets the clock back at the same points
+    /// as in live operation.
     pub(super) fn replay_through(&self, number: i64, first: i64) -> Result<Option<Transaction>, Error> {
         let steps = self.steps(number)?;
         let (mut sale, mut done) = (None, 0);
@@ -131,7 +135,7 @@ impl Db {
                 None => Transaction::replay(&steps[..before]),
                 Some(sale) => Some(Transaction::replay_on(sale, &steps[done..before])),
             };
-            // A transaction that began later is not affected.
+            // A transaction that began after the correction is not affected.
             if let Some(mut until_then) = until_then {
                 until_then.clock_was_set_back(set_back.now_unix_ms);
                 (sale, done) = (Some(until_then), before);
@@ -145,19 +149,20 @@ impl Db {
 }
 
 impl Journal {
-    /// Writes a mark that the time is `now_unix_ms`, and that all later times came from a clock that was ahead.
+    /// Writes a mark that the time is `now_unix_ms`, and that all later times in the journal came from a clock that was
+    /// ahead.
     ///
     /// # Errors
-    /// The errors of [`Db::set_clock_back`].
+    /// Returns the errors of [`Db::set_clock_back`].
     pub fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, Error> {
         self.db.set_clock_back(now_unix_ms, by)
     }
 
-    /// Returns the wall clock of the latest data in this journal, up to `not_after_unix_ms`. Later times came from a
-    /// clock that was ahead.
+    /// Returns the wall-clock time of the latest data in this journal, up to `not_after_unix_ms`. Later times came from
+    /// a clock that was ahead, and are ignored.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn known_until(&self, not_after_unix_ms: i64) -> Result<Option<i64>, Error> {
         self.db.known_until_at_most(not_after_unix_ms)
     }

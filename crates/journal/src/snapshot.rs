@@ -1,5 +1,5 @@
-//! The journal at one moment, for code that reads much of it. It has its own thread and connection while the agent
-//! continues to write. Later writes are not seen.
+//! The journal at one moment, for code that reads a large part of it. The read has its own thread and connection while
+//! the agent continues to write. Later writes are not visible.
 
 use std::ops::RangeInclusive;
 
@@ -22,16 +22,17 @@ pub struct Snapshot {
 /// A transaction that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The transaction, or the number of one that this program cannot read.
+    /// The transaction, or its number if this version cannot read it.
     pub sale: Result<Transaction, SaleNumber>,
-    /// True if a close in the journal of another terminal had counted it before that journal was adopted.
+    /// True if a close in another terminal's journal had counted the transaction before that journal was adopted.
     pub counted_elsewhere: bool,
 }
 
-/// Matches a step that ends its transaction. Quotes inside a text are escaped, so only a record's kind can match.
+/// The condition for a step that ends its transaction. Quotes inside a text are escaped, so only a record's kind can
+/// match.
 const IS_END: &str = "instr(records, '\"kind\":\"ended\"') > 0";
 
-/// Returns the condition for a row of `sale` that is settled although none of its steps is an end.
+/// Returns the condition for a row of `sale` that is marked as settled although none of its steps is an end.
 fn is_settled_without_an_end() -> String {
     let its_steps = format!("id >= number * {STEPS_OF_SALE} AND id < (number + 1) * {STEPS_OF_SALE}");
     format!("settled = 1 AND NOT EXISTS (SELECT 1 FROM step WHERE {its_steps} AND {IS_END})")
@@ -41,7 +42,7 @@ impl Journal {
     /// Reads the journal in its current state.
     ///
     /// # Errors
-    /// The errors of `read`, and when the journal cannot be read.
+    /// Returns an error of `read`, or an error if the journal cannot be read.
     pub fn at_one_moment<T: Send + 'static, F>(
         &self,
         read: F,
@@ -59,7 +60,7 @@ impl Journal {
 
 impl Snapshot {
     fn of(db: Db) -> Result<Self, Error> {
-        // The first query fixes the moment.
+        // The first query determines the moment that is read.
         db.connection.execute_batch("BEGIN").map_err(failed)?;
         let last_entry = Head::read(&db.connection)?.entry;
         Ok(Self { db, last_entry })
@@ -74,15 +75,15 @@ impl Snapshot {
     /// Returns the latest close.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn last_close(&self) -> Result<Option<Close>, Error> {
         self.db.last_close()
     }
 
-    /// Gives out each transaction whose end was written after this entry, in the order of the ends.
+    /// Passes each transaction whose end was written after this entry to `take`, in the order of the ends.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn ended_after(&self, entry: i64, mut take: impl FnMut(Ended) -> Result<(), Error>) -> Result<(), Error> {
         let elsewhere = self.counted_elsewhere()?;
         let sql = format!("SELECT sale, entry FROM step WHERE entry > ?1 AND entry <= ?2 AND {IS_END} ORDER BY entry");
@@ -99,7 +100,7 @@ impl Snapshot {
     /// Returns the transaction with this number, if its end was written up to this entry.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn ended_by(&self, number: SaleNumber, entry: i64) -> Result<Option<Ended>, Error> {
         let number = i64::try_from(number).map_err(failed)?;
         let first = number.saturating_mul(STEPS_OF_SALE);
@@ -112,11 +113,11 @@ impl Snapshot {
         Ok(Some(Ended { sale: self.readable(number)?, counted_elsewhere }))
     }
 
-    /// Returns the transactions with a step after this entry that are settled and have no end. Such a journal is
-    /// damaged.
+    /// Returns the transactions with a step after this entry that are marked as settled but have no end. A journal with
+    /// such a transaction is damaged.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn settled_without_an_end(&self, entry: i64) -> Result<Vec<SaleNumber>, Error> {
         let since = "number IN (SELECT sale FROM step WHERE entry > ?1 AND entry <= ?2)";
         let is_damaged = is_settled_without_an_end();
@@ -125,20 +126,21 @@ impl Snapshot {
         Ok(numbers.into_iter().map(|number| SaleNumber::new(number.unsigned_abs())).collect())
     }
 
-    /// Returns whether the transaction with this number is settled and has no end. Such a journal is damaged.
+    /// Returns whether the transaction with this number is marked as settled but has no end. A journal with such a
+    /// transaction is damaged.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn is_settled_without_an_end(&self, number: SaleNumber) -> Result<bool, Error> {
         let number = i64::try_from(number).map_err(failed)?;
         let sql = format!("SELECT number FROM sale WHERE number = ?1 AND {}", is_settled_without_an_end());
         Ok(!self.db.numbers(&sql, params![number])?.is_empty())
     }
 
-    /// Returns the transaction with this number, or `None` when there is none, or it cannot be read.
+    /// Returns the transaction with this number, or `None` if it does not exist or this version cannot read it.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn number(&self, number: SaleNumber) -> Result<Option<Transaction>, Error> {
         if self.db.key(number)?.is_none() {
             return Ok(None);
@@ -149,23 +151,23 @@ impl Snapshot {
     /// Returns the till and the reference of the transaction with this number.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn key(&self, number: SaleNumber) -> Result<Option<(String, Reference)>, Error> {
         self.db.key(number)
     }
 
-    /// Returns the transactions without an outcome, and those of them that this program cannot read.
+    /// Returns the transactions without an outcome: those that this version can read, and those that it cannot read.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn open(&mut self) -> Result<(Vec<Transaction>, Vec<SetAside>), Error> {
         self.db.open_transactions()
     }
 
-    /// Returns the transactions that refer to a transaction, by its number or by its payment id.
+    /// Returns the transactions that refer to a transaction by its number or its payment id.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn later(&self, number: SaleNumber, payment: Option<&PaymentId>) -> Result<Vec<Transaction>, Error> {
         let mut sales = self.db.later(number)?;
         if let Some(payment) = payment {
@@ -182,7 +184,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the entries that were adopted from other journals and counted by closes there.
+    /// Returns the adopted entries that closes in the other journals had counted.
     fn counted_elsewhere(&self) -> Result<Vec<RangeInclusive<i64>>, Error> {
         let mut select = self.db.connection.prepare("SELECT what FROM mark ORDER BY entry").map_err(failed)?;
         let mut rows = select.query([]).map_err(failed)?;

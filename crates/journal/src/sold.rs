@@ -1,8 +1,9 @@
-//! The mark that this terminal has sold. It is in a separate folder, so removing the journal does not remove it too.
+//! The mark file, which records that this terminal has sold. It is in a separate folder, so a person who removes the
+//! journal does not also remove the mark.
 //!
-//! It names the terminal and the identity of the journal on which it sold. It is written before the first request
-//! leaves. A journal with another identity does not know the earlier sales: it is new, or another terminal's, and waits
-//! for a person. A terminal without a mark is new, and sells immediately.
+//! The mark names the terminal and the identity of the journal with which it sold. It is written before the first
+//! request is sent. A journal with another identity does not contain the earlier sales, because it is new or belongs to
+//! another terminal. The terminal then waits for a person. A terminal without a mark is new, and sells immediately.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -15,24 +16,25 @@ use super::db::{Db, failed};
 use super::open::beside;
 use super::{Error, purpose};
 
-/// The location of the mark of one terminal.
+/// The location of a terminal's mark.
 #[derive(Clone, Debug)]
 pub struct SoldMark {
     terminal: String,
-    /// The folder of the configuration, and the journal's own folder when a board has no such folder.
+    /// The two possible files: in the folder from the configuration, and in the journal's own folder for a board
+    /// without that folder.
     files: [PathBuf; 2],
 }
 
-/// The statement of the mark about a journal.
+/// The mark's statement about a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SoldOn {
     /// There is no mark.
     Nothing,
-    /// This terminal sold on this journal, or on one that it has adopted.
+    /// This terminal sold with this journal, or with one that it has adopted.
     This,
-    /// It sold on a journal that this one does not know; the text says how that is known.
+    /// This terminal sold with another journal, which this one has not adopted. The text says how this is known.
     Another(String),
-    /// It is unknown on which journal it sold; the text says why.
+    /// It is unknown with which journal this terminal sold. The text says why.
     Unknown(String),
 }
 
@@ -44,7 +46,7 @@ struct Content {
 }
 
 impl SoldMark {
-    /// Returns the mark of this terminal, in `folder`, or next to the journal.
+    /// Returns the location of the terminal's mark, in `folder` or next to the journal.
     #[must_use]
     pub fn of(terminal: &str, folder: &Path, journal: &Path) -> Self {
         let name = format!("{terminal}.sold");
@@ -72,10 +74,10 @@ impl SoldMark {
         says
     }
 
-    /// Writes the mark. When it returns, it is on the disk.
+    /// Writes the mark. When it returns, the mark is on the disk.
     ///
     /// # Errors
-    /// When neither folder can be written.
+    /// Returns an error if neither folder can be written.
     pub fn write(&self, journal: &str) -> io::Result<()> {
         let content = Content { terminal: self.terminal.clone(), journal: journal.to_owned() };
         let content = serde_json::to_vec(&content)?;
@@ -89,10 +91,10 @@ impl SoldMark {
         })
     }
 
-    /// Writes the mark again, and removes the one in the other folder.
+    /// Removes the marks in both folders, and writes the mark again.
     ///
     /// # Errors
-    /// When it cannot be written, or the other one cannot be removed.
+    /// Returns an error if the mark cannot be written, or if an old mark cannot be removed.
     pub fn write_anew(&self, journal: &str) -> io::Result<()> {
         for file in &self.files {
             match fs::remove_file(file) {
@@ -103,17 +105,18 @@ impl SoldMark {
         self.write(journal)
     }
 
-    /// Returns the folders in which there may be a rescue journal.
+    /// Returns the folders that may contain a rescue journal.
     pub fn folders(&self) -> impl DoubleEndedIterator<Item = &Path> {
         self.files.iter().filter_map(|file| file.parent())
     }
 }
 
-/// Records that a person confirmed that the journal at `path` is the terminal's, although the mark names another one.
-/// The journal records the person first, and then the mark names this journal.
+/// Records that a person confirmed that the journal at `path` belongs to the terminal, although the mark names another
+/// one. First the journal records the person, then the mark is changed to name this journal.
 ///
 /// # Errors
-/// [`Error::NotAdopted`] when the mark does not name another journal; or when one of the two cannot be written.
+/// Returns [`Error::NotAdopted`] if the mark does not contradict this journal. Returns another error if the journal or
+/// the mark cannot be written.
 pub fn accept(path: &Path, mark: &SoldMark, by: &str, unix_ms: i64) -> Result<Head, Error> {
     let (mut db, _) = Db::open(path)?;
     let identities = purpose::identities(&db.connection)?;

@@ -1,5 +1,5 @@
-//! The verification of the journal: every entry in its order, then every transaction against its key. It reads row by
-//! row and holds at most one transaction in memory. The agent may run meanwhile.
+//! The verification of the journal. It checks every entry in order, then every transaction against its key. It reads
+//! row by row, and has at most one transaction in memory. The agent may run at the same time.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, Rows};
@@ -18,42 +18,42 @@ pub struct Verdict {
     pub head: Option<Head>,
     /// The number of transactions.
     pub transactions: u64,
-    /// The number of steps with a right hash.
+    /// The number of steps with a correct hash.
     pub steps: u64,
-    /// The number of marks with a right hash.
+    /// The number of marks with a correct hash.
     pub marks: u64,
-    /// The number of marks that are closes of day; the content of each has the right hash.
+    /// The number of marks that are closes of day. The content of each has the correct hash.
     pub closes: u64,
-    /// The number of entries that were removed and are accounted for.
+    /// The number of removed entries that the gaps account for.
     pub pruned: u64,
-    /// The number of steps that an earlier version wrote without a hash, and a later one entered.
+    /// The number of steps that an earlier version wrote without a hash and a later version entered.
     pub entered_later: u64,
-    /// The number of steps without an entry. An earlier version wrote them, and the agent enters them when it is
-    /// started.
+    /// The number of steps without an entry. An earlier version wrote them, and the agent enters them at its next
+    /// start.
     pub not_entered: u64,
-    /// The number of transactions that this program cannot read although their hashes are right. A later version wrote
-    /// them.
+    /// The number of transactions that this version cannot read although their hashes are correct. A later version
+    /// wrote them.
     pub unreadable: u64,
     /// The first altered row. Later rows were not checked.
     pub altered: Option<Altered>,
 }
 
-/// A row that is not as it was written.
+/// A row that has changed since it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Altered {
     /// The position in the chain, if it has one.
     pub entry: Option<i64>,
-    /// The id of the step, if it is one.
+    /// The id of the step, if the row is a step.
     pub step: Option<i64>,
-    /// The number of its transaction.
+    /// The number of the row's transaction.
     pub number: Option<i64>,
-    /// The till and reference of its transaction, as they are in the file.
+    /// The till and the reference of the row's transaction, as they are in the file.
     pub key: Option<(String, String)>,
     /// The fault.
     pub why: &'static str,
 }
 
-/// The altered row, or the error when the file could not be read.
+/// The altered row, or the error if the file could not be read.
 enum Stopped {
     Altered(Altered),
     Failed(Error),
@@ -69,18 +69,18 @@ impl Reading {
     /// Verifies the whole journal.
     ///
     /// # Errors
-    /// When it cannot be read. An altered journal is not an error but a [`Verdict`].
+    /// Returns an error if the journal cannot be read. An altered journal is not an error but a [`Verdict`].
     pub fn verify(&mut self) -> Result<Verdict, Error> {
-        // One moment of the journal for all queries.
+        // All queries see the same moment of the journal.
         let moment = self.connection.transaction().map_err(failed)?;
         verify(&moment)
     }
 
-    /// Returns whether the entry with this number has this hash, which a person kept earlier. An entry that was removed
-    /// together with others is not known, so the result is false.
+    /// Returns whether the entry with this number has this hash, which a person kept earlier. Returns false if the
+    /// entry was removed and its hash is not known.
     ///
     /// # Errors
-    /// When the journal cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn holds(&self, entry: i64, hash: &str) -> Result<bool, Error> {
         if !open::has_chain(&self.connection)? {
             return Ok(false);
@@ -125,7 +125,7 @@ const STEPS: &str = "SELECT entry, id, sale, unix_ms, records, chain FROM step W
 const MARKS: &str = "SELECT entry, unix_ms, what, chain FROM mark ORDER BY entry";
 const GAPS: &str = "SELECT first, last, chain FROM gap ORDER BY first";
 
-/// A row of `step` that is being checked; `None` inside for a value of a type that this program never writes.
+/// A row of `step` that is being checked. A field is `None` if its value has a type that the agent never writes.
 struct Step {
     entry: i64,
     id: i64,
@@ -172,7 +172,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                     }
                     None => return Err(altered(Some(row.entry), None, "the content of this close is missing")),
                 },
-                // A mark of a later version has no meaning here, but its hash is right.
+                // This version cannot interpret a mark from a later version, but the hash of the mark is correct.
                 Some(
                     Mark::Adopted { .. }
                     | Mark::Accepted { .. }
@@ -208,7 +208,7 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     }
 }
 
-/// Checks that every close has a mark. A close without one was inserted.
+/// Checks that every close has a mark. A close without a mark was not written by the agent.
 fn every_close_is_marked(moment: &Connection, verdict: &Verdict) -> Result<(), Stopped> {
     let there = "SELECT count(*) FROM pragma_table_info('close') WHERE name = 'content'";
     if moment.query_row(there, [], |row| row.get::<_, i64>(0))? == 0 {
@@ -268,7 +268,7 @@ fn next_gap(rows: &mut Rows<'_>) -> Result<Option<Gap>, Stopped> {
     gap().map(Some).map_err(|_| altered(None, None, "a gap has a value of a wrong type"))
 }
 
-/// Reads a whole number. Another value has no position in the chain.
+/// Reads an integer. Any other value is read as `i64::MAX`, which is no position in the chain.
 fn whole(row: &Row<'_>, at: usize) -> i64 {
     match row.get_ref(at) {
         Ok(ValueRef::Integer(number)) => number,
@@ -276,8 +276,8 @@ fn whole(row: &Row<'_>, at: usize) -> i64 {
     }
 }
 
-/// Checks every transaction: its key matches its first record, and one marked as settled is settled. No transaction is
-/// without steps, and no step without its transaction.
+/// Checks that each transaction's key matches its first record, and that each transaction marked as settled is settled.
+/// Also checks that every transaction has steps, and that every step has a transaction.
 fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
     let mut sales = moment.prepare("SELECT number, till, reference, settled, earlier FROM sale ORDER BY number")?;
     let mut steps = moment.prepare("SELECT id, records FROM step ORDER BY id")?;
@@ -314,8 +314,8 @@ fn transactions(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stoppe
         if !is_key {
             return bad("its number, till, reference or earlier transaction differs from its first record");
         }
-        // The mark is written with the next transaction, so a settled one may be without it. An unsettled one never has
-        // it.
+        // The flag `settled` is written with the next transaction, so a settled transaction may lack it. An unsettled
+        // transaction never has it.
         if whole(row, 3) != 0 && !sale.is_settled() {
             return bad("it is marked as settled, but its records show that it is open");
         }

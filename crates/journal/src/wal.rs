@@ -1,10 +1,10 @@
-//! The check of a WAL next to a journal, before SQLite opens it: whether a power cut can have left it. SQLite treats an
-//! unreadable part as the end of the log and overwrites it.
+//! The check of a journal's WAL before SQLite opens it. It finds out whether a power cut can explain the state of the
+//! WAL. SQLite treats an unreadable part as the end of the log and overwrites it.
 //!
 //! The format is SQLite's (File Format, 4: The Write-Ahead Log). A header of 32 bytes is followed by frames of 24 bytes
-//! and a page. Each frame has the salts of the header and a running checksum. A power cut tears only the last
-//! transaction, because each commit is synced before the next begins. When two commits follow a wrong frame, another
-//! cause has damaged the file.
+//! and a page. Each frame has the salts of the header and a running checksum. A power cut can damage only the last
+//! SQLite transaction, because each commit is synced before the next begins. If two commits follow a damaged frame, the
+//! cause was not a power cut.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -12,12 +12,12 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// The magic number. Checksums use big-endian words when its lowest bit is set.
+/// The magic number. Checksums use big-endian words if its lowest bit is set.
 const MAGIC: u32 = 0x377F_0682;
-/// The only existing version.
+/// The format version, of which only one exists.
 const VERSION: u32 = 3_007_000;
 
-/// Returns the fault of the WAL, or `None` when there is no WAL, or a usable one.
+/// Returns the fault of the WAL, or `None` if it is usable or does not exist.
 pub(super) fn fault(wal: &Path) -> io::Result<Option<&'static str>> {
     match File::open(wal) {
         Ok(file) => look(BufReader::with_capacity(1 << 16, file)),
@@ -28,7 +28,7 @@ pub(super) fn fault(wal: &Path) -> io::Result<Option<&'static str>> {
 
 fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     let mut header = [0; HEADER];
-    // A file that was created and not written is empty, or contains zeros.
+    // A file that was created but not written is empty or contains zeros.
     if !fill(&mut file, &mut header)? || header == [0; HEADER] {
         return Ok(None);
     }
@@ -48,7 +48,7 @@ fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     let (mut broken, mut commits_behind) = (false, 0);
     while fill(&mut file, &mut frame)? {
         if frame[8..16] != header[16..24] {
-            // A frame from before the log was restarted: the log ends here.
+            // This frame was written before the log was restarted, so the log ends here.
             if !broken {
                 break;
             }
@@ -64,7 +64,8 @@ fn look(mut file: impl Read) -> io::Result<Option<&'static str>> {
     Ok((commits_behind > 1).then_some("its -wal file is damaged before its last commits"))
 }
 
-/// Adds to SQLite's checksum: pairs of words, each added to one half together with the other half.
+/// Adds bytes to SQLite's checksum. They are read as pairs of words, and each word is added to one half of the checksum
+/// together with the other half.
 fn add(sum: &mut [u32; 2], bytes: &[u8], big: bool) {
     for pair in bytes.as_chunks::<8>().0 {
         let [a, b, c, d, e, f, g, h] = *pair;
@@ -81,7 +82,7 @@ fn word(bytes: &[u8], n: usize) -> u32 {
     u32::from_be_bytes(word)
 }
 
-/// Fills `buffer`. Returns whether there was enough data.
+/// Fills `buffer`, and returns whether there was enough data.
 fn fill(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(buffer) {
         Ok(()) => Ok(true),

@@ -6,16 +6,16 @@ use zeroize::Zeroize;
 
 use super::tdes::{Key, NotWholeBlocks};
 
-/// The initialisation vector of readers that send none.
+/// The initialisation vector for readers that send none.
 pub const ZERO_IV_16: [u8; 16] = [0; 16];
 
-/// A key of 16, 24 or 32 bytes. It also holds keys that X9.24-3 derives for other algorithms (TDEA, HMAC). It is wiped
-/// when dropped, and never printed.
+/// A key of 16, 24 or 32 bytes. It can also hold a key that X9.24-3 derives for another algorithm (TDEA, HMAC). It is
+/// wiped when dropped, and never printed.
 #[derive(Clone)]
 pub struct AesKey(heapless::Vec<u8, 32>);
 
 impl AesKey {
-    /// Creates a key from its bytes; returns `None` if they are not 16, 24 or 32.
+    /// Creates a key from its 16, 24 or 32 bytes. Returns `None` for any other number of bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         matches!(bytes.len(), 16 | 24 | 32).then(|| Self(bytes.iter().copied().collect()))
@@ -32,7 +32,7 @@ impl AesKey {
         u16::try_from(self.0.len() * 8).expect("at most 32 bytes")
     }
 
-    /// Returns the key as a [`Key`] of sixteen bytes; `None` when it is longer.
+    /// Returns the key as a [`Key`] of sixteen bytes, or `None` if the key is longer.
     #[must_use]
     pub fn short(&self) -> Option<Key> {
         self.0.as_slice().try_into().ok().map(Key::new)
@@ -46,7 +46,7 @@ impl AesKey {
         block.0
     }
 
-    /// Encrypts with CBC after padding with zero bytes to a whole block. A whole number of blocks is not padded.
+    /// Encrypts with CBC after padding the last block with zero bytes. A whole number of blocks is not padded.
     #[must_use]
     pub fn cbc_encrypt_zero_padded(&self, iv: &[u8; 16], plaintext: &[u8]) -> Vec<u8> {
         let mut padded = plaintext.to_vec();
@@ -67,7 +67,7 @@ impl AesKey {
     /// Decrypts a CBC ciphertext. The result includes the padding.
     ///
     /// # Errors
-    /// Fails when `ciphertext` is not a whole number of blocks.
+    /// Fails if `ciphertext` is not a whole number of blocks.
     pub fn cbc_decrypt(&self, iv: &[u8; 16], ciphertext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let (blocks, []) = ciphertext.as_chunks::<16>() else {
             return Err(NotWholeBlocks { bytes: ciphertext.len(), block: 16 });

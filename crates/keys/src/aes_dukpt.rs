@@ -1,9 +1,9 @@
-//! AES DUKPT (ANSI X9.24-3:2017): a separate key for every transaction, from both sides, for keys of 128, 192 and 256
-//! bits.
+//! AES DUKPT (ANSI X9.24-3:2017): a separate key for every transaction, for the device and the host, with keys of 128,
+//! 192 and 256 bits.
 //!
-//! It works like [`super::tdes_dukpt`], with AES for the derivation and a working key for each purpose and algorithm.
-//! The device ([`Device`]) holds only keys of future transactions. The host derives any key from the base derivation
-//! key and the KSN.
+//! It works like [`super::tdes_dukpt`], but uses AES for the derivation and a working key for each purpose and
+//! algorithm. The device ([`Device`]) holds only keys of future transactions. The host derives any key from the base
+//! derivation key and the KSN.
 //!
 //! ```text
 //!  KSN, 12 bytes:  BDK id (4) | derivation id (4) | transaction counter (32 bits, at most sixteen of them one)
@@ -16,7 +16,7 @@ use super::aes::AesKey;
 use super::counter::{self, Rule};
 use super::tdes::Key;
 
-/// Bits of the transaction counter, and number of intermediate keys.
+/// Number of bits of the transaction counter, and of intermediate keys.
 const COUNTER_BITS: u32 = 32;
 
 /// The rule for usable counters (X9.24-3, 6.1).
@@ -27,13 +27,13 @@ const COUNTERS: Rule = Rule { mask: u32::MAX, most_ones: 16 };
 pub struct Ksn(pub [u8; 12]);
 
 impl Ksn {
-    /// Creates a KSN from its twelve bytes; returns `None` for any other number of bytes.
+    /// Creates a KSN from its twelve bytes. Returns `None` for any other number of bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Returns the initial key id: key set and device.
+    /// Returns the initial key ID: key set and device.
     #[must_use]
     pub fn initial_key_id(self) -> [u8; 8] {
         let [id @ .., _, _, _, _] = self.0;
@@ -61,19 +61,19 @@ impl Ksn {
         self.with_counter(COUNTERS.with_left(left))
     }
 
-    /// Returns the KSN as injected, with counter 0. It is the same for all transactions of a device and key set.
+    /// Returns the KSN at injection, with counter 0. It is the same for all transactions of a device and key set.
     #[must_use]
     pub fn initial(self) -> Self {
         self.with_counter(0)
     }
 
-    /// Tells whether a device can have used this counter: it is not zero and has at most sixteen one bits.
+    /// Returns whether a device can have used this counter, which must not be zero or have more than sixteen one bits.
     #[must_use]
     pub fn is_usable(self) -> bool {
         COUNTERS.is_usable(self.counter())
     }
 
-    /// Returns the KSN of the device's next transaction; `None` after the last (counter FFFF0000).
+    /// Returns the KSN of the device's next transaction, or `None` after the last one (counter FFFF0000).
     #[must_use]
     pub fn next(self) -> Option<Self> {
         COUNTERS.next(self.counter()).map(|counter| self.with_counter(counter))
@@ -101,11 +101,11 @@ pub enum Usage {
     Pin,
     /// MAC of a request.
     MacGeneration,
-    /// MAC of an answer.
+    /// MAC of a response.
     MacVerification,
-    /// Data of a request: SRED.
+    /// Data of a request (SRED).
     DataEncrypt,
-    /// Data of an answer.
+    /// Data of a response.
     DataDecrypt,
 }
 
@@ -156,7 +156,7 @@ impl Algorithm {
         }
     }
 
-    /// Returns AES with the key length of this key.
+    /// Returns AES with the length of this key.
     fn aes(key: &AesKey) -> Self {
         match key.bits() {
             128 => Self::Aes128,
@@ -174,7 +174,7 @@ pub struct TransactionKey {
 }
 
 impl TransactionKey {
-    /// Derives the working key for one usage and algorithm. Returns `None` when it would be longer than the transaction
+    /// Derives the working key for one usage and algorithm. Returns `None` if it would be longer than the transaction
     /// key (X9.24-3, 6.2).
     #[must_use]
     pub fn working(&self, usage: Usage, algorithm: Algorithm) -> Option<AesKey> {
@@ -208,7 +208,7 @@ impl fmt::Debug for TransactionKey {
     }
 }
 
-/// Derives the initial key that was injected into the device of `ksn`, on the host's side. The counter has no effect.
+/// Derives on the host's side the initial key that was injected into the device of `ksn`. The counter has no effect.
 /// The key is as long as the base derivation key (X9.24-3, 6.3).
 #[must_use]
 pub fn initial_key(bdk: &AesKey, ksn: Ksn) -> AesKey {
@@ -225,14 +225,15 @@ pub fn update_key(initial_key: &AesKey, ksn: Ksn) -> AesKey {
     derive(&derived_to(initial_key, ksn), algorithm, derivation_data(Usage::KeyEncryption.code(), algorithm, ksn))
 }
 
-/// Derives the key of the transaction `ksn` from the device's initial key, on the host's side. Returns `None` when no
+/// Derives on the host's side the key of the transaction `ksn` from the device's initial key. Returns `None` if no
 /// device can have used this counter.
 #[must_use]
 pub fn transaction_key(initial_key: &AesKey, ksn: Ksn) -> Option<TransactionKey> {
     ksn.is_usable().then(|| TransactionKey { key: derived_to(initial_key, ksn), ksn })
 }
 
-/// Derives the key of a counter from the initial key, with one step for each of its one bits, the highest first.
+/// Derives the key of a counter from the initial key. Each one bit of the counter takes one step, the highest bit
+/// first.
 fn derived_to(initial_key: &AesKey, ksn: Ksn) -> AesKey {
     let mut key = initial_key.clone();
     let mut reached = 0;
@@ -245,17 +246,18 @@ fn derived_to(initial_key: &AesKey, ksn: Ksn) -> AesKey {
 
 /// A device with its intermediate keys (X9.24-3, 6.4): 32 registers, one for each bit of the counter.
 ///
-/// It cannot go back: the key of a transaction is erased when it is used, and no remaining key leads to it.
+/// A device cannot go back. The key of a transaction is erased when it is used, and no remaining key leads to it.
 #[derive(Debug)]
 pub struct Device {
     ksn: Ksn,
-    /// The counter of the next transaction; `None` when all keys are used.
+    /// The counter of the next transaction, or `None` if all keys are used.
     counter: Option<u32>,
     intermediate: [Option<AesKey>; COUNTER_BITS as usize],
 }
 
 impl Device {
-    /// Injects the initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last transaction.
+    /// Creates a device with this initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last
+    /// transaction.
     #[must_use]
     pub fn new(initial_key: &AesKey, ksn: Ksn) -> Self {
         let counter = COUNTERS.next(ksn.counter());
@@ -266,7 +268,7 @@ impl Device {
         device
     }
 
-    /// Starts a transaction and returns its KSN and key; `None` when all keys are used and the device needs a new
+    /// Starts a transaction and returns its KSN and key. Returns `None` if all keys are used and the device needs a new
     /// initial key.
     #[allow(clippy::should_implement_trait, reason = "a device is not a sequence to be mapped and collected")]
     pub fn next(&mut self) -> Option<(Ksn, TransactionKey)> {
@@ -275,7 +277,7 @@ impl Device {
         let key = self.intermediate[lowest as usize]
             .take()
             .expect("the key of a counter's lowest one bit is made before its turn");
-        // A counter with sixteen ones has no deeper level. The counter then skips to one with fewer ones.
+        // A counter with sixteen ones has no deeper level, so the counter skips to one with fewer ones.
         if counter.count_ones() < COUNTERS.most_ones {
             for n in 0..lowest {
                 self.intermediate[n as usize] = Some(step(&key, self.ksn.with_counter(counter | 1 << n)));
@@ -286,7 +288,7 @@ impl Device {
         Some((ksn, TransactionKey { key, ksn }))
     }
 
-    /// Returns the KSN of the next transaction; `None` when all keys are used.
+    /// Returns the KSN of the next transaction, or `None` if all keys are used.
     #[must_use]
     pub fn next_ksn(&self) -> Option<Ksn> {
         self.counter.map(|counter| self.ksn.with_counter(counter))
@@ -306,7 +308,7 @@ fn step(key: &AesKey, ksn: Ksn) -> AesKey {
 }
 
 /// Builds the derivation data of X9.24-3, 6.3.2: version 01, block counter, usage, algorithm, bits, right half of the
-/// initial key id, counter.
+/// initial key ID, counter.
 fn derivation_data(usage: [u8; 2], algorithm: Algorithm, ksn: Ksn) -> [u8; 16] {
     let (code, bits) = algorithm.code();
     let mut data = [0x01, 0x01, usage[0], usage[1], 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -316,7 +318,7 @@ fn derivation_data(usage: [u8; 2], algorithm: Algorithm, ksn: Ksn) -> [u8; 16] {
     data
 }
 
-/// Derives a key as in X9.24-3, 6.3.1: it encrypts the data for as many blocks as the new key needs, and counts the
+/// Derives a key as in X9.24-3, 6.3.1. It encrypts the data for as many blocks as the new key needs, and counts the
 /// blocks in the second byte.
 fn derive(key: &AesKey, algorithm: Algorithm, mut data: [u8; 16]) -> AesKey {
     let length = usize::from(algorithm.code().1 / 8);
@@ -369,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Walks `count` transactions from the one after `start`; returns their number.
+    /// Walks through `count` transactions after `start`, and returns their number.
     fn walk_beside_the_host(start: u32, count: usize) -> usize {
         let ik = initial_key(&TEST_BDK_AES, TEST_KSN_SRED_AES);
         let mut ksn = TEST_KSN_SRED_AES.with_counter(start);

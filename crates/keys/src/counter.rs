@@ -1,5 +1,5 @@
 //! The sequence of a DUKPT transaction counter (X9.24-1, A.2 and A.3; X9.24-3, 6.1). Only counters with few one bits
-//! are used, so every key is at most that many steps from the initial key. This file handles numbers, not keys.
+//! are used, because each one bit is a step from the initial key. This file handles numbers rather than keys.
 //!
 //! | | bits | one bits | last counter |
 //! |---|---|---|---|
@@ -11,24 +11,24 @@
 pub(super) struct Rule {
     /// The largest number that the counter's bits can hold.
     pub(super) mask: u32,
-    /// Most one bits of a counter.
+    /// Maximum number of one bits in a counter.
     pub(super) most_ones: u32,
 }
 
 impl Rule {
-    /// Tells whether a device can have used this counter: it is not zero and does not have too many one bits.
+    /// Returns whether a device can have used this counter, which must not be zero or have too many one bits.
     pub(super) fn is_usable(self, counter: u32) -> bool {
         (1..=self.most_ones).contains(&counter.count_ones()) && counter <= self.mask
     }
 
-    /// Returns the next counter after any number; `None` after the last ("New Key", X9.24-1, A.2).
+    /// Returns the next usable counter after any number, or `None` after the last ("New Key", X9.24-1, A.2).
     pub(super) fn next(self, counter: u32) -> Option<u32> {
         let counter = self.at_most(counter);
         let step = if counter.count_ones() < self.most_ones { 1 } else { 1 << counter.trailing_zeros() };
         counter.checked_add(step).filter(|next| *next <= self.mask)
     }
 
-    /// Returns the last counter of a device that has `left` keys left; 0 when all keys are left.
+    /// Returns the last counter of a device that has `left` keys left, or 0 if all keys are left.
     pub(super) fn with_left(self, left: u32) -> u32 {
         let mut counter = self.at_most(self.mask);
         for _ in 0..left {
@@ -40,8 +40,8 @@ impl Rule {
         counter
     }
 
-    /// Returns the highest usable counter (or 0) up to this one. It consists of the highest one bits, as many as
-    /// allowed.
+    /// Returns the highest usable counter (or 0) up to this one. It keeps the highest one bits of this counter, as many
+    /// as allowed.
     fn at_most(self, mut counter: u32) -> u32 {
         while counter.count_ones() > self.most_ones {
             counter &= counter - 1;
@@ -50,9 +50,9 @@ impl Rule {
     }
 }
 
-/// Returns the counters whose keys a device must hold when `next` is its next one. Each has its register, which is the
-/// number of its lowest one bit. The counters are `next` itself, and for every higher zero bit the first counter that
-/// ends with that bit.
+/// Returns the counters whose keys a device must hold before it uses counter `next`. Each comes with its register,
+/// which is the number of its lowest one bit. The counters are `next` itself and, for every higher zero bit, the first
+/// counter that ends with that bit.
 pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
     let lowest = next.trailing_zeros();
     (lowest..bits).filter(move |bit| *bit == lowest || next & (1 << bit) == 0).map(move |bit| {
@@ -65,7 +65,7 @@ pub(super) fn held(next: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
 mod tests {
     use super::*;
 
-    /// A counter small enough for a test of all its values.
+    /// A rule for counters that are small enough to test all values.
     const SMALL: Rule = Rule { mask: 0xFFF, most_ones: 4 };
 
     #[test]
@@ -88,8 +88,7 @@ mod tests {
         let usable: Vec<u32> = (1..=0xFFF_u32).filter(|counter| SMALL.is_usable(*counter)).collect();
         for next in &usable {
             let held: Vec<(u32, u32)> = held(*next, 12).collect();
-            // A key leads to the counters that begin like its own: the same bits from its lowest one bit up, other bits
-            // below.
+            // A key leads to all counters that share its bits from its lowest one bit upwards, with any bits below.
             let reached = |counter: u32| {
                 held.iter().any(|(bit, holds)| {
                     holds.trailing_zeros() == *bit && counter >> bit == holds >> bit && counter >= *holds

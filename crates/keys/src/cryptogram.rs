@@ -1,8 +1,8 @@
 //! Application cryptograms of EMV cards (ARQC, TC, AAC) and the issuer's answer to them (ARPC, tag 91).
 //!
-//! Card and issuer hold the same key, so one [`CardKey`] serves both simulators. Two Visa versions are supported. The
-//! cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`, selects one of them.
-//! The CVN is always given as the byte, because some documents quote it in decimal and others in hex (security: 1.5):
+//! The card and its issuer have the same key, so one [`CardKey`] serves both simulators. Two Visa versions are
+//! supported. The cryptogram version number (CVN) in the issuer application data 9F10, `06 KDI CVN 03 CVR(3)`, selects
+//! one. The CVN is always given here as a byte, because documents quote it in decimal or in hex (security: 1.5):
 //!
 //! | CVN | key | data | padding | answer in tag 91 |
 //! |---|---|---|---|---|
@@ -14,16 +14,16 @@ use subtle::ConstantTimeEq;
 use super::tdes::{Key, Padding, xor};
 use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
-/// CSU with "issuer approves online transaction" set (EMV Book 3, C10: byte 2, bit 8).
+/// A CSU with "issuer approves online transaction" set (EMV Book 3, C10: byte 2, bit 8).
 pub const CSU_APPROVED: [u8; 4] = [0x00, 0x80, 0x00, 0x00];
 
-/// CSU that approves nothing and requests nothing from the card.
+/// A CSU that approves nothing and requests nothing from the card.
 pub const CSU_DECLINED: [u8; 4] = [0; 4];
 
-/// Most bytes of the data of a cryptogram: the ten fields (35) and a whole 9F10 (32).
+/// Maximum number of bytes in the data of a cryptogram: the ten fields (35) and a whole 9F10 (32).
 const MAX_DATA: usize = 67;
 
-/// The reason why no cryptogram can be computed over a list of TLVs.
+/// The reason why a list of TLVs has no valid cryptogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CryptogramError {
     /// The list is not BER-TLV.
@@ -41,12 +41,12 @@ pub enum CryptogramError {
         /// The field.
         tag: Tag,
     },
-    /// A field has a length that does not fit the cryptogram.
+    /// A field has the wrong length for the cryptogram.
     #[error("tag {tag} of the chip data has {found} bytes")]
     Length {
         /// The field.
         tag: Tag,
-        /// Its length in bytes.
+        /// The length in bytes.
         found: usize,
     },
     /// The cryptogram version is not simulated.
@@ -60,7 +60,7 @@ pub enum CryptogramError {
     BadCard,
 }
 
-/// An issuer with the master key of its cards' keys.
+/// An issuer with the master key for the keys of its cards.
 #[derive(Debug)]
 pub struct Issuer {
     master: Key,
@@ -73,21 +73,21 @@ impl Issuer {
         Self { master: imk }
     }
 
-    /// Derives the key of the card with this PAN and PAN sequence number (0 to 99; 0 when the card has none), by option
-    /// A.
+    /// Derives by option A the key of the card with this PAN and PAN sequence number. The sequence number is 0 to 99,
+    /// or 0 if the card has none.
     ///
     /// # Errors
-    /// [`CryptogramError::BadCard`].
+    /// Returns [`CryptogramError::BadCard`].
     pub fn card_key(&self, pan: &str, psn: u8) -> Result<CardKey, CryptogramError> {
         let digits = pan_and_psn(pan, psn)?;
         Ok(self.diversified(option_a(&digits)))
     }
 
-    /// Derives the same by option B, which differs only for PANs of more than 16 digits (EMV Book 2, A1.4.2). The
-    /// issuer of such PANs chooses the option; card and issuer must use the same one.
+    /// Derives the same key by option B, which differs from option A only for PANs of more than 16 digits (EMV Book 2,
+    /// A1.4.2). The issuer of such PANs chooses the option, and card and issuer must use the same one.
     ///
     /// # Errors
-    /// [`CryptogramError::BadCard`].
+    /// Returns [`CryptogramError::BadCard`].
     pub fn card_key_b(&self, pan: &str, psn: u8) -> Result<CardKey, CryptogramError> {
         let digits = pan_and_psn(pan, psn)?;
         Ok(self.diversified(if pan.len() > 16 { option_b(&digits) } else { option_a(&digits) }))
@@ -105,11 +105,11 @@ pub struct CardKey(Key);
 
 impl CardKey {
     /// Computes the application cryptogram over the fields in `tlvs`, at any depth. ARQC, TC and AAC are computed in
-    /// the same way and differ in the CVR in 9F10. A missing 9F03 counts as zero, because the terminal gave the card
-    /// zeros for it (EMV Book 3, 5.4).
+    /// the same way, and differ only by the CVR in 9F10. A missing 9F03 counts as zero, because the terminal sent the
+    /// card zeros for it (EMV Book 3, 5.4).
     ///
     /// # Errors
-    /// Fails when a field is missing, repeated or of the wrong length, or when the CVN is not one of those above.
+    /// Fails if a field is missing, repeated or of the wrong length, or if the CVN is not one of those above.
     pub fn cryptogram(&self, tlvs: &[u8]) -> Result<[u8; 8], CryptogramError> {
         let transaction = Transaction::read(tlvs)?;
         Ok(match transaction.version {
@@ -118,17 +118,17 @@ impl CardKey {
         })
     }
 
-    /// Tells on the issuer's side whether the cryptogram 9F26 in `tlvs` matches the other fields.
+    /// Returns, for the issuer, whether the cryptogram 9F26 in `tlvs` matches the other fields.
     ///
     /// # Errors
-    /// Fails like [`Self::cryptogram`], and when 9F26 is missing.
+    /// Fails like [`Self::cryptogram`], and if 9F26 is missing.
     pub fn verify(&self, tlvs: &[u8]) -> Result<bool, CryptogramError> {
         let said = sole::<8>(tlvs, tag::APPLICATION_CRYPTOGRAM)?;
         Ok(bool::from(self.cryptogram(tlvs)?.ct_eq(&said)))
     }
 
-    /// Computes on the issuer's side the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A uses the response
-    /// code `arc`, CVN 12 the card status update `csu`.
+    /// Computes, for the issuer, the value of tag 91 that answers the ARQC 9F26 in `tlvs`. CVN 0A uses the response
+    /// code `arc`, and CVN 12 uses the card status update `csu`.
     ///
     /// # Errors
     /// Fails like [`Self::verify`].
@@ -141,7 +141,7 @@ impl CardKey {
         })
     }
 
-    /// Tells on the card's side whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. The caller
+    /// Returns, for the card, whether `tag_91` answers the ARQC 9F26 in `tlvs` and comes from the issuer. The caller
     /// reads the ARC or CSU in it.
     ///
     /// # Errors
@@ -157,13 +157,13 @@ impl CardKey {
         Ok(bool::from(expected.as_slice().ct_eq(tag_91)))
     }
 
-    /// Computes the cryptogram of CVN 0A over any data: card key, zero padding.
+    /// Computes the cryptogram of CVN 0A over any data, with the card key and zero padding.
     #[must_use]
     pub fn cryptogram_10(&self, data: &[u8]) -> [u8; 8] {
         self.0.mac(data, Padding::Zero)
     }
 
-    /// Computes the cryptogram of CVN 12 over any data: session key of the ATC, 80 padding.
+    /// Computes the cryptogram of CVN 12 over any data, with the session key of the ATC and 80 padding.
     #[must_use]
     pub fn cryptogram_18(&self, atc: [u8; 2], data: &[u8]) -> [u8; 8] {
         self.session_key_of_atc(atc).mac(data, Padding::Iso80)
@@ -181,7 +181,8 @@ impl CardKey {
         arpc_2(&self.session_key_of_atc(atc), arqc, csu, proprietary)
     }
 
-    /// Derives the common session key of a diversification value (EMV Book 2, A1.3): its third byte becomes F0 and 0F.
+    /// Derives the common session key from a diversification value (EMV Book 2, A1.3). The third byte of the value
+    /// becomes F0 and then 0F.
     #[must_use]
     pub fn session_key(&self, mut r: [u8; 8]) -> Key {
         let mut half = |marker| {
@@ -202,16 +203,16 @@ impl CardKey {
     }
 }
 
-/// The value of tag 91, issuer authentication data.
+/// The value of tag 91, the issuer authentication data.
 pub type Tag91 = heapless::Vec<u8, 16>;
 
-/// Computes ARPC method 1: the ARQC XOR the ARC, encrypted.
+/// Computes ARPC method 1: the encryption of the ARQC XOR the ARC.
 #[must_use]
 pub fn arpc_1(key: &Key, arqc: [u8; 8], arc: [u8; 2]) -> [u8; 8] {
     key.encrypt_block(xor(arqc, [arc[0], arc[1], 0, 0, 0, 0, 0, 0]))
 }
 
-/// Computes ARPC method 2: the first four bytes of the MAC over ARQC, CSU and proprietary data.
+/// Computes ARPC method 2, which is the first four bytes of the MAC over ARQC, CSU and proprietary data.
 #[must_use]
 pub fn arpc_2(session: &Key, arqc: [u8; 8], csu: [u8; 4], proprietary: &[u8]) -> [u8; 4] {
     let data = [&arqc[..], &csu, proprietary].concat();
@@ -237,7 +238,7 @@ impl Transaction {
     fn read(tlvs: &[u8]) -> Result<Self, CryptogramError> {
         let iad = sole_value(tlvs, tag::ISSUER_APPLICATION_DATA)?
             .ok_or(CryptogramError::Missing { tag: tag::ISSUER_APPLICATION_DATA })?;
-        // The layout is 06, key index, CVN, then the CVR with its length byte: four bytes in all.
+        // The layout is 06, key index and CVN, followed by four bytes: the CVR with its length byte.
         let (cvn, cvr) = match iad {
             [_, _, cvn, cvr @ ..] if cvr.len() >= 4 && iad.len() <= 32 => (*cvn, &cvr[..4]),
             _ => return Err(CryptogramError::Length { tag: tag::ISSUER_APPLICATION_DATA, found: iad.len() }),
@@ -273,7 +274,7 @@ impl Transaction {
     }
 }
 
-/// Returns the value of the only object with this tag, at any depth; `None` when there is none.
+/// Returns the value of the only object with this tag, at any depth, or `None` if there is none.
 fn sole_value(tlvs: &[u8], tag: Tag) -> Result<Option<&[u8]>, CryptogramError> {
     let mut found = None;
     let mut repeated = false;
@@ -291,7 +292,7 @@ fn sole<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<[u8; N], CryptogramErro
     value.try_into().map_err(|_| CryptogramError::Length { tag, found: value.len() })
 }
 
-/// Returns PAN and PAN sequence number as one sequence of digits (nibbles).
+/// Returns the PAN and the PAN sequence number as one sequence of digits (nibbles).
 fn pan_and_psn(pan: &str, psn: u8) -> Result<Vec<u8>, CryptogramError> {
     if !(8..=19).contains(&pan.len()) || !pan.bytes().all(|c| c.is_ascii_digit()) || psn > 99 {
         return Err(CryptogramError::BadCard);
@@ -299,7 +300,7 @@ fn pan_and_psn(pan: &str, psn: u8) -> Result<Vec<u8>, CryptogramError> {
     Ok(pan.bytes().map(|c| c - b'0').chain([psn / 10, psn % 10]).collect())
 }
 
-/// Applies option A (EMV Book 2, A1.4.1): the rightmost 16 digits, with zeros in front when there are fewer.
+/// Applies option A (EMV Book 2, A1.4.1): the rightmost 16 digits, with leading zeros if there are fewer.
 fn option_a(digits: &[u8]) -> [u8; 8] {
     let last = &digits[digits.len().saturating_sub(16)..];
     let mut nibbles = [0; 16];
@@ -307,8 +308,8 @@ fn option_a(digits: &[u8]) -> [u8; 8] {
     bcd(&nibbles)
 }
 
-/// Applies option B (EMV Book 2, A1.4.2): 16 decimal digits of the SHA-1 of all digits. If it has too few, its letters
-/// A to F follow as 0 to 5.
+/// Applies option B (EMV Book 2, A1.4.2): 16 decimal digits from the SHA-1 of all digits. If it has too few, its
+/// letters A to F follow as 0 to 5.
 fn option_b(digits: &[u8]) -> [u8; 8] {
     let mut even = vec![0; digits.len() % 2];
     even.extend_from_slice(digits);

@@ -1,14 +1,14 @@
-//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal. Each has a MAC
-//! that proves to the card that the command is from its issuer (EMV Book 3, 10.10; EMV Book 2, 9.2). Card and issuer
-//! hold the same key, as in [`super::cryptogram`].
+//! Issuer scripts (tags 71 and 72): commands that the issuer sends to its card through the terminal. Each command has a
+//! MAC, which proves to the card that its issuer sent the command (EMV Book 3, 10.10; EMV Book 2, 9.2). The card and
+//! its issuer have the same key, as in [`super::cryptogram`].
 //!
 //! ```text
 //!  71 or 72 { 9F18 script identifier (4) , 86 CLA INS P1 P2 Lc data MAC(4) , 86 … }
 //! ```
 //!
 //! The MAC covers CLA INS P1 P2 Lc, ATC, ARQC and data, with 80 padding. Its key is the common session key of the ARQC
-//! (EMV Book 2, A1.3.1 and 9.2.3.1). This is the form of Visa's cards. No public test vector was found, so card and
-//! issuer here are checked only against each other and the text.
+//! (EMV Book 2, A1.3.1 and 9.2.3.1). Visa's cards use this form. No public test vector was found. So the code for card
+//! and issuer is checked only against each other and against the specification.
 
 use subtle::ConstantTimeEq;
 
@@ -18,10 +18,10 @@ use super::tdes::{Key, Padding};
 /// PIN CHANGE/UNBLOCK with P2 00: the cardholder may enter the PIN again (EMV Book 3, 6.5.10).
 pub const PIN_UNBLOCK: [u8; 4] = [0x84, 0x24, 0x00, 0x00];
 
-/// Length of a MAC in bytes: 4 to 8 are allowed, and cards use 4.
+/// Length of a MAC in bytes. 4 to 8 bytes are allowed, and cards use 4.
 const MAC: usize = 4;
 
-/// The secret of a card and its issuer for the scripts of one transaction.
+/// The key that a card and its issuer share for the scripts of one transaction.
 pub struct ScriptKey {
     session: Key,
     atc: [u8; 2],
@@ -33,12 +33,12 @@ impl ScriptKey {
     /// key for integrity.
     ///
     /// # Errors
-    /// [`CryptogramError::BadCard`].
+    /// Returns [`CryptogramError::BadCard`].
     pub fn new(issuer: &Issuer, pan: &str, psn: u8, atc: [u8; 2], arqc: [u8; 8]) -> Result<Self, CryptogramError> {
         Ok(Self { session: issuer.card_key(pan, psn)?.session_key(arqc), atc, arqc })
     }
 
-    /// Builds on the issuer's side a script with one command, including its template.
+    /// Builds, for the issuer, a script with one command, including its template.
     #[must_use]
     pub fn script(&self, template: u8, id: [u8; 4], header: [u8; 4], data: &[u8]) -> Vec<u8> {
         let mac = self.mac(header, data);
@@ -48,7 +48,7 @@ impl ScriptKey {
         [&[template, length(body.len())], &body[..]].concat()
     }
 
-    /// Tells on the card's side whether a command is unchanged and from the issuer.
+    /// Returns, for the card, whether a command is unchanged and comes from the issuer.
     #[must_use]
     pub fn is_authentic(&self, command: &[u8]) -> bool {
         let [a, b, c, d, lc, rest @ ..] = command else { return false };
@@ -89,7 +89,7 @@ mod tests {
         for cut in 0..command.len() {
             assert!(!key.is_authentic(&command[..cut]));
         }
-        // Another transaction of the card has another key.
+        // Another transaction of the card has a different key.
         let later = ScriptKey::new(&issuer, "4761739001010119", 1, [0, 8], [1, 2, 3, 4, 5, 6, 7, 9]).unwrap();
         assert!(!later.is_authentic(command));
     }

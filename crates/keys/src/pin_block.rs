@@ -1,8 +1,8 @@
 //! PIN blocks (ISO 9564-1): format 0 under triple DES, format 4 under AES-128. The reader encodes them, and the issuer
 //! decodes them.
 //!
-//! Every unreadable block gives the same error, [`Malformed`]. An issuer that says *why* a block is wrong gives an
-//! attacker information about its PIN (security: 1.4).
+//! Every unreadable block gives the same error, [`Malformed`]. If an issuer said *why* a block is wrong, it would
+//! reveal information about the PIN (security: 1.4).
 
 use std::fmt;
 
@@ -26,20 +26,20 @@ impl Pin {
     /// Creates a PIN from its digits.
     ///
     /// # Errors
-    /// Fails when they are fewer than 4, more than 12, or not digits.
+    /// Fails if the PIN has fewer than 4 or more than 12 digits, or other characters than digits.
     pub fn new(digits: &str) -> Result<Self, Malformed> {
         let fits = (4..=12).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit());
         let nibbles = digits.bytes().map(|c| c.wrapping_sub(b'0'));
         if fits { Ok(Self(nibbles.collect())) } else { Err(Malformed) }
     }
 
-    /// Tells whether both PINs are the same, in constant time.
+    /// Returns whether both PINs are the same, in constant time.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         bool::from(self.0.as_slice().ct_eq(&other.0))
     }
 
-    /// Builds the PIN field: `control`, length, digits, then `filler` up to eight bytes.
+    /// Builds the PIN field: `control`, length, digits, then `filler` up to a length of eight bytes.
     fn field(&self, control: u8, filler: u8) -> [u8; 8] {
         let mut nibbles = [filler; 16];
         nibbles[0] = control;
@@ -48,7 +48,7 @@ impl Pin {
         packed(nibbles)
     }
 
-    /// Reads a PIN field; the inverse of [`Self::field`].
+    /// Reads a PIN field, as the inverse of [`Self::field`].
     fn from_field(field: [u8; 8], control: u8, filler: u8) -> Result<Self, Malformed> {
         let mut nibbles = unpacked(field);
         let length = usize::from(nibbles[1]);
@@ -76,35 +76,36 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// Builds the clear format 0 block of a PIN: `0 length PIN F…` XOR the PAN field.
+/// Builds the clear block of format 0 for a PIN: `0 length PIN F…` XOR the PAN field.
 ///
 /// # Errors
-/// Fails when `pan` is not a PAN.
+/// Fails if `pan` is not a PAN.
 pub fn clear_0(pin: &Pin, pan: &str) -> Result<[u8; 8], Malformed> {
     Ok(xor(pin.field(0, 0xF), pan_field_0(pan)?))
 }
 
-/// Reads the PIN of a clear format 0 block.
+/// Reads the PIN from a clear block of format 0.
 ///
 /// # Errors
-/// Fails when the block is not eight bytes of format 0 for this PAN, or `pan` is not a PAN.
+/// Fails if the block is not eight bytes of format 0 for this PAN, or if `pan` is not a PAN.
 pub fn read_clear_0(block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let block = block.try_into().map_err(|_| Malformed)?;
     Pin::from_field(xor(block, pan_field_0(pan)?), 0, 0xF)
 }
 
-/// Builds a format 0 block under a PIN key (`Usage::Pin` of TDES DUKPT).
+/// Builds a block of format 0 under a PIN key (`Usage::Pin` of TDES DUKPT).
 ///
 /// # Errors
-/// Fails when `pan` is not a PAN.
+/// Fails if `pan` is not a PAN.
 pub fn encrypt_0(key: &Key, pin: &Pin, pan: &str) -> Result<[u8; 8], Malformed> {
     Ok(key.encrypt_block(clear_0(pin, pan)?))
 }
 
-/// Decrypts a format 0 block and returns the PIN.
+/// Decrypts a block of format 0 and returns the PIN.
 ///
 /// # Errors
-/// Fails when the result is not a format 0 block for this PAN: another key, another PAN, or another kind of data.
+/// Fails if the result is not a block of format 0 for this PAN. The cause is another key, another PAN, or another kind
+/// of data.
 pub fn decrypt_0(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let block = block.try_into().map_err(|_| Malformed)?;
     read_clear_0(&key.decrypt_block(block), pan)
@@ -119,11 +120,11 @@ pub fn pin_field_4(pin: &Pin, random: [u8; 8]) -> [u8; 16] {
     field
 }
 
-/// Builds the plain PAN field of format 4: number of digits above 12, the PAN (shorter ones right-justified in 12),
-/// zeros.
+/// Builds the plain PAN field of format 4: the number of digits above 12, the PAN, and zeros. A PAN of fewer than 12
+/// digits is right-justified in 12.
 ///
 /// # Errors
-/// Fails when `pan` does not have 1 to 19 digits.
+/// Fails if `pan` does not have 1 to 19 digits.
 pub fn pan_field_4(pan: &str) -> Result<[u8; 16], Malformed> {
     let digits = pan_digits(pan)?;
     let length = digits.len().max(12);
@@ -133,10 +134,10 @@ pub fn pan_field_4(pan: &str) -> Result<[u8; 16], Malformed> {
     Ok(packed(nibbles))
 }
 
-/// Builds a format 4 block under an AES-128 PIN key: the PIN field encrypted, XOR the PAN field, encrypted again.
+/// Builds a block of format 4 under an AES-128 PIN key: the encrypted PIN field XOR the PAN field, encrypted again.
 ///
 /// # Errors
-/// Fails when `pan` is not a PAN.
+/// Fails if `pan` is not a PAN.
 pub fn encrypt_4(key: &Key, pin: &Pin, pan: &str, random: [u8; 8]) -> Result<[u8; 16], Malformed> {
     let pan = pan_field_4(pan)?;
     let cipher = Aes128::new(&Array(*key.expose()));
@@ -147,10 +148,11 @@ pub fn encrypt_4(key: &Key, pin: &Pin, pan: &str, random: [u8; 8]) -> Result<[u8
     Ok(block.0)
 }
 
-/// Decrypts a format 4 block and returns the PIN.
+/// Decrypts a block of format 4 and returns the PIN.
 ///
 /// # Errors
-/// Fails when the result is not a format 4 block for this PAN: another key, another PAN, or another kind of data.
+/// Fails if the result is not a block of format 4 for this PAN. The cause is another key, another PAN, or another kind
+/// of data.
 pub fn decrypt_4(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     let pan = pan_field_4(pan)?;
     let cipher = Aes128::new(&Array(*key.expose()));
@@ -161,17 +163,17 @@ pub fn decrypt_4(key: &Key, block: &[u8], pan: &str) -> Result<Pin, Malformed> {
     read_field_4(&block)
 }
 
-/// Reads the PIN of a plain format 4 PIN field. Its second half is random and ignored.
+/// Reads the PIN from a plain PIN field of format 4. Its second half is random and ignored.
 ///
 /// # Errors
-/// Fails when the field is not sixteen bytes of format 4.
+/// Fails if the field is not sixteen bytes of format 4.
 pub fn read_field_4(field: &[u8]) -> Result<Pin, Malformed> {
     let field: [u8; 16] = field.try_into().map_err(|_| Malformed)?;
     let [a, b, c, d, e, f, g, h, ..] = field;
     Pin::from_field([a, b, c, d, e, f, g, h], 4, 0xA)
 }
 
-/// Builds the PAN field: four zeros and the twelve rightmost digits of the PAN without its check digit.
+/// Builds the PAN field: four zeros, and the twelve rightmost digits of the PAN without its check digit.
 fn pan_field_0(pan: &str) -> Result<[u8; 8], Malformed> {
     let digits = pan_digits(pan)?;
     let without_check = &digits[..digits.len() - 1];
@@ -186,7 +188,7 @@ fn pan_digits(pan: &str) -> Result<heapless::Vec<u8, 19>, Malformed> {
     if fits { Ok(pan.bytes().map(|c| c - b'0').collect()) } else { Err(Malformed) }
 }
 
-/// Packs two nibbles into each byte; `N` nibbles are `M` = N / 2 bytes.
+/// Packs two nibbles into each byte. `N` nibbles give `M` = N / 2 bytes.
 fn packed<const N: usize, const M: usize>(nibbles: [u8; N]) -> [u8; M] {
     std::array::from_fn(|n| (nibbles[2 * n] << 4) | nibbles[2 * n + 1])
 }

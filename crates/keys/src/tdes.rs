@@ -4,14 +4,15 @@ use des::cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
 use des::{Des, TdesEde2};
 use zeroize::Zeroize;
 
-/// The initialisation vector of readers that send none (readers: 8.1).
+/// The initialisation vector for readers that send none (readers: 8.1).
 pub const ZERO_IV: [u8; 8] = [0; 8];
 
-/// A double-length (16-byte) triple-DES key; it also holds an AES-128 key. It is wiped when dropped, and never printed.
+/// A double-length (16-byte) triple-DES key. It can also hold an AES-128 key. It is wiped when dropped, and never
+/// printed.
 #[derive(Clone)]
 pub struct Key([u8; 16]);
 
-/// The error of data that are not a whole number of blocks.
+/// The error for data that are not a whole number of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("data of {bytes} bytes is not a whole number of {block}-byte blocks; the sender did not pad it")]
 pub struct NotWholeBlocks {
@@ -22,7 +23,7 @@ pub struct NotWholeBlocks {
 }
 
 impl Key {
-    /// Creates a key from its bytes; the parity bits may have any value.
+    /// Creates a key from its bytes. The parity bits may have any value.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
@@ -34,7 +35,7 @@ impl Key {
         &self.0
     }
 
-    /// Returns the key check value: the first three bytes of eight encrypted zero bytes.
+    /// Returns the key check value: the first three bytes of the encryption of eight zero bytes.
     #[must_use]
     pub fn check_value(&self) -> [u8; 3] {
         let [a, b, c, ..] = self.encrypt_block([0; 8]);
@@ -60,7 +61,7 @@ impl Key {
     /// Encrypts whole blocks with CBC.
     ///
     /// # Errors
-    /// Fails when `plaintext` is not a whole number of blocks.
+    /// Fails if `plaintext` is not a whole number of blocks.
     pub fn cbc_encrypt(&self, iv: &[u8; 8], plaintext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let cipher = self.cipher();
         let mut previous = *iv;
@@ -74,8 +75,8 @@ impl Key {
         Ok(out)
     }
 
-    /// Encrypts with CBC after padding with zero bytes to a whole block. A whole number of blocks is not padded
-    /// (readers: 8.1, Miura and NEO2).
+    /// Encrypts with CBC after padding the last block with zero bytes. A whole number of blocks is not padded (readers:
+    /// 8.1, Miura and NEO2).
     #[must_use]
     pub fn cbc_encrypt_zero_padded(&self, iv: &[u8; 8], plaintext: &[u8]) -> Vec<u8> {
         let mut padded = plaintext.to_vec();
@@ -88,7 +89,7 @@ impl Key {
     /// Decrypts a CBC ciphertext. The result includes the padding.
     ///
     /// # Errors
-    /// Fails when `ciphertext` is not a whole number of blocks.
+    /// Fails if `ciphertext` is not a whole number of blocks.
     pub fn cbc_decrypt(&self, iv: &[u8; 8], ciphertext: &[u8]) -> Result<Vec<u8>, NotWholeBlocks> {
         let cipher = self.cipher();
         let mut previous = *iv;
@@ -102,8 +103,8 @@ impl Key {
         Ok(out)
     }
 
-    /// Computes the ISO 9797-1 MAC algorithm 3 (ANSI X9.19, EMV Book 2, A1.2) of `data` with this padding; all eight
-    /// bytes.
+    /// Computes the MAC of `data` by ISO 9797-1 algorithm 3 (ANSI X9.19, EMV Book 2, A1.2) with this padding. Returns
+    /// all eight bytes.
     #[must_use]
     pub fn mac(&self, data: &[u8], padding: Padding) -> [u8; 8] {
         let mut padded = data.to_vec();
@@ -122,13 +123,13 @@ impl Key {
         state.0
     }
 
-    /// Returns the key XOR `mask`, applied to both halves.
+    /// Returns the key with both halves XOR `mask`.
     pub(super) fn masked(&self, mask: [u8; 8]) -> Self {
         let (left, right) = self.halves();
         Self::from_halves(xor(left, mask), xor(right, mask))
     }
 
-    /// Returns the left and the right half.
+    /// Returns the left half and the right half.
     pub(super) fn halves(&self) -> ([u8; 8], [u8; 8]) {
         let [left, right] = *self.0.as_chunks::<8>().0 else { unreachable!("sixteen bytes are two halves") };
         (left, right)
@@ -141,7 +142,7 @@ impl Key {
         Self(bytes)
     }
 
-    /// Returns the key with odd parity: the lowest bit of each byte makes its number of ones odd.
+    /// Returns the key with odd parity. The lowest bit of each byte makes its number of one bits odd.
     pub(super) fn odd_parity(&self) -> Self {
         Self(self.0.map(|byte| (byte & 0xFE) | u8::from((byte & 0xFE).count_ones().is_multiple_of(2))))
     }
@@ -151,12 +152,12 @@ impl Key {
     }
 }
 
-/// The padding of a message to whole blocks before its MAC.
+/// How a message is padded to whole blocks before its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// Zero bytes; none for whole blocks (ISO 9797-1 method 1; Visa CVN 10, X9.19).
+    /// Zero bytes, or none for whole blocks (ISO 9797-1 method 1; Visa CVN 10, X9.19).
     Zero,
-    /// `80` and zero bytes; the `80` is always added (ISO 9797-1 method 2; EMV).
+    /// `80` and zero bytes. The `80` is always added (ISO 9797-1 method 2; EMV).
     Iso80,
 }
 
@@ -172,7 +173,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Creates single DES with one half of a key.
+/// Creates a single-DES cipher with one half of a key.
 pub(super) fn des(half: [u8; 8]) -> Des {
     Des::new(&Array(half))
 }

@@ -1,8 +1,8 @@
-//! TDES DUKPT (ANSI X9.24-1:2009, Annex A): a separate key for every transaction, from both sides.
+//! TDES DUKPT (ANSI X9.24-1:2009, Annex A): a separate key for every transaction, for the device and the host.
 //!
-//! The device ([`Device`]) holds only keys of future transactions and erases each key when it uses it. The host derives
-//! any key from the base derivation key and the key serial number (KSN), which comes with the data. The two ways share
-//! only the non-reversible key generation, and a test compares them key by key.
+//! The device ([`Device`]) holds only keys of future transactions and erases each key as it uses it. The host derives
+//! any key from the base derivation key and the key serial number (KSN), which comes with the data. Both share only the
+//! non-reversible key generation, and a test compares their keys one by one.
 //!
 //! ```text
 //!  KSN, 10 bytes:  key set, device (59 bits) | transaction counter (21 bits, at most ten of them one)
@@ -13,13 +13,13 @@ use std::fmt;
 use super::counter::{self, Rule};
 use super::tdes::{Key, des_encrypt, xor};
 
-/// Bits of the transaction counter, and number of future-key registers.
+/// Number of bits of the transaction counter, and of future-key registers.
 const COUNTER_BITS: u32 = 21;
 
 /// The bits of the transaction counter in the KSN.
 const COUNTER_MASK: u32 = (1 << COUNTER_BITS) - 1;
 
-/// The rule for usable counters: no key is more than ten steps from the initial key (X9.24-1, A.3).
+/// The rule for usable counters. It keeps each key within ten steps of the initial key (X9.24-1, A.3).
 const COUNTERS: Rule = Rule { mask: COUNTER_MASK, most_ones: 10 };
 
 /// The mask that makes the second half of a generated key different (X9.24-1, A.2 and A.6).
@@ -30,13 +30,13 @@ const HALF_MASK: [u8; 8] = [0xC0, 0xC0, 0xC0, 0xC0, 0, 0, 0, 0];
 pub struct Ksn(pub [u8; 10]);
 
 impl Ksn {
-    /// Creates a KSN from its ten bytes; returns `None` for any other number of bytes.
+    /// Creates a KSN from its ten bytes. Returns `None` for any other number of bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// Returns the transaction counter, 21 bits.
+    /// Returns the transaction counter, which has 21 bits.
     #[must_use]
     pub fn counter(self) -> u32 {
         let [.., a, b, c, d] = self.0;
@@ -53,19 +53,19 @@ impl Ksn {
         Self(bytes)
     }
 
-    /// Returns the KSN as injected, with counter 0. It is the same for all transactions of a device and key set.
+    /// Returns the KSN at injection, with counter 0. It is the same for all transactions of a device and key set.
     #[must_use]
     pub fn initial(self) -> Self {
         self.with_counter(0)
     }
 
-    /// Tells whether a device can have used this counter: it is not zero and has at most ten one bits.
+    /// Returns whether a device can have used this counter, which must not be zero or have more than ten one bits.
     #[must_use]
     pub fn is_usable(self) -> bool {
         COUNTERS.is_usable(self.counter())
     }
 
-    /// Returns the KSN of the device's next transaction; `None` after the last (counter 1FF800).
+    /// Returns the KSN of the device's next transaction, or `None` after the last one (counter 1FF800).
     #[must_use]
     pub fn next(self) -> Option<Self> {
         COUNTERS.next(self.counter()).map(|counter| self.with_counter(counter))
@@ -77,7 +77,7 @@ impl Ksn {
         self.with_counter(COUNTERS.with_left(left))
     }
 
-    /// Returns the rightmost 64 bits, which are an input of the key generation.
+    /// Returns the rightmost 64 bits, which go into the key generation.
     fn register(self) -> u64 {
         let [_, _, rest @ ..] = self.0;
         u64::from_be_bytes(rest)
@@ -99,18 +99,18 @@ impl fmt::Debug for Ksn {
 /// The purpose of a working key (X9.24-1, A.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage {
-    /// PIN blocks. Some old readers also encrypt track data with it (security: 1.2).
+    /// PIN blocks. Some old readers also encrypt track data with this key (security: 1.2).
     Pin,
     /// MAC of a request, or of both directions.
     MacRequest,
     /// MAC of a response.
     MacResponse,
-    /// Data of a request, or of both directions: SRED (readers: 8.1).
+    /// Data of a request, or of both directions (SRED; readers: 8.1).
     DataRequest,
     /// Data of a response.
     DataResponse,
-    /// Data of a request without the one-way step. The standard has no such key, but some readers use it (security:
-    /// 1.2).
+    /// Data of a request, without the one-way step. The standard does not define this key, but some readers use it
+    /// (security: 1.2).
     DataRequestVariantOnly,
 }
 
@@ -150,7 +150,7 @@ impl fmt::Debug for TransactionKey {
     }
 }
 
-/// Derives the initial key that was injected into the device of `ksn`, on the host's side. The counter has no effect
+/// Derives on the host's side the initial key that was injected into the device of `ksn`. The counter has no effect
 /// (X9.24-1, A.6).
 #[must_use]
 pub fn initial_key(bdk: &Key, ksn: Ksn) -> Key {
@@ -158,7 +158,7 @@ pub fn initial_key(bdk: &Key, ksn: Ksn) -> Key {
     Key::from_halves(bdk.encrypt_block(block), bdk.masked(HALF_MASK).encrypt_block(block))
 }
 
-/// Derives the key of the transaction `ksn` from the device's initial key, on the host's side. Returns `None` when no
+/// Derives on the host's side the key of the transaction `ksn` from the device's initial key. Returns `None` if no
 /// device can have used this counter.
 #[must_use]
 pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
@@ -168,7 +168,8 @@ pub fn transaction_key(initial_key: &Key, ksn: Ksn) -> Option<TransactionKey> {
     Some(TransactionKey(derived_to(initial_key, ksn)))
 }
 
-/// Derives the key of a counter from the initial key, with one step for each of its one bits, the highest first.
+/// Derives the key of a counter from the initial key. Each one bit of the counter takes one step, the highest bit
+/// first.
 fn derived_to(initial_key: &Key, ksn: Ksn) -> Key {
     let counter = ksn.counter();
     let mut key = initial_key.clone();
@@ -184,17 +185,18 @@ fn derived_to(initial_key: &Key, ksn: Ksn) -> Key {
 
 /// A device with its future keys (X9.24-1, A.2): 21 registers, one for each bit of the counter.
 ///
-/// It cannot go back: the key of a transaction is erased when it is used, and no remaining key leads to it.
+/// A device cannot go back. The key of a transaction is erased when it is used, and no remaining key leads to it.
 #[derive(Debug)]
 pub struct Device {
     ksn: Ksn,
-    /// The counter of the next transaction; `None` when all keys are used.
+    /// The counter of the next transaction, or `None` if all keys are used.
     counter: Option<u32>,
     future: [Option<Key>; COUNTER_BITS as usize],
 }
 
 impl Device {
-    /// Injects the initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last transaction.
+    /// Creates a device with this initial key. `ksn` has counter 0 for a new device, otherwise the counter of its last
+    /// transaction.
     #[must_use]
     pub fn new(initial_key: &Key, ksn: Ksn) -> Self {
         let counter = COUNTERS.next(ksn.counter());
@@ -205,7 +207,7 @@ impl Device {
         device
     }
 
-    /// Starts a transaction and returns its KSN and key; `None` when all keys are used and the device needs a new
+    /// Starts a transaction and returns its KSN and key. Returns `None` if all keys are used and the device needs a new
     /// initial key.
     #[allow(clippy::should_implement_trait, reason = "a device is not a sequence to be mapped and collected")]
     pub fn next(&mut self) -> Option<(Ksn, TransactionKey)> {
@@ -213,8 +215,8 @@ impl Device {
         let lowest = counter.trailing_zeros();
         let key =
             self.future[lowest as usize].take().expect("the key of a counter's lowest one bit is made before its turn");
-        // "New Key" (X9.24-1, A.2): a counter with ten ones has no deeper level. The counter then skips to one with
-        // fewer ones.
+        // "New Key" (X9.24-1, A.2): a counter with ten ones has no deeper level, so the counter skips to one with fewer
+        // ones.
         if counter.count_ones() < COUNTERS.most_ones {
             self.fill_below(lowest, &key, counter);
         }
@@ -222,13 +224,13 @@ impl Device {
         Some((self.ksn.with_counter(counter), TransactionKey(key)))
     }
 
-    /// Returns the KSN of the next transaction; `None` when all keys are used.
+    /// Returns the KSN of the next transaction, or `None` if all keys are used.
     #[must_use]
     pub fn next_ksn(&self) -> Option<Ksn> {
         self.counter.map(|counter| self.ksn.with_counter(counter))
     }
 
-    /// Fills the registers below `bit` with the keys that follow from `key`, the key of `counter`.
+    /// Fills the registers below `bit` with the keys that derive from `key`, the key of `counter`.
     fn fill_below(&mut self, bit: u32, key: &Key, counter: u32) {
         for n in (0..bit).rev() {
             let register = self.ksn.with_counter(counter | 1 << n).register();
@@ -263,8 +265,8 @@ mod tests {
         }
     }
 
-    /// Walks about a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters, without those
-    /// with more than ten ones).
+    /// Walks through about a million keys: `cargo test --lib -- --ignored worn_out` (X9.24-1, A.3: 2^21 counters,
+    /// without those with more than ten ones).
     #[test]
     #[ignore = "about a minute"]
     fn device_and_host_agree_until_the_device_is_worn_out() {
@@ -295,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Walks `count` transactions from the one after `start`; returns their number.
+    /// Walks through `count` transactions after `start`, and returns their number.
     fn walk_beside_the_host(start: u32, count: usize) -> usize {
         let ik = initial_key(&TEST_BDK_SRED, TEST_KSN_SRED);
         let mut ksn = TEST_KSN_SRED.with_counter(start);

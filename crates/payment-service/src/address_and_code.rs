@@ -1,19 +1,18 @@
-//! Checks that an issuer makes in addition to PIN and cryptogram: the billing address (AVS), a typed security code
-//! (CVV) and a typed expiry. A wrong address does not decline a payment. Only street and postcode of the address are
-//! compared.
+//! The issuer's further checks, in addition to PIN and cryptogram: the billing address (AVS), a typed security code
+//! (CVV) and a typed expiry. A wrong address does not decline a payment. Only the street and the postcode are compared.
 
 use super::declined::{Declined, EXPIRED_CARD};
 
 const WRONG_CODE: Declined =
     Declined { code: "800.100.153", description: "transaction declined (invalid CVV)", arc: *b"05" };
 
-/// The street of every test card's billing address.
+/// The street in the billing address of every test card.
 const STREET: &str = "1 Test Street";
 const POSTCODE: &str = "12345";
-/// The security code of every test card, and the one of an American-Express-type card.
+/// The security codes: the first for all test cards except American Express, the second for American Express.
 const CODES: [&str; 2] = ["123", "1234"];
 
-/// Returns `result.avsResponse`: which parts of the sent address are right. `None` when no address was sent
+/// Returns `result.avsResponse`, which says which parts of the sent address are right. `None` if no address was sent
 /// (data-model: Payment response fields).
 pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Option<&'static str> {
     let (right_street, right_postcode) = (street == Some(STREET), postcode == Some(POSTCODE));
@@ -26,8 +25,8 @@ pub(super) fn address_check(street: Option<&str>, postcode: Option<&str>) -> Opt
     }
 }
 
-/// Returns `result.cvvResponse` of a typed security code, and the decline for a wrong one. The interface does not
-/// document the letters: here M means match, N means no match.
+/// Returns `result.cvvResponse` for a typed security code, and the decline for a wrong code. The interface does not
+/// document the letters. Here M means match, and N means no match.
 pub(super) fn code_check(pan: &str, code: &str) -> (&'static str, Option<Declined>) {
     let right = if matches!(pan.get(..2), Some("34" | "37")) { CODES[1] } else { CODES[0] };
     if code == right { ("M", None) } else { ("N", Some(WRONG_CODE)) }

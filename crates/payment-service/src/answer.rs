@@ -1,5 +1,5 @@
-//! The answer about a payment as JSON, in the documented formats (data-model: Payment response fields, Point of sale).
-//! Pure: built from the booked entry and the form of the request. `envelope` adds the time stamp.
+//! The JSON answer about a payment, in the documented formats (data-model: Payment response fields, Point of sale). A
+//! pure function of the booked entry and the request's form builds it. `envelope` adds the time stamp.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -13,23 +13,24 @@ use super::host_rules::HostRules;
 use super::masked_card::MaskedCard;
 use super::outcomes::Outcome;
 
-/// `pos.statusText` of the outcome with control bytes: ESC/POS initialise and drawer kick, bell, escape sequences, C1.
+/// The value of `pos.statusText` for the outcome with control bytes: ESC/POS initialise and drawer kick, bell, escape
+/// sequences, C1.
 const HOSTILE_TEXT: &str = "APPROVED\u{1B}@\u{1B}p\u{0}\u{19}\u{FA}\u{7}\r\n\u{1B}[31mTHANK YOU\u{9B}2J\u{7F}\nLINE 3";
 
-/// The parts from which an answer about a payment is built.
+/// The parts that make up an answer about a payment.
 pub(super) struct AnswerParts<'a> {
     pub entry: &'a LedgerEntry,
     pub form: &'a Form,
     pub outcome: Outcome,
     pub masked_card: Option<&'a MaskedCard>,
-    /// Card and brand of the payment that this one follows.
+    /// The card and brand of the original payment of a follow-up.
     pub as_before: Option<&'a Value>,
     pub icc: Option<&'a str>,
     /// The acquirer's result code.
     pub acquirer: &'a str,
     pub checks: CheckLetters,
     pub instruction: Option<&'a Value>,
-    /// The fields about the means of payment that an answer may show, in addition to the masked card.
+    /// The further fields about the means of payment that an answer may show, in addition to the masked card.
     pub shown: Option<&'a Value>,
     /// True if a terminal sent the request.
     pub at_the_counter: bool,
@@ -38,17 +39,17 @@ pub(super) struct AnswerParts<'a> {
     pub host_rules: HostRules,
 }
 
-/// The result letters of the checks that were made.
+/// The result letters of the checks that were carried out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CheckLetters {
     pub address: Option<&'static str>,
     pub code: Option<&'static str>,
 }
 
-/// The fields that the answer about a follow-up repeats from the answer about its payment.
+/// The fields of a payment's answer that the answer about its follow-up repeats.
 const AS_BEFORE: [&str; 6] = ["card", "paymentBrand", "bankAccount", "tokenAccount", "virtualAccount", "giftCard"];
 
-/// Builds the answer about a payment or a follow-up, with this result.
+/// Builds the answer about a payment or a follow-up with the given result.
 pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) -> Value {
     let AnswerParts { entry, form, .. } = parts;
     let mut answer = json!({
@@ -80,7 +81,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
     }
     if let Some(instruction) = parts.instruction {
         answer["standingInstruction"] = instruction.clone();
-        // The interface does not say which field carries the scheme's reference, so both carry it.
+        // The interface does not say which field holds the scheme's reference, so both fields hold it.
         if let Some(reference) = instruction.get("initialTransactionId") {
             answer["resultDetails"]["CardholderInitiatedTransactionID"] = reference.clone();
         }
@@ -92,7 +93,7 @@ pub(super) fn payment(parts: &AnswerParts<'_>, code: &str, description: &str) ->
     answer
 }
 
-/// Adds the letters of address and security code, the risk score, and the advice after a decline.
+/// Adds the letters for address and security code, the risk score, and the advice after a decline.
 fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
     let declined = parts.entry.state == State::Declined;
     let unchecked = parts.outcome == Outcome::Unchecked;
@@ -107,7 +108,7 @@ fn checks(answer: &mut Value, parts: &AnswerParts<'_>) {
         answer["risk"] = json!({ "score": if for_its_risk { "-00900" } else { "+00100" } });
     }
     if declined {
-        // 01: other account data are needed; 02: retry later; 03: do not retry.
+        // 01: send other account data; 02: retry later; 03: do not retry.
         let advice = match parts.acquirer {
             "54" | "55" | "14" => Some("01"),
             "41" | "59" => Some("03"),
@@ -137,7 +138,7 @@ pub(super) fn card(answer: &mut Value, masked_card: &MaskedCard, form: &Form) {
 
 fn pos(parts: &AnswerParts<'_>) -> Value {
     let entry = parts.entry;
-    // Codes that differ from payment to payment, made of letters and digits as documented.
+    // Codes that differ for each payment and consist of letters and digits, as documented.
     let digest: u64 = entry.id.bytes().fold(7, |sum, c| sum.wrapping_mul(31).wrapping_add(u64::from(c)));
     let mut pos = json!({
         "merchantId": "SIM0000000000001",

@@ -1,17 +1,17 @@
-//! The balance of a payment: what was done with it, what is left of it, and whether a follow-up is allowed. Pure:
-//! entries in, sums out.
+//! The balance of a payment: its follow-ups, the remaining amount, and whether a follow-up is allowed. The functions
+//! are pure: they read entries and return sums.
 //!
-//! An amount that is approved or pending counts as used: a pending capture may still be approved, and the money exists
+//! An approved or pending amount counts as used. A pending capture may still be approved, and the money can be captured
 //! only once. A pending entry never adds to the balance.
 
 use super::entry::{Kind, LedgerEntry, State};
 
-/// Sums over the follow-ups of a payment, in minor units of its currency.
+/// The sums of a payment's follow-ups, in minor units of its currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Balance {
-    /// Of a pre-authorisation: its amount with its increments.
+    /// The amount of a pre-authorisation with its increments.
     pub authorised: u64,
-    /// Of a sale or capture: the sum of its refunds.
+    /// The sum of the refunds of a sale or capture.
     pub given_back: u64,
     /// The amount that can still be captured or refunded.
     pub left: u64,
@@ -23,7 +23,7 @@ pub(super) struct Balance {
     pub reversed: u64,
     /// True if the whole amount is reversed, or its reversal is pending.
     pub is_reversed: bool,
-    /// True if a reversal was sent with `sequence` FINAL: the shop keeps what is left.
+    /// True if a reversal was sent with `sequence` FINAL: the shop keeps the rest.
     pub was_last_reversal: bool,
     /// True if another pre-authorisation replaces this one.
     pub is_renewed: bool,
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(left(&held, &[renewed]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Pending)]), 0);
         assert_eq!(left(&held, &[entry(Kind::Reversal, "100.00", Declined)]), 10_000);
-        // A part that was reversed is gone; the rest is left.
+        // The reversed part cannot be used; the rest can.
         assert_eq!(left(&held, &[entry(Kind::Reversal, "40.00", Approved)]), 6_000);
         let parts = [entry(Kind::Reversal, "40.00", Approved), entry(Kind::Reversal, "60.00", Approved)];
         assert!(Balance::of(&held, parts.iter()).is_reversed);

@@ -1,18 +1,18 @@
-//! Bank accounts (data-model: Bank account): direct debits, with or without SEPA, money to an account, and transfers
+//! Bank accounts (data-model: Bank account): direct debits with or without SEPA, payouts to an account, and transfers
 //! that the customer makes on the bank's page.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - The brands are the ones below.
-//! - A bank account cannot be reserved (PA).
-//! - The id of a mandate and the day of its signature come together, and that day is not in the future.
-//! - A SEPA debit without a mandate gets one here, and the answer carries it.
-//! - A due date is not in the past.
-//! - SEPA payments are in euros and by IBAN.
-//! - The settlement needs the last four characters of the account, its bank and its holder. They are kept, and no
-//!   answer shows them.
+//! - The only brands are the constants below.
+//! - A pre-authorisation (PA) of a bank account is impossible.
+//! - The id of a mandate and its signature date must be sent together, and the date must not be in the future.
+//! - For a SEPA debit without a mandate, the gateway makes one and returns it in the answer.
+//! - A due date must not be in the past.
+//! - SEPA payments must be in euros and name an IBAN.
+//! - The settlement needs the last four characters of the account, its bank and its holder. The books keep these data,
+//!   and no answer shows them.
 //!
-//! As with cards, only published example accounts exist: an unknown IBAN is refused.
+//! As with cards, only published example accounts exist. An unknown IBAN is refused.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,8 @@ use super::paying::Paying;
 use super::redirect::PageKind;
 use super::refusal::{Refusal, rule};
 
-/// Brands: a direct debit by account number and bank code, a direct debit by IBAN, and a transfer on the bank's page.
+/// The brands: a direct debit by account number and bank code, a direct debit by IBAN, and a transfer on the bank's
+/// page.
 const DEBIT: &str = "DIRECTDEBIT";
 const SEPA: &str = "DIRECTDEBIT_SEPA";
 const TRANSFER: &str = "ONLINETRANSFER";
@@ -38,7 +39,7 @@ const NUMBER: &str = "bankAccount.number";
 const MANDATE: [&str; 2] = ["bankAccount.mandate.id", "bankAccount.mandate.dateOfSignature"];
 const DUE: &str = "transactionDueDate";
 
-/// The fewest digits of an account number that identify an account.
+/// The fewest digits of an account number that can identify an account.
 const SHORTEST: usize = 6;
 
 /// The known accounts; the last one is closed.
@@ -64,7 +65,7 @@ const FOREIGN: Refusal =
     rule(IBAN, "100.100.101", "invalid bank account: not one of this gateway's public test accounts");
 
 impl Host {
-    /// Finds the bank account of a form.
+    /// Finds the bank account that a form names.
     pub(super) fn bank_account(&self, form: &Form, kind: Kind) -> Result<Paying, Refusal> {
         if kind == Kind::PreAuthorisation {
             return Err(Invalid::new("paymentType", "a bank account allows no reservation: use DB or CD").into());
@@ -95,14 +96,14 @@ impl Host {
         Ok(Paying { page, declined, account, ..Paying::new(method, shown, CheckLetters::default()) })
     }
 
-    /// Checks mandate and due date, which only direct debits have.
+    /// Checks the mandate and the due date, which are allowed only for direct debits.
     fn debit_rules(&self, form: &Form, method: Method, brand: &str, shown: &mut Value) -> Result<(), Invalid> {
         let today = self.clock.now().format("%Y-%m-%d").to_string();
         if method != Method::DirectDebit {
             let debits = [MANDATE[0], MANDATE[1], DUE].into_iter().find(|name| form.get(name).is_some());
             return debits.map_or(Ok(()), |name| Err(Invalid::new(name, "belongs to a direct debit")));
         }
-        // Dates of this format sort correctly as text too.
+        // Dates in this format also sort correctly as text.
         if !self.host_rules().books_all() {
             match MANDATE.map(|name| form.get(name)) {
                 [Some(_), None] => {
@@ -127,7 +128,7 @@ impl Host {
     }
 }
 
-/// Finds the account that a form names among the known ones.
+/// Finds the known account that a form names.
 fn account(form: &Form) -> Result<&'static str, Refusal> {
     if let Some(iban) = form.get(IBAN) {
         let known = IBANS.into_iter().find(|known| *known == iban).ok_or(FOREIGN)?;
@@ -139,7 +140,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     }
     let number = form.required(NUMBER)?;
     let code = form.get("bankAccount.bankCode").unwrap_or_default();
-    // A national account number is the end of its IBAN.
+    // A national account number is the last part of its IBAN.
     let is_it =
         |known: &&str| known.strip_suffix(number).is_some_and(|rest| number.len() >= SHORTEST && rest.contains(code));
     IBANS.into_iter().find(is_it).ok_or(rule(
@@ -149,7 +150,7 @@ fn account(form: &Form) -> Result<&'static str, Refusal> {
     ))
 }
 
-/// Returns the account fields that an answer shows: neither number nor holder.
+/// Returns the account fields that an answer may show, without number and holder.
 fn shown(form: &Form) -> Value {
     let mut fields = Map::new();
     for name in ["bankName", "bankCode", "bic", "country"] {
@@ -171,12 +172,12 @@ fn of_settlement(form: &Form, iban: &str) -> Value {
     })
 }
 
-/// Returns the account that receives the money (data-model: Payment response fields): the shop's account.
+/// Returns the shop's account, which receives the money (data-model: Payment response fields).
 fn payee() -> Value {
     json!({ "holder": "Shop of Tests", "number": "DE02120300000000202051", "bic": "BYLADEM1001", "country": "DE" })
 }
 
-/// Makes the id of a mandate: letters and a hyphen.
+/// Makes a mandate id of letters and a hyphen.
 fn mandate_id() -> String {
     let letters: String = new_id().bytes().take(12).map(|c| char::from(b'A' + c % 26)).collect();
     format!("SIM-{letters}")

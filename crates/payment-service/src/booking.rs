@@ -1,5 +1,5 @@
-//! The way from a decision to the books and to an answer: every entry is booked here. The chosen outcome is carried out
-//! here, for payments and for their follow-ups.
+//! Books each decision and builds its answer: every entry is booked here. This file applies the chosen outcome to
+//! payments and to their follow-ups.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -29,38 +29,38 @@ pub(super) struct Draft<'a> {
     pub kind: Kind,
     /// The requested amount.
     pub amount: Amount,
-    /// The id of the payment that the entry follows.
+    /// The id of the original payment of a follow-up.
     pub refers_to: Option<&'a str>,
-    /// The payment that the entry follows. With permissive rules it may be unknown.
+    /// The original payment of a follow-up. With permissive rules it may be unknown.
     pub of: Option<&'a Booking>,
     pub masked_card: Option<MaskedCard>,
     pub icc: Option<String>,
     pub declined: Option<Declined>,
     pub checks: CheckLetters,
-    /// The id of the stored card that is used.
+    /// The id of the stored card that pays.
     pub registration: Option<String>,
     /// True if the request stores the card.
     pub stores: bool,
     pub instruction: Option<Value>,
     pub method: Method,
-    /// The fields about the means of payment that an answer may show, in addition to the masked card.
+    /// The further fields about the means of payment that an answer may show, in addition to the masked card.
     pub shown: Option<Value>,
-    /// Of a bank account: the fields that the settlement names.
+    /// The fields of a bank account that the settlement contains.
     pub account: Option<Value>,
     /// True if a terminal sent the request.
     pub at_the_counter: bool,
-    /// The page on which the customer has to act first.
+    /// The page on which the customer must act first.
     pub redirect: Option<RedirectPlan>,
 }
 
-/// A booked entry: its id, and the delivery that goes out on the line.
+/// A booked entry: its id, and the delivery for the connection.
 pub(super) struct Booked {
     pub id: String,
     pub delivery: Delivery,
 }
 
 impl<'a> Draft<'a> {
-    /// Makes a draft of what the form asks for, without card or customer.
+    /// Makes a draft of the requested entry, without card or customer.
     pub(super) fn new(form: &'a Form, kind: Kind, amount: Amount) -> Self {
         Self {
             form,
@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the stored card that is created with the entry.
+    /// Returns the stored card that the entry creates.
     fn stored(&self, payment: &str) -> Option<Registration> {
         let mut shown = self.shown.clone().unwrap_or_else(|| json!({}));
         // A 3-D Secure proof is valid for one payment.
@@ -100,20 +100,20 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Makes a draft of a follow-up of the payment with this id.
+    /// Makes a draft of a follow-up to the payment with this id.
     pub(super) fn after(form: &'a Form, kind: Kind, amount: Amount, refers_to: &'a str) -> Self {
         Self { refers_to: Some(refers_to), ..Self::new(form, kind, amount) }
     }
 }
 
-/// The decline of an issuer that does not accept a tap.
+/// The decline of an issuer that does not accept contactless payments.
 const CHIP_WANTED: Declined = Declined {
     code: "300.100.100",
     description: "transaction declined (additional customer authentication required)",
     arc: *b"65",
 };
 
-/// Returns the decline that an outcome orders.
+/// Returns the decline that an outcome requires.
 pub(super) fn chosen(outcome: Outcome, form: &Form) -> Option<Declined> {
     let was_tapped = form.get("pos.entryMode").is_some_and(|mode| mode.starts_with("NFC_"));
     match outcome {
@@ -124,12 +124,13 @@ pub(super) fn chosen(outcome: Outcome, form: &Form) -> Option<Declined> {
 }
 
 impl Host {
-    /// Books the draft and returns the delivery that goes out on the line.
+    /// Books the draft and returns the delivery for the connection.
     pub(super) fn book(&mut self, draft: Draft<'_>, outcome: Outcome) -> Result<Delivery, Refusal> {
         self.enter(draft, outcome).map(|booked| booked.delivery)
     }
 
-    /// Books the draft and returns its id too. If the entry waits for a page, the decision is kept until the page ends.
+    /// Books the draft, and returns the delivery with the entry's id. If the entry waits for a page, the decision is
+    /// kept until the page ends.
     pub(super) fn enter(&mut self, mut draft: Draft<'_>, outcome: Outcome) -> Result<Booked, Refusal> {
         let declined = draft.declined.or(chosen(outcome, draft.form));
         let mut entry = entry(&draft, declined, outcome)?;
@@ -155,7 +156,7 @@ impl Host {
             answer,
             hidden: match (outcome, entry.kind) {
                 (Outcome::LateApproval, _) if entry.state != State::Approved => 0,
-                // Enough look-ups that an agent can ask more than once.
+                // So many look-ups that an agent must ask more than once.
                 (Outcome::LateApproval, Kind::Reversal) => 4,
                 (Outcome::LateApproval, _) => 2,
                 _ => 0,
@@ -179,7 +180,8 @@ impl Host {
         Ok(Booked { id: entry.id, delivery })
     }
 
-    /// Makes the answer about an entry, and the answer that replaces it after more look-ups.
+    /// Makes the answer about an entry. Some entries also get a second answer, which replaces the first after further
+    /// look-ups.
     fn answers(
         &self,
         draft: &Draft<'_>,
@@ -229,8 +231,8 @@ impl Host {
         (without_approval(answer), later)
     }
 
-    /// Returns the current answer about an entry. Each look-up counts: some entries appear or are decided only after
-    /// several look-ups.
+    /// Returns the current answer about an entry. Each call counts as a look-up. Some entries become visible or are
+    /// decided only after several look-ups.
     pub(super) fn ask(&mut self, mut booking: Booking) -> rusqlite::Result<Option<Value>> {
         if booking.entry.state == State::Pending
             && let Some(mut page) = self.books.open_redirect_of(&booking.entry.id)?
@@ -259,7 +261,7 @@ impl Host {
     }
 }
 
-/// Returns the code, description and state of the decision.
+/// Returns the code, description and state that the decision gives the entry.
 fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'static str, &'static str, State) {
     match (declined, outcome) {
         (Some(declined), _) => (declined.code, declined.description, State::Declined),
@@ -270,7 +272,7 @@ fn verdict(form: &Form, declined: Option<Declined>, outcome: Outcome) -> (&'stat
     }
 }
 
-/// Makes the line for the books.
+/// Makes the entry for the books.
 fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Result<LedgerEntry, Invalid> {
     let form = draft.form;
     let (code, _, state) = verdict(form, declined, outcome);
@@ -294,14 +296,14 @@ fn entry(draft: &Draft<'_>, declined: Option<Declined>, outcome: Outcome) -> Res
     })
 }
 
-/// Returns the form fields that the books keep in addition to those with their own column.
+/// Returns the form fields without a column, which the books keep together.
 fn details(form: &Form) -> Vec<(String, String)> {
     const COLUMNS: [&str; 5] = ["entityId", "amount", "currency", "paymentType", "merchantTransactionId"];
     let kept = |(name, _): &(&str, &str)| !COLUMNS.contains(name) && !name.starts_with("pos.");
     form.open_pairs().filter(kept).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-/// Removes the chip response and the clearing data: a pending payment has none yet.
+/// Removes the chip response and the clearing data, because a pending payment has neither.
 fn without_approval(mut answer: Value) -> Value {
     if let Some(pos) = answer.get_mut("pos").and_then(Value::as_object_mut) {
         pos.remove("iccDataResponse");
@@ -314,12 +316,12 @@ fn without_approval(mut answer: Value) -> Value {
 fn approved_amount(draft: &Draft<'_>, outcome: Outcome) -> Result<Amount, Invalid> {
     let (minor, currency) = (draft.amount.minor(), draft.amount.currency());
     if minor == 0 {
-        // An authentication alone has no amount, so no outcome changes it.
+        // An authentication without a payment has no amount, so no outcome changes it.
         return Ok(draft.amount);
     }
     let minor = match outcome {
         Outcome::Partial => minor / 2,
-        // A follow-up is never booked with more than was asked, because the sums of the books would be wrong.
+        // A follow-up is never booked for more than the requested amount, because the sums of the books would be wrong.
         Outcome::HigherAmount if draft.refers_to.is_none() => minor + 10_u64.pow(u32::from(currency.exponent())),
         _ => minor,
     };
@@ -330,7 +332,7 @@ pub(super) fn in_two_decimals(amount: Amount) -> Result<String, Invalid> {
     amount.to_gateway().map_err(|why| Invalid::new("amount", why.to_string()))
 }
 
-/// Applies the faults that happen after everything is done.
+/// Applies the faults that happen after the booking.
 fn after(outcome: Outcome, answer: Value) -> Delivery {
     match outcome {
         Outcome::ServerError { .. } => Delivery::Raw(500, b"Internal Server Error".to_vec()),

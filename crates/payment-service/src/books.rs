@@ -1,8 +1,9 @@
-//! The gateway's books in SQLite, in memory or in a file that survives a restart: payments, stored accounts, refusals.
+//! The gateway's books: payments, stored accounts and refusals. They are an SQLite database, in memory or in a file
+//! that survives a restart.
 //!
-//! An entry is written in one database transaction before the answer is sent. The books hold no card number: of a card
-//! they keep the first six and the last four digits. They do not keep which keys and cryptograms were used, because a
-//! simulated reader starts again as well.
+//! An entry is written in one database transaction before the answer is sent. The books hold no card number, only the
+//! first six and the last four digits. They do not record used keys and cryptograms, because a simulated reader also
+//! starts again.
 
 use std::path::Path;
 
@@ -54,7 +55,7 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS refusal (n INTEGER PRIMARY KEY, why TEXT NOT NULL) STRICT;
 ";
 
-/// Columns that files of earlier versions lack, with the value for their existing rows.
+/// Columns that database files of earlier versions lack, each with the value for existing rows.
 const ADDED: &[(&str, &str, &str)] = &[
     ("payment", "method", "TEXT NOT NULL DEFAULT 'CC'"),
     ("payment", "details", "TEXT NOT NULL DEFAULT '[]'"),
@@ -66,25 +67,25 @@ const ADDED: &[(&str, &str, &str)] = &[
     ("registered_as", "at", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
-/// An entry with the answer about it.
+/// An entry together with the answer about it.
 #[derive(Clone)]
 pub(super) struct Booking {
     pub entry: LedgerEntry,
-    /// Seconds since 1970.
+    /// The booking time, in seconds since 1970.
     pub at: i64,
     pub short_id: String,
     pub answer: Value,
-    /// The number of look-ups that do not find it yet.
+    /// The number of look-ups that will not find the entry.
     pub hidden: u8,
-    /// The number of look-ups until it is approved, and the answer from then on.
+    /// The number of look-ups until the entry is approved, and its answer after that.
     pub later: Option<(u8, Value)>,
-    /// The cents whose outcome its first reversal gets.
+    /// The cents that choose the outcome of the entry's first reversal.
     pub first_reversal: Option<u8>,
-    /// The id of the stored card that was used or made.
+    /// The id of the stored card that the payment used or created.
     pub registration: Option<String>,
-    /// `standingInstruction.*`.
+    /// The fields of `standingInstruction.*`.
     pub instruction: Option<Value>,
-    /// Of a bank account: `last4Digits`, `bankCode` and `holder`, for the settlement.
+    /// `last4Digits`, `bankCode` and `holder` of a bank account, for the settlement.
     pub account: Option<Value>,
 }
 
@@ -93,9 +94,9 @@ pub(super) struct Booking {
 pub(super) struct SearchFilter<'a> {
     pub reference: Option<&'a str>,
     pub frame: Option<(i64, i64)>,
-    /// The kinds, with a comma before and after each.
+    /// The kinds as one text, with a comma before and after each.
     pub kinds: Option<String>,
-    /// The means of payment, with a comma before and after each.
+    /// The means of payment as one text, with a comma before and after each.
     pub methods: Option<String>,
     pub short_id: Option<&'a str>,
     pub with_linked: bool,
@@ -103,7 +104,7 @@ pub(super) struct SearchFilter<'a> {
 }
 
 impl Books {
-    /// Opens the file, and creates it if it is missing. Without a file the books are in memory.
+    /// Opens the file, or creates it if it is missing. Without a file, the books are in memory.
     pub(super) fn open(file: Option<&Path>) -> rusqlite::Result<Self> {
         let db = match file {
             Some(file) => Connection::open(file)?,
@@ -140,12 +141,12 @@ impl Books {
         rows.query_map([id], booking)?.collect()
     }
 
-    /// Books an entry, together with a new stored card if there is one. Approved reversals that leave nothing mark
-    /// their payment and its increments as reversed.
+    /// Books an entry, together with a new stored card if there is one. If approved reversals leave nothing of a
+    /// payment, the payment and its increments are marked as reversed.
     pub(super) fn enter(&mut self, new: &Booking, stored: Option<&Registration>) -> rusqlite::Result<()> {
         let takes_back = new.entry.kind == Kind::Reversal && new.entry.state == State::Approved;
         if stored.is_none() && !takes_back {
-            // SQLite runs a single statement as one transaction.
+            // SQLite executes a single statement as one transaction.
             return insert(&self.0, new);
         }
         let transaction = self.0.transaction()?;
@@ -159,7 +160,7 @@ impl Books {
         transaction.commit()
     }
 
-    /// Writes the state after one more look-up. An entry that this look-up decides is approved.
+    /// Saves the entry's state after one more look-up. If this look-up decides the entry, the entry becomes approved.
     pub(super) fn asked(&mut self, booking: &Booking, decided: bool) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         let later = booking.later.as_ref();
@@ -177,20 +178,20 @@ impl Books {
         transaction.commit()
     }
 
-    /// Clears the outcome that was prepared for the first reversal of an entry.
+    /// Clears the outcome that was set for the first reversal of an entry.
     pub(super) fn take_first_reversal(&mut self, id: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE payment SET first_reversal = NULL WHERE id = ?")?.execute([id])?;
         Ok(())
     }
 
-    /// Returns the entries that a query finds, in booking order, followed by their follow-ups.
+    /// Returns the entries that match a query, in booking order, and then their follow-ups.
     pub(super) fn search(&self, wanted: &SearchFilter<'_>) -> rusqlite::Result<Vec<Booking>> {
         const MATCHES: &str =
             "(:reference IS NULL OR reference = :reference) AND (:from IS NULL OR at BETWEEN :from AND :to)
             AND (:kinds IS NULL OR instr(:kinds, ',' || kind || ','))
             AND (:methods IS NULL OR instr(:methods, ',' || method || ',')) AND (:short_id IS NULL OR short_id = :short_id)";
         let (from, to) = wanted.frame.unzip();
-        // A search by reference uses the index, which SQLite's optimizer does not find because of the OR.
+        // A search by reference uses the index explicitly. Because of the OR, SQLite's optimizer would not use it.
         let index = if wanted.reference.is_some() { "reference = :reference AND " } else { "" };
         let linked = "UNION SELECT payment.n, 1 FROM payment JOIN found ON payment.refers_to =
             (SELECT id FROM payment AS parent WHERE parent.n = found.n)";
@@ -208,8 +209,8 @@ impl Books {
         self.0.prepare_cached(&sql)?.query_map(parameters, booking)?.collect()
     }
 
-    /// Returns the cards that were stored without a payment and match a query: id and reference. A missing reference is
-    /// empty.
+    /// Returns the id and reference of each card that was stored without a payment and matches a query. A missing
+    /// reference is empty.
     pub(super) fn stored_alone(
         &self,
         wanted: &SearchFilter<'_>,
@@ -233,19 +234,19 @@ impl Books {
             .collect()
     }
 
-    /// Returns the entries booked between two times in seconds, in booking order.
+    /// Returns the entries booked between two times (in seconds), in booking order.
     pub(super) fn between(&self, seconds: (i64, i64)) -> rusqlite::Result<Vec<Booking>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM payment WHERE at BETWEEN ? AND ? ORDER BY at, n")?;
         rows.query_map(seconds, booking)?.collect()
     }
 
-    /// Counts the entries booked between two times in seconds.
+    /// Counts the entries booked between two times (in seconds).
     pub(super) fn count_between(&self, seconds: (i64, i64)) -> rusqlite::Result<u32> {
         let mut row = self.0.prepare_cached("SELECT count(*) FROM payment WHERE at BETWEEN ? AND ?")?;
         row.query_row(seconds, |row| row.get(0))
     }
 
-    /// Returns the times of the first and the last entry.
+    /// Returns the booking times of the first and the last entry.
     pub(super) fn first_and_last(&self) -> rusqlite::Result<Option<(i64, i64)>> {
         let mut row = self.0.prepare_cached("SELECT min(at), max(at) FROM payment")?;
         let (first, last): (Option<i64>, Option<i64>) = row.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -257,7 +258,7 @@ impl Books {
         self.0.prepare_cached("SELECT coalesce(max(n), 0) FROM payment")?.query_row([], |row| row.get(0))
     }
 
-    /// Records the reason of a refused request.
+    /// Records the reason why a request was refused.
     pub(super) fn refuse(&mut self, why: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("INSERT INTO refusal (why) VALUES (?)")?.execute([why])?;
         Ok(())
@@ -283,7 +284,7 @@ impl Books {
     }
 }
 
-/// Writes an entry, without the changes that go with it.
+/// Writes the entry, but not the related changes.
 fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
     let Booking { entry, later, .. } = new;
     db
@@ -323,7 +324,7 @@ fn insert(db: &Connection, new: &Booking) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Marks the payment of a reversal and its increments as reversed when nothing is left of them.
+/// Marks the payment of a reversal, with its increments, as reversed if nothing of the payment is left.
 fn take_back(db: &Connection, reversal: &LedgerEntry) -> rusqlite::Result<()> {
     let mut of = db.prepare_cached("SELECT * FROM payment WHERE id = ?")?;
     let Some(payment) = of.query_row([&reversal.refers_to], entry).optional()? else { return Ok(()) };

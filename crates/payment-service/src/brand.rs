@@ -1,6 +1,6 @@
 //! The brand of a card number.
 
-/// Returns the brand of a PAN by its first digits; `None` for an unknown one.
+/// Returns the brand that the first digits of a PAN identify; `None` if they identify no brand.
 pub(super) fn of(pan: &str) -> Option<&'static str> {
     let first = |n: usize| pan.get(..n).and_then(|digits| digits.parse::<u32>().ok()).unwrap_or_default();
     match (first(1), first(2), first(4)) {

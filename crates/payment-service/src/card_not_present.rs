@@ -1,9 +1,8 @@
-//! A card whose number comes in clear (data-model: Card account): typed on a page, never read by a terminal. Only test
-//! numbers are accepted, to keep real cards out: a number that `test_card` does not list is refused before any of it is
-//! kept.
+//! A card whose number is sent in clear (data-model: Card account). It was typed on a page, not read by a terminal. To
+//! keep real cards out, the gateway refuses a number that `test_card` does not list before it stores any digit.
 //!
-//! Checked: the number and its brand, the expiry, and security code and address if they are sent. A security code is
-//! not required, because stored cards and payments started by the merchant have none.
+//! The gateway checks the number, its brand and the expiry. If a security code or an address is sent, it checks them
+//! too. A security code is not required, because stored cards and payments started by the merchant have none.
 
 use super::address_and_code;
 use super::answer::CheckLetters;
@@ -24,7 +23,7 @@ pub(super) const FOREIGN_NUMBER: Refusal =
     rule("card.number", "100.100.101", "invalid card number: not one of the public test numbers of this gateway");
 
 impl Host {
-    /// Reads the card of a form and lets its issuer decide about it.
+    /// Reads the card from a form, and lets its issuer decide.
     pub(super) fn typed_card(&mut self, form: &Form) -> Result<Paying, Refusal> {
         let number = form.required("card.number")?;
         let card = test_card::find(number).filter(|_| luhn::is_valid(number)).ok_or(FOREIGN_NUMBER)?;
@@ -50,7 +49,7 @@ impl Host {
     }
 }
 
-/// Returns the letters of address and security code, and the decline for a wrong code.
+/// Returns the letters for address and security code, and the decline for a wrong code.
 fn checks(form: &Form, card: &TestCard) -> (CheckLetters, Option<Declined>) {
     let code = form.get("card.cvv").map(|code| address_and_code::code_check(card.number, code));
     let letters = CheckLetters {

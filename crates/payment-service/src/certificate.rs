@@ -1,5 +1,5 @@
-//! The gateway's certificates, made again at every start: its own certification authority (CA) and one server
-//! certificate, which is right or wrong in one chosen way.
+//! The gateway's certificates, made at every start: its own certification authority (CA) and one server certificate.
+//! The server certificate is either valid or has one selected fault.
 
 use std::io;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 /// The fault of the server's certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certificate {
-    /// No fault: valid for `localhost`, `127.0.0.1`, `::1` and [`Options::name`](super::Options::name), signed by the
-    /// CA that the gateway publishes.
+    /// No fault. The certificate is valid for `localhost`, `127.0.0.1`, `::1` and
+    /// [`Options::name`](super::Options::name), and the published CA has signed it.
     #[default]
     Good,
     /// The certificate has expired.
     Expired,
     /// The certificate is for another host, `redirect_target.test`.
     WrongName,
-    /// The certificate is signed by another CA than the one that the gateway publishes.
+    /// The certificate is signed by a CA other than the published one.
     OtherCa,
     /// The certificate expires in this many days.
     EndsIn(u16),
 }
 
-/// The server's extra demands on a client.
+/// The server's additional requirements for a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// The client needs a certificate signed by this CA (PEM).
@@ -37,10 +37,11 @@ pub struct Demand {
     pub tls12: bool,
 }
 
-/// Makes the CA to trust, as PEM, and the server's side of TLS.
+/// Makes the CA that clients must trust (PEM), and the server's TLS configuration.
 ///
 /// # Errors
-/// When no key can be made (no randomness), or the client's CA cannot be read.
+///
+/// Fails if no key can be made (no randomness), or if the client's CA cannot be read.
 pub(super) fn make(kind: Certificate, name: Option<&str>, demand: &Demand) -> io::Result<(String, Arc<ServerConfig>)> {
     let (ca_pem, ca) = authority("pos-sim test CA").map_err(io::Error::other)?;
     let signer = match kind {
@@ -82,7 +83,7 @@ fn server_params(kind: Certificate, name: Option<&str>) -> Result<CertificatePar
     params.not_after = match kind {
         Certificate::Expired => date_time_ymd(2021, 1, 1),
         Certificate::EndsIn(days) => {
-            // At midnight after this many whole days.
+            // Midnight after this many whole days.
             let end = chrono::Utc::now().date_naive() + chrono::Days::new(u64::from(days) + 1);
             let small = |number: u32| u8::try_from(number).expect("months and days are small");
             date_time_ymd(end.year(), small(end.month()), small(end.day()))

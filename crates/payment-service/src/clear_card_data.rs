@@ -1,5 +1,5 @@
-//! The decrypted card data: TLVs of a chip, tracks of a stripe, or typed data, followed by zero padding. Anything else
-//! is refused.
+//! The decrypted card data: TLVs of a chip, tracks of a magnetic stripe, or typed data, followed by zero padding. All
+//! other data are refused.
 
 use super::invalid::Invalid;
 use pos_terms::emv::track2::{ServiceCode, Track2};
@@ -12,12 +12,14 @@ const TYPED_PAN: u32 = 0xDFA211;
 const TYPED_EXPIRY: u32 = 0xDFA214;
 const TYPED_CODE: u32 = 0xDFA216;
 
-/// The tags that readers encrypt: for chip and tap 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG), for
-/// a swipe the tracks, for a typed card the elements that were requested (readers: 2.9).
+/// The tags that readers encrypt:
+/// - for chip and tap: 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG);
+/// - for a swipe: the tracks;
+/// - for a typed card: the requested elements (readers: 2.9).
 const SEALED_TAGS: &[u32] =
     &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
 
-/// The card data in clear. Test cards only.
+/// The card data in clear, from test cards only.
 pub(super) struct ClearCard {
     pub pan: String,
     /// The expiry as YYMM.
@@ -27,14 +29,14 @@ pub(super) struct ClearCard {
     pub code: Option<String>,
 }
 
-/// Reads the decrypted TLVs and their zero padding up to a whole `block` (readers: 8.1, Miura).
+/// Reads the decrypted TLVs and the zero padding that fills the last `block` (readers: 8.1, Miura).
 pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<ClearCard, Invalid> {
     let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
     let mut objects = Vec::new();
     let mut read = 0;
     for object in tlv::walk(clear) {
         let object = object.map_err(|_| garbled())?;
-        // The objects follow each other without padding.
+        // No padding is allowed between the objects.
         if clear.get(read..read + object.raw.len()) != Some(object.raw) {
             return Err(garbled());
         }
@@ -66,7 +68,7 @@ pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<
     }
 }
 
-/// Returns the card of tags 57 and 5A. Each may be missing; if both are there, they must agree.
+/// Returns the card from tags 57 and 5A. Either may be missing; if both are present, they must agree.
 fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let pan = pan.map(pan_of_5a).transpose()?;
     let card = match track2 {
@@ -82,7 +84,7 @@ fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCa
     }
 }
 
-/// Returns a typed card: number, expiry and security code as ASCII digits. A number alone is enough.
+/// Returns a typed card from number, expiry and security code as ASCII digits. The number alone is enough.
 fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> Result<Option<ClearCard>, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let digits = |value: &[u8], what: &str| match std::str::from_utf8(value) {
@@ -107,7 +109,7 @@ fn from_keys(pan: Option<&[u8]>, expiry: Option<&[u8]>, code: Option<&[u8]>) -> 
     Ok(Some(ClearCard { pan, expiry, service_code: None, code }))
 }
 
-/// Returns the digits of 5A, which is filled up with F (EMV Book 3, Annex A), after checking the check digit.
+/// Returns the digits of tag 5A, which is padded with F (EMV Book 3, Annex A). Also verifies the check digit.
 fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
     let hex = hex::encode_upper(value);
     let digits = hex.strip_suffix('F').unwrap_or(&hex);
@@ -118,7 +120,7 @@ fn pan_of_5a(value: &[u8]) -> Result<String, Invalid> {
     }
 }
 
-/// Returns the card of a swipe: tracks with both sentinels, track 2 with its LRC character (readers: 8.1).
+/// Returns the card of a swipe. Each track must have both sentinels, and track 2 also its LRC character (readers: 8.1).
 fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invalid> {
     let wrong = |what: &str| Invalid::new(SRED_DATA, what);
     let text = std::str::from_utf8(track2).map_err(|_| wrong("5F22: not text"))?;
@@ -142,7 +144,7 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invali
 }
 
 /// Returns whether a track starts with its sentinel and ends with `?` and the LRC. The LRC is the XOR of all characters
-/// before it in the track's code, which is ASCII less `base` (ISO/IEC 7811).
+/// before it in the track's code, which is ASCII minus `base` (ISO/IEC 7811).
 fn is_framed(track: &[u8], start: u8, base: u8, mask: u8) -> bool {
     let [rest @ .., lrc] = track else { return false };
     let sum = rest.iter().fold(0, |sum, c| sum ^ (c.wrapping_sub(base) & mask));
@@ -171,7 +173,7 @@ mod tests {
             Err(invalid) => invalid.why,
         };
         let pan = "4761739001010119";
-        // Made for the simulator (readers: 8.4): 5A, then 57, then zeros.
+        // Made for the simulator (readers: 8.4): tag 5A, then tag 57, then zeros.
         assert_eq!(says("5A08476173900101011957114761739001010119D15122011758989389000000"), pan);
         assert!(says("5A08476173900101012757114761739001010119D15122011758989389").contains("different cards"));
         assert!(says("5A084761739001010118").contains("check digit"));
@@ -191,7 +193,7 @@ mod tests {
     #[test]
     fn a_typed_card_is_its_three_elements() {
         let read = |clear: &str| read_card(&hex::decode(clear).unwrap(), "MANUAL", 8);
-        // 4761739001010119, 2612, 123 in ASCII; then zeros.
+        // 4761739001010119, 2612 and 123 in ASCII, then zeros.
         let typed = "DFA2111034373631373339303031303130313139DFA2140432363132DFA21603313233";
         let card = read(&format!("{typed}0000000000")).map_err(|why| why.to_string()).unwrap();
         let ClearCard { pan, expiry, service_code, code } = card;
@@ -208,7 +210,7 @@ mod tests {
             let said = read(&clear).err().map(|why| why.to_string()).unwrap_or_default();
             assert!(said.contains(why), "{clear}: {said}");
         }
-        // Typed data are refused as chip data.
+        // Typed data are refused when chip data are expected.
         assert!(read_card(&hex::decode(typed).unwrap(), "ICC", 8).is_err());
     }
 }

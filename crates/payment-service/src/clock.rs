@@ -1,5 +1,5 @@
-//! The gateway's clock: the system's clock, one that was set and goes on, or one that is stopped. The gateway uses it
-//! for every time that it answers or books.
+//! The gateway's clock: the system clock, a clock that was set and runs, or a stopped clock. The gateway uses it for
+//! every time that it returns or books.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 pub(super) struct Clock {
     ahead: TimeDelta,
     stands_at: Option<DateTime<Utc>>,
-    /// The missed moment that the clock shows while the gateway catches up.
+    /// The missed time that the clock shows while the gateway catches up.
     lives_through: Option<DateTime<Utc>>,
 }
 
 impl Clock {
-    /// Makes a clock that starts at `at` and goes on; without `at` it is the system's clock.
+    /// Makes a clock that starts at `at` and runs; without `at`, it is the system clock.
     pub(super) fn new(at: Option<DateTime<Utc>>) -> Self {
         Self { ahead: at.map_or_else(TimeDelta::zero, |at| at - Utc::now()), ..Self::default() }
     }
@@ -24,7 +24,7 @@ impl Clock {
         self.lives_through.or(self.stands_at).unwrap_or_else(|| Utc::now() + self.ahead)
     }
 
-    /// Returns how long it takes until the clock shows this time; `None` if it is stopped before it.
+    /// Returns the duration until the clock shows this time; `None` if the clock is stopped at an earlier time.
     pub(super) fn until(&self, at: DateTime<Utc>) -> Option<Duration> {
         let left = (at - self.now()).to_std().unwrap_or_default();
         (left.is_zero() || self.stands_at.is_none()).then_some(left)
@@ -35,12 +35,12 @@ impl Clock {
         self.stands_at.is_some()
     }
 
-    /// Shows this missed moment until it is called with `None`.
+    /// Shows this missed time until a call with `None`.
     pub(super) fn lives_through(&mut self, at: Option<DateTime<Utc>>) {
         self.lives_through = at;
     }
 
-    /// Sets the clock to this time and lets it go on.
+    /// Sets the clock to this time and lets it run.
     pub(super) fn go_on_from(&mut self, at: DateTime<Utc>) {
         *self = Self::new(Some(at));
     }
@@ -51,7 +51,7 @@ impl Clock {
     }
 }
 
-/// Returns after this duration; without one it never returns.
+/// Waits for this duration; without one, it never returns.
 pub(super) async fn waited(wait: Option<Duration>) {
     match wait {
         Some(wait) => tokio::time::sleep(wait).await,

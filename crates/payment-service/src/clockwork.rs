@@ -1,6 +1,6 @@
-//! Work that the gateway does automatically as its clock goes on: payments of schedules, settlement files at the end of
-//! the day, pages that no customer opened (`redirect`). One task waits for the next due moment. Without a due moment it
-//! waits to be woken.
+//! Work that the gateway does automatically as its clock advances: payments of schedules, settlement files at the end
+//! of the day, and pages that no customer opened (`redirect`). One task waits for the next due time. If nothing is due,
+//! it waits for a wake-up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,27 +17,27 @@ use super::refusal::Refusal;
 use super::shared::Shared;
 use pos_gateway_model::{form, shown};
 
-/// The longest time between two looks at the clock: the system's clock may be put forward without notice.
+/// The longest interval between two checks of the clock, because the system clock may be set forward without notice.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// The pause after a failure, before the retry.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// The most turns that setting the clock does before it answers: ten thousand payments.
+/// The maximum number of rounds when the clock is set, before the answer: ten thousand payments.
 const MOST_TURNS: usize = 20;
 
-/// The result of a turn.
+/// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// Everything due is done.
     Done,
-    /// The turn has done its share, and more is due.
+    /// The round has reached its limit, and more work is due.
     More,
-    /// Some or all of the work failed, and is retried.
+    /// Some or all of the work failed and must be retried.
     Failed,
 }
 
 impl Host {
-    /// Does what is due: first pages that no customer opened, then payments of schedules, then the settlement files
+    /// Does the due work: first pages that no customer opened, then payments of schedules, then the settlement files
     /// with these payments.
     pub(super) fn turn(&mut self) -> Turn {
         if let Err(error) = self.expire_due() {
@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// Does what is due immediately, up to a limit; the background task does the rest.
+    /// Does the due work immediately, up to a limit. The background task does the rest.
     fn turns(&mut self) {
         let more = (0..MOST_TURNS).all(|_| self.turn() == Turn::More);
         if more {
@@ -85,8 +85,8 @@ impl Host {
         [page, payment, midnight].into_iter().flatten().min()
     }
 
-    /// Handles `POST /simulator/clock`, which only the simulator has: `at` is a time as 2026-11-20T12:34:56Z. The clock
-    /// never goes back, because entries keep their order.
+    /// Handles `POST /simulator/clock`, which only the simulator has. `at` is a time such as 2026-11-20T12:34:56Z. The
+    /// clock never goes back, so the entries keep their order.
     pub(super) fn set_clock(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let pairs = form::decode(body).map_err(|wrong| Invalid::new(wrong.name, wrong.problem))?;
         let [(name, at)] = pairs.as_slice() else {
@@ -108,7 +108,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "result": result })))
     }
 
-    /// Stops the clock at this time and does what has become due.
+    /// Stops the clock at this time, and does the work that has become due.
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
         self.turns();
@@ -125,7 +125,7 @@ pub(super) async fn run(shared: Arc<Shared>) {
             match host.next_turn() {
                 _ if turn == Turn::Failed => Some(AFTER_FAILURE),
                 _ if turn == Turn::More => Some(Duration::ZERO),
-                // When a clock is stopped, the call that moves it also does what is due.
+                // When the clock is stopped, the call that moves it also does the due work.
                 Some(at) if !host.clock.stands() => {
                     Some((at - host.clock.now()).to_std().unwrap_or_default().min(LONGEST_SLEEP))
                 }

@@ -7,7 +7,7 @@ use super::host::Host;
 use super::redirect::{PASSWORD, PageEnd, PageKind, Redirect};
 use super::webhook::queue::Action;
 
-/// The number of wrong passwords that end an authentication.
+/// The number of wrong passwords after which an authentication ends.
 const MOST_TRIES: u8 = 3;
 
 /// The customer's action on a page.
@@ -15,7 +15,7 @@ const MOST_TRIES: u8 = 3;
 pub(super) enum Act<'a> {
     Pay,
     Cancel,
-    /// Ends the page as if its time were over.
+    /// Ends the page as if its time had expired.
     LetExpire,
     Password(&'a str),
 }
@@ -23,16 +23,16 @@ pub(super) enum Act<'a> {
 /// The result of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Acted {
-    /// The page has ended; the browser returns to the shop.
+    /// The page has ended, and the browser returns to the shop.
     Settled,
-    /// The password was wrong, and may be tried again.
+    /// The password was wrong, and the customer may try again.
     TryAgain,
-    /// The page had ended earlier.
+    /// The page had already ended.
     EndedBefore,
 }
 
 impl Host {
-    /// Carries out the customer's action on a page. A page that has ended does not change.
+    /// Carries out the customer's action on a page. An action on a page that has ended has no effect.
     pub(super) fn act(&mut self, page: &mut Redirect, act: Act<'_>) -> rusqlite::Result<Acted> {
         self.expire(page)?;
         if page.end.is_some() {
@@ -56,17 +56,17 @@ impl Host {
         Ok(Acted::Settled)
     }
 
-    /// Ends a page whose time is over.
+    /// Ends a page whose time has expired.
     pub(super) fn expire(&mut self, page: &mut Redirect) -> rusqlite::Result<()> {
         if page.end.is_none() && self.clock.now().timestamp() > page.until {
-            // A customer who authenticates on another device has done so by then.
+            // By then, a customer who authenticates on another device has finished.
             let end = if page.kind == PageKind::Decoupled { PageEnd::Done } else { PageEnd::Expired };
             self.end(page, end)?;
         }
         Ok(())
     }
 
-    /// Ends every page whose time is over.
+    /// Ends every page whose time has expired.
     pub(super) fn expire_due(&mut self) -> rusqlite::Result<()> {
         for mut page in self.books.expired_redirects(self.clock.now().timestamp())? {
             self.expire(&mut page)?;

@@ -1,4 +1,4 @@
-//! The database of the books. Each table is read and written by one file: `books`, `registration_book`,
+//! The database of the books. Each table has one file that reads and writes it: `books`, `registration_book`,
 //! `redirect_book`, `schedule/rows`.
 
 use rusqlite::{Connection, Row};
@@ -10,18 +10,18 @@ use super::method::Method;
 pub(super) struct Books(pub(super) Connection);
 
 impl Books {
-    /// Returns the connection, for the module of another table.
+    /// Returns the connection, for the modules of the other tables.
     pub(super) fn connection(&self) -> &Connection {
         &self.0
     }
 }
 
-/// Makes the error for a column with a value that the gateway never writes.
+/// Makes the error for a column value that the gateway never writes.
 pub(super) fn strange(column: &str) -> rusqlite::Error {
     rusqlite::Error::InvalidColumnName(column.to_owned())
 }
 
-/// Reads the column of the means of payment.
+/// Reads the means of payment from its column.
 pub(super) fn method(row: &Row<'_>) -> rusqlite::Result<Method> {
     let method: String = row.get("method")?;
     Method::ALL.into_iter().find(|known| known.as_str() == method).ok_or_else(|| strange("method"))

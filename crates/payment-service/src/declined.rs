@@ -1,4 +1,4 @@
-//! An issuer's answer when it declines.
+//! The issuer's decline.
 
 /// The reason why an issuer declines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! The request fields that an answer returns (data-model: Payment response fields, "any of the request data structures
-//! above"): names with dots and indexes become nested JSON again.
+//! above"). Names with dots and indexes become nested JSON.
 //!
-//! Card data, account data and tokens never reach this module, because `Form::open_pairs` leaves them out. An answer to
-//! a terminal stays small: a terminal needs only two of these fields.
+//! Card data, account data and tokens never reach this module, because `Form::open_pairs` omits them. A terminal needs
+//! only two of these fields, so its answer stays small.
 
 use serde_json::{Value, json};
 
 use super::form::Form;
 
-/// Names that are not returned: the answer has its own field for them, or they were for the gateway only.
+/// Names that are not returned. The answer has its own field for each of them, or they were only for the gateway.
 const NOT_GIVEN_BACK: [&str; 13] = [
     "entityId",
     "amount",
@@ -24,12 +24,12 @@ const NOT_GIVEN_BACK: [&str; 13] = [
     "notificationUrl",
     "shopperResultUrl",
 ];
-/// Beginnings of further names that are not returned.
+/// Prefixes of further names that are not returned.
 const GROUPS_NOT_GIVEN_BACK: [&str; 5] = ["pos.", "card.", "threeDSecure.", "standingInstruction.", "job."];
-/// Names that an answer to a terminal returns.
+/// The names that an answer to a terminal returns.
 const AT_THE_COUNTER: [&str; 2] = ["descriptor", "merchantInvoiceId"];
 
-/// Adds the returned request fields to an answer. A field that the answer already has stays.
+/// Adds the returned request fields to an answer. A field that is already in the answer stays unchanged.
 pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
     for (name, value) in form.open_pairs() {
         let back = if at_the_counter {
@@ -43,14 +43,14 @@ pub(super) fn echo(answer: &mut Value, form: &Form, at_the_counter: bool) {
     }
 }
 
-/// The cart's list. Its limit is documented (behaviour: Limits); the limit of the other lists is this gateway's choice.
-/// Items above the limit are kept in the books and not returned, so one pair cannot make a list of any length.
+/// The list of the cart. Its limit is documented (behaviour: Limits); the limit of the other lists is our choice. Items
+/// above the limit are stored in the books but not returned, so no parameter can create a list of unlimited length.
 const CART: &str = "cart.items";
 const LONGEST_CART: usize = 1001;
 const LONGEST_LIST: usize = 100;
 
-/// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. A field
-/// that exists already stays, and a name that does not fit changes nothing.
+/// Puts a value where its name says: `cart.items[0].name` into a list, `customParameters[a.b]` under a key. An existing
+/// field stays unchanged, and a name that does not fit has no effect.
 fn put(answer: &mut Value, name: &str, value: &str) {
     let mut place = answer;
     let last = name.len();
@@ -69,7 +69,7 @@ fn put(answer: &mut Value, name: &str, value: &str) {
                     return;
                 }
                 let Some(list) = place.as_array_mut() else { return };
-                // Missing items become empty objects, so a list is as long as its largest index.
+                // Missing items become empty objects, so the largest index sets the list's length.
                 while list.len() <= index {
                     list.push(json!({}));
                 }
@@ -94,8 +94,8 @@ enum Word<'a> {
     Index(usize),
 }
 
-/// Splits a name at its brackets. The text in brackets is an index if the name goes on after it, else the key of a
-/// pair.
+/// Splits a name at its brackets. The text in brackets is an index if more of the name follows; otherwise it is the key
+/// of a pair.
 fn words(part: &str, is_last: bool) -> Vec<Word<'_>> {
     let (path, inside) = match part.strip_suffix(']').and_then(|part| part.split_once('[')) {
         Some((path, inside)) => (path, Some(inside)),

@@ -1,8 +1,10 @@
-//! Decryption of what the card reader encrypts: card data (SRED) and PIN blocks, each key at most once. The length of
-//! the KSN selects the method: 10 bytes TDES DUKPT with PIN blocks of format 0, 12 bytes AES DUKPT with format 4.
+//! Decryption of the card reader's encrypted data: card data (SRED) and PIN blocks. Each key is accepted at most once.
+//! The length of the KSN selects the method: 10 bytes mean TDES DUKPT with PIN blocks of format 0, and 12 bytes AES
+//! DUKPT with format 4.
 //!
-//! Every KSN must be later than any earlier one of the same device and key set: a device never uses a key twice and
-//! never goes back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). PIN and card data must come from two key sets.
+//! Every KSN must be later than all earlier KSNs of the same device and key set. A device never uses a key twice and
+//! never goes back (readers: 8.1; ANSI X9.24-1, A.2; X9.24-3, 6.1). The PIN and the card data must use two different
+//! key sets.
 
 use std::collections::HashMap;
 
@@ -54,7 +56,7 @@ impl Ksn {
         }
     }
 
-    /// Returns the size in bytes of a cipher block under these keys.
+    /// Returns the cipher's block size in bytes.
     fn block(self) -> usize {
         match self {
             Self::Tdes(_) => 8,
@@ -70,7 +72,7 @@ impl Ksn {
         }
     }
 
-    /// Decrypts card data. `None` if no device can have this counter.
+    /// Decrypts card data. `None` if no device can have this counter value.
     fn open(self, sealed: &[u8]) -> Option<Result<Vec<u8>, NotWholeBlocks>> {
         Some(match self {
             Self::Tdes(ksn) => {
@@ -100,7 +102,7 @@ fn aes_key(ksn: aes_dukpt::Ksn) -> Option<aes_dukpt::TransactionKey> {
     aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn)
 }
 
-/// The highest transaction counter seen of each device and key set.
+/// The highest transaction counter seen for each device and key set.
 #[derive(Debug, Default)]
 pub(super) struct KeySets(HashMap<Ksn, u32>);
 
@@ -112,7 +114,7 @@ pub(super) struct EncryptedData {
 }
 
 impl EncryptedData {
-    /// Reads the four parameters; KSNs must be DUKPT KSNs from two key sets.
+    /// Reads the four parameters. Both KSNs must be DUKPT KSNs, from two key sets.
     pub(super) fn from_form(form: &Form) -> Result<Self, Invalid> {
         let sred = form.hex(SRED_DATA)?.ok_or_else(|| Invalid::new(SRED_DATA, "required and not sent"))?;
         let sred_ksn = ksn(form, SRED_KSN)?.ok_or_else(|| Invalid::new(SRED_KSN, "required and not sent"))?;
@@ -131,7 +133,7 @@ impl EncryptedData {
 }
 
 impl KeySets {
-    /// Uses up the KSNs and decrypts the card data, which must have the form of `entry_mode`.
+    /// Marks the KSNs as used, and decrypts the card data. The data must match `entry_mode`.
     pub(super) fn open(&mut self, sealed: &EncryptedData, entry_mode: &str) -> Result<ClearCard, Invalid> {
         self.is_later(SRED_KSN, sealed.sred_ksn)?;
         if let Some((_, ksn)) = &sealed.pin {
@@ -196,7 +198,7 @@ mod tests {
         EncryptedData::from_form(&form(&[(SRED_DATA, data), (SRED_KSN, ksn)])).unwrap()
     }
 
-    // Captures of real readers (readers: 8.4, M1, M2, P1). These bytes are never edited to make a test pass.
+    // Captures from real readers (readers: 8.4, M1, M2, P1). Never edit these bytes to make a test pass.
     const M1_KSN: &str = "00000200000055400182";
     const M1: &str = concat!(
         "72212907C9B93D919511254CA428CE061009857EC1F129D3DE63CBF9F7D5452C36C961C881A11E84EF2F7D6C223C12CF",
@@ -227,7 +229,7 @@ mod tests {
         let parameters = [(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, P1_KSN)];
         let sealed = EncryptedData::from_form(&form(&parameters)).unwrap();
         assert!(sealed.pin("5413330089099023").unwrap().unwrap().is(&Pin::new("4315").unwrap()));
-        // For another card the PIN block is malformed.
+        // With another card, the PIN block is malformed.
         assert!(sealed.pin("4761739001010119").unwrap().is_err());
     }
 
@@ -239,20 +241,20 @@ mod tests {
         let damaged = format!("7221{}", "0".repeat(M1.len() - 4));
         assert!(sets.open(&swipe(&damaged, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
         assert!(sets.open(&swipe(&M1[..M1.len() - 2], M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_err());
-        // The next key does not decrypt data of this one.
+        // The next key does not decrypt this key's data.
         assert!(sets.open(&swipe(M1, "00000200000055400183"), "MAGSTRIPE_AS_FALLBACK").is_err());
-        // The failed attempts used up no key.
+        // The failed attempts have not used up a key.
         assert!(sets.open(&swipe(M1, M1_KSN), "MAGSTRIPE_AS_FALLBACK").is_ok());
     }
 
-    /// Encrypts as a reader with AES does: returns KSN and data of the next block.
+    /// Encrypts like an AES reader, and returns the KSN and data of the next block.
     fn aes_block(device: &mut aes_dukpt::Device, clear: &str) -> (String, String) {
         let (ksn, key) = device.next().unwrap();
         let sealed = key.data_key().cbc_encrypt_zero_padded(&ZERO_IV_16, &hex::decode(clear).unwrap());
         (hex::encode_upper(sealed), ksn.to_string())
     }
 
-    // 5A and 57 in 38 bytes are padded to 48 with ten zeros, more than TDES ever has.
+    // Tags 5A and 57 take 38 bytes. Ten zeros pad them to 48, more padding than TDES ever needs.
     const CHIP: &str = "5A08476173900101011957114761739001010119D31122011758989389";
 
     #[test]
@@ -273,14 +275,14 @@ mod tests {
         let (second, third) = (aes_block(&mut reader, CHIP), aes_block(&mut reader, CHIP));
         assert!(sets.open(&swipe(&third.0, &third.1), "ICC").is_ok());
         assert_eq!(says(&mut sets, &second.0, &second.1), "pos.encryptedSred.ksn: the KSN went backward");
-        // Data of another key, half a block, a counter of seventeen one bits.
+        // Data under another key, half a block, and a counter with seventeen one bits.
         assert!(says(&mut sets, &data, "123456789012341100000004").contains("does not decrypt"));
         assert!(says(&mut sets, &data[..48], "123456789012341100000004").contains("blocks of 16 bytes"));
         let many = [(SRED_DATA, data.as_str()), (SRED_KSN, "12345678901234110001FFFF")];
         assert!(EncryptedData::from_form(&form(&many)).is_err());
     }
 
-    // Typed from the publication (security: 1.3): the PIN block of counter 1 of that device.
+    // Copied by hand from the publication (security: 1.3): the PIN block for counter 1 of that device.
     #[test]
     fn opens_the_published_pin_of_format_4() {
         let (block, ksn) = ("A912150391AB65A67E52883D81CE2D15", "123456789012345600000001");
@@ -289,7 +291,7 @@ mod tests {
         assert!(sealed.pin("4111111111111111").unwrap().unwrap().is(&Pin::new("1234").unwrap()));
         assert!(sealed.pin("4761739001010119").unwrap().is_err());
         let says = |parameters: &[(&str, &str)]| EncryptedData::from_form(&form(parameters)).err().unwrap().to_string();
-        // A block of the other format, and a PIN from the card data's key set.
+        // A block of the other format, and a PIN under the key set of the card data.
         assert_eq!(
             says(&[(SRED_DATA, M2), (SRED_KSN, M2_KSN), (PIN_DATA, P1), (PIN_KSN, ksn)]),
             "pos.encryptedPin.data: a PIN block of ISO format 4 has 16 bytes"
@@ -331,7 +333,7 @@ mod tests {
             says(&with(&[(PIN_DATA, "8B68"), (PIN_KSN, P1_KSN)])),
             "pos.encryptedPin.data: a PIN block of ISO format 0 has 8 bytes"
         );
-        // Counter 0, and a counter of eleven one bits.
+        // Counter 0, and a counter with eleven one bits.
         for ksn in ["FFFF0102628D11000000", "FFFF0102628D110007FF"] {
             assert!(says(&[(SRED_DATA, M2), (SRED_KSN, ksn)]).contains("no device can have"), "{ksn}");
         }

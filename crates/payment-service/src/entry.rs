@@ -1,4 +1,4 @@
-//! One line of the books: a payment or a follow-up.
+//! An entry of the books: a payment or a follow-up.
 
 use super::method::Method;
 use pos_terms::money::{Amount, Currency};
@@ -6,13 +6,13 @@ use pos_terms::money::{Amount, Currency};
 /// A payment or a follow-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry {
-    /// The id: 32 letters and digits.
+    /// The id, which has 32 letters and digits.
     pub id: String,
     /// The kind of the request.
     pub kind: Kind,
-    /// The merchant's reference; a follow-up may have none.
+    /// The merchant's reference, which a follow-up may lack.
     pub merchant_transaction_id: Option<String>,
-    /// The approved amount (of a declined payment: the requested one), in the gateway's form.
+    /// The approved amount, in the gateway's form. For a declined payment, it is the requested amount.
     pub amount: String,
     /// The currency as ISO 4217 letters.
     pub currency: String,
@@ -20,21 +20,21 @@ pub struct LedgerEntry {
     pub state: State,
     /// The first `result.code`.
     pub code: String,
-    /// Of a follow-up: the id of its payment.
+    /// The id of the payment that a follow-up refers to.
     pub refers_to: Option<String>,
-    /// `pos.entryMode`.
+    /// The value of `pos.entryMode`.
     pub entry_mode: Option<String>,
-    /// Names of the parameters of the request, in their order.
+    /// The names of the request's parameters, in their order.
     pub parameters: Vec<String>,
-    /// The means of payment; of a follow-up, the means of its payment.
+    /// The means of payment. A follow-up has the means of its payment.
     pub method: Method,
-    /// The other fields of the request, in their order: neither card nor account data.
+    /// The other fields of the request in their order, without card and account data.
     pub details: Vec<(String, String)>,
-    /// `standingInstruction.industryPractice`.
+    /// The value of `standingInstruction.industryPractice`.
     pub practice: Option<String>,
-    /// True for `sequence=FINAL`: no further entry of its kind follows.
+    /// True for `sequence=FINAL`: no further entry of this kind follows.
     pub is_last: bool,
-    /// `numberOfCaptures`.
+    /// The value of `numberOfCaptures`.
     pub captures: Option<u8>,
 }
 
@@ -50,12 +50,12 @@ impl LedgerEntry {
         amount.map_or(0, Amount::minor)
     }
 
-    /// Returns whether the entry adds to a pre-authorisation.
+    /// Returns whether the entry raises a pre-authorisation.
     pub(super) fn is_increment(&self) -> bool {
         self.practice.as_deref() == Some("INCREMENTAL_AUTH")
     }
 
-    /// Returns whether the entry was approved, even if it was reversed later.
+    /// Returns whether the entry was approved, even if it was later reversed.
     pub(super) fn has_moved(&self) -> bool {
         matches!(self.state, State::Approved | State::Reversed)
     }
@@ -74,14 +74,14 @@ pub enum Kind {
     Reversal,
     /// `RF`: refund of a payment.
     Refund,
-    /// `CD`: money to a card without an earlier payment.
+    /// `CD`: payout to a card, without an earlier payment.
     Credit,
-    /// `RI`: payment data are assessed and nothing is charged; it has no follow-up.
+    /// `RI`: assessment of payment data without a charge or follow-up.
     RiskCheck,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Debit,
         Self::PreAuthorisation,
@@ -110,21 +110,21 @@ impl Kind {
 /// The state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The money has moved.
+    /// The payment was approved.
     Approved,
-    /// The money has not moved.
+    /// The payment was declined.
     Declined,
     /// The gateway has not decided yet.
     Pending,
-    /// The money has moved and was returned.
+    /// The payment was approved and then reversed.
     Reversed,
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 4] = [Self::Approved, Self::Declined, Self::Pending, Self::Reversed];
 
-    /// Returns the word that is written into the file.
+    /// Returns the word for this state in the database.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! The parts of every answer: `result`, ids, the time and the build.
+//! The common parts of every answer: `result`, ids, time and build.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -9,11 +9,11 @@ use super::entry::State;
 /// The value of `buildNumber` in every answer.
 const BUILD: &str = concat!("pos-sim-", env!("CARGO_PKG_VERSION"));
 
-/// Returns code, description and state of an approval.
+/// Returns the code, description and state of an approval.
 pub(super) fn approved(test_mode: Option<&str>) -> (&'static str, &'static str, State) {
     match test_mode {
         Some("EXTERNAL") => ("000.000.000", "Transaction succeeded", State::Approved),
-        // INTERNAL is the default (data-model: testMode).
+        // INTERNAL is the default value (data-model: testMode).
         _ => ("000.100.110", "Request successfully processed in 'Merchant in Integrator Test Mode'", State::Approved),
     }
 }
@@ -23,7 +23,7 @@ pub(super) fn result(code: &str, description: &str) -> Value {
     json!({ "code": code, "description": description })
 }
 
-/// Adds the fields that are unique to this answer: build, time, id of the request.
+/// Adds the fields that are unique to this answer: build, time, and request id.
 pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer["buildNumber"] = json!(BUILD);
     answer["timestamp"] = json!(at.format("%Y-%m-%d %H:%M:%S%z").to_string());
@@ -33,7 +33,7 @@ pub(super) fn stamped(mut answer: Value, at: DateTime<Utc>) -> Value {
     answer
 }
 
-/// Merges one JSON object into another; a field of both gets the second value.
+/// Merges the second JSON object into the first. For a field in both, the second value wins.
 pub(super) fn add(answer: &mut Value, more: &Value) {
     match (answer, more) {
         (Value::Object(answer), Value::Object(more)) => {
@@ -45,7 +45,7 @@ pub(super) fn add(answer: &mut Value, more: &Value) {
     }
 }
 
-/// Writes the JSON text; `to_string` would use the slower formatter.
+/// Writes the JSON text directly; `to_string` would use the slower formatter.
 pub(super) fn text(answer: &Value) -> String {
     serde_json::to_string(answer).expect("a JSON value with text for keys can be written")
 }
@@ -57,7 +57,7 @@ pub(super) fn new_id() -> String {
     hex::encode(bytes)
 }
 
-/// Makes the answer of a query.
+/// Makes the answer to a query.
 pub(super) fn list(payments: Vec<Value>) -> Delivery {
     Delivery::Answer(200, json!({ "result": result("000.000.100", "successful request"), "payments": payments }))
 }

@@ -1,15 +1,15 @@
-//! Capture, reversal and refund of an earlier payment, as its state allows. A refusal changes nothing. With permissive
-//! rules (`host_rules`) the gateway books them in any state.
+//! Capture, reversal and refund of an earlier payment, if the payment's state allows it. A refusal changes nothing.
+//! With permissive rules (`host_rules`), the gateway books them in any state.
 //!
-//! The path, `referenceUuid`, or both name the payment; both must name the same one (data-model: Basic payment
-//! parameters). Where the interface is silent, this is assumed:
+//! The path, `referenceUuid`, or both name the payment. If both do, they must name the same payment (data-model: Basic
+//! payment parameters). Where the interface is silent, the gateway assumes the following:
 //!
-//! - A reversal takes back the whole or a part of the amount that was neither captured nor refunded.
-//! - `sequence` FINAL ends the reversals, and the shop keeps what is left.
-//! - An increment is reversed as a whole.
+//! - A reversal covers all or part of the amount that was neither captured nor refunded.
+//! - After a reversal with `sequence` FINAL, no further reversal is allowed, and the shop keeps the rest.
+//! - An increment can be reversed only as a whole.
 //!
-//! Checked: kind, amount with currency, that the payment is known, its state and what is left of it. Not checked: that
-//! a follow-up has its own reference, or how long ago the payment was.
+//! The gateway checks the kind, the amount with currency, the payment's existence and state, and the remaining amount.
+//! It does not check whether a follow-up has its own reference, or how old the payment is.
 
 use super::balance::Balance;
 use super::booking::Draft;
@@ -30,7 +30,7 @@ const OTHER_CURRENCY: Refusal =
     rule("currency", "700.100.500", "referenced payment currency does not match with requested payment currency");
 
 impl Host {
-    /// Handles `POST /v1/payments/{id}`: a follow-up of this payment, or an increment or reauthorisation.
+    /// Handles `POST /v1/payments/{id}`: a follow-up, increment or reauthorisation of this payment.
     pub(super) fn follow_up(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         if raises_or_renews(&form::decoded(body)?) {
             return self.increment_by_path(id, body);
@@ -46,14 +46,14 @@ impl Host {
     pub(super) fn follow_up_by_reference(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::FOLLOW_UP)?;
         let id = form.required(REFERENCE)?.to_owned();
-        // The reference is a parameter. An unknown one is therefore an invalid parameter, not an unknown path.
+        // The reference is a parameter, so an unknown reference is an invalid parameter, not an unknown path.
         self.follow(&id, &form, "/v1/payments").map_err(|refusal| match refusal {
             Refusal::NotFound => Invalid::new(REFERENCE, "matches no payment").into(),
             refusal => refusal,
         })
     }
 
-    /// Books a follow-up of the payment with this id. A redirect of the request leads to `path`.
+    /// Books a follow-up of the payment with this id. A redirect points to `path`.
     fn follow(&mut self, id: &str, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         let kind = match form.required("paymentType")? {
             "CP" => Kind::Capture,
@@ -69,8 +69,8 @@ impl Host {
         if of.is_none() && !self.host_rules().books_all() {
             return Err(Refusal::NotFound);
         }
-        // The cents choose the outcome of captures and refunds. A reversal has the cents of its payment, which have
-        // chosen already.
+        // The cents choose the outcome of captures and refunds. A reversal has the cents of its payment, and they have
+        // already chosen the payment's outcome.
         let outcome = match kind {
             Kind::Reversal => {
                 let first = of.as_ref().and_then(|of| of.first_reversal).map(outcomes::for_cents);
@@ -96,7 +96,7 @@ impl Host {
         self.book(Draft { of: of.as_ref(), ..Draft::after(form, kind, amount, id) }, outcome)
     }
 
-    /// Returns the amount that permissive rules book: the requested amount, or the whole payment.
+    /// Returns the amount that permissive rules book: the requested amount or, without one, the whole payment.
     fn amount_without_rules(&self, of: Option<&Booking>, asked: Option<Amount>) -> Result<Amount, Refusal> {
         match (asked, of) {
             (Some(asked), _) => Ok(asked),
@@ -146,7 +146,7 @@ impl Host {
         };
         match asked {
             Some(asked) if asked.minor() > most => Err(too_much),
-            // The gateway does not know which part of the payment came from the increment, so it reverses the whole
+            // The gateway cannot tell which part of the payment the increment added, so it reverses the whole
             // increment.
             Some(asked) if kind == Kind::Reversal && payment.is_increment() && asked.minor() != most => Err(too_much),
             Some(asked) => Ok(asked),
@@ -154,7 +154,7 @@ impl Host {
         }
     }
 
-    /// Checks that an increment can be reversed: what is left of its payment covers it.
+    /// Checks that an increment can be reversed: the remaining amount of its payment must cover it.
     fn increment_is_free(&self, increment: &LedgerEntry, root: &str) -> Result<(), Refusal> {
         let Some(root) = self.books.find(root)? else { return Ok(()) };
         let standing = Balance::of(&root.entry, self.books.following(&root.entry.id)?.iter());
@@ -176,7 +176,7 @@ pub(super) fn follows_by_reference(pairs: &[(String, String)]) -> bool {
     get(REFERENCE).is_some() && matches!(get("paymentType"), Some("CP" | "RV" | "RF"))
 }
 
-/// Returns whether a request to a payment's path is an increment or a reauthorisation.
+/// Returns whether a request to the path of a payment is an increment or a reauthorisation.
 fn raises_or_renews(pairs: &[(String, String)]) -> bool {
     let has = |wanted: &str, value: &str| pairs.iter().any(|(name, sent)| name == wanted && sent == value);
     has("paymentType", "PA") && PRACTICES.into_iter().any(|practice| has(PRACTICE, practice))
@@ -240,7 +240,7 @@ fn reversible(payment: &LedgerEntry, is: &Balance) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns whether a payment moves no money: declined, not decided, or an authentication alone.
+/// Returns whether a payment moves no money: it was declined or not decided, or it is only an authentication.
 fn moves_nothing(payment: &LedgerEntry) -> bool {
     matches!(payment.state, State::Declined | State::Pending) || payment.minor() == 0
 }

@@ -1,11 +1,10 @@
-//! Reads a request as strictly as the interface documents describe it: percent-encoding, UTF-8, names, formats and
-//! rules.
+//! Parses a request strictly by the interface documents: percent-encoding, UTF-8, names, formats and rules.
 //!
 //! The formats come from the interface's table (`pos_gateway_model`), which the agent must follow too.
-//! `tests/gateway/parameters.rs` proves the table against values typed from the document. No agent code that reads the
-//! interface is used here: an agent that misreads it must fail. A call accepts every name that the table lists for it.
-//! The few names that this gateway accepts elsewhere are listed with the reason ([`AcceptedParameters`]). The table
-//! marks card and account data; the other values may be kept and returned ([`Form::open_pairs`]).
+//! `tests/gateway/parameters.rs` checks the table against values copied by hand from the document. This module shares
+//! no other interface code with the agent, so that an agent with a misreading fails. A call accepts every name that the
+//! table lists for it. [`AcceptedParameters`] lists the exceptions with their reasons. The table marks card and account
+//! data. The other values may be stored and returned ([`Form::open_pairs`]).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -14,19 +13,19 @@ use super::invalid::Invalid;
 use pos_gateway_model::form::{self, FormContext, Violation};
 use pos_gateway_model::{Call, CharacterSet, Direction, Format, Names, Parameter, all, means, named_in, shown};
 
-/// The meaning of "letter", where the documents can be read in two ways.
+/// The meaning of "letter", which the documents leave open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Spelling {
-    /// Names and places may have letters of any script.
+    /// Names and places may contain letters of any script.
     #[default]
     Usual,
-    /// Names and places may have the letters A to Z.
+    /// Names and places may contain only the letters A to Z.
     Literal,
 }
 
 impl Spelling {
-    /// Returns whether a value that has this format also fits this reading. The agent's table accepts more letters than
-    /// A to Z.
+    /// Returns whether a value of this format also fits this reading. The shared table accepts more letters than A to
+    /// Z.
     fn takes(self, format: Format, value: &str) -> bool {
         let Format::Chars(of, ..) = format else { return true };
         self == Self::Usual
@@ -40,7 +39,7 @@ impl Spelling {
     }
 }
 
-/// The reading of a form where the documents leave it open: letters, and names that are settings.
+/// The choices where the documents are open: the letters, and the names that are settings.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FormReading {
     pub spelling: Spelling,
@@ -57,11 +56,11 @@ impl From<Spelling> for FormReading {
 struct Pair {
     name: String,
     value: String,
-    /// True if the value must not be kept or shown.
+    /// True if the value must not be stored or shown.
     secret: bool,
 }
 
-/// The decoded parameters of a request, in their order. Each name occurs once.
+/// The decoded parameters of a request, in their order. No name occurs twice.
 #[derive(Default)]
 pub(super) struct Form {
     pairs: Vec<Pair>,
@@ -70,7 +69,7 @@ pub(super) struct Form {
 
 impl Form {
     /// Decodes `application/x-www-form-urlencoded`, and checks all names and values against the table and each other.
-    /// [`Form::required`] and [`Form::complete`] check what must be there.
+    /// [`Form::required`] and [`Form::complete`] check for missing parameters.
     pub(super) fn parse(
         encoded: &[u8],
         taken: &AcceptedParameters,
@@ -79,7 +78,8 @@ impl Form {
         Self::from_pairs(decoded(encoded)?, taken, reading)
     }
 
-    /// Does the same for decoded pairs: those of several forms together, as of a checkout and its shopper.
+    /// Checks decoded pairs in the same way. They may come from several forms, such as those of a checkout and its
+    /// shopper.
     pub(super) fn from_pairs(
         pairs: Vec<(String, String)>,
         taken: &AcceptedParameters,
@@ -99,22 +99,22 @@ impl Form {
         Ok(Self { names: reading.names, pairs: pairs.collect() })
     }
 
-    /// Checks that everything is there that the table requires of the groups that are used.
+    /// Checks that all parameters are present that the table requires for the groups in use.
     pub(super) fn complete(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
         first(form::judge(&self.plain(), &taken.context(&self.names)))
     }
 
-    /// Checks that a form that was accepted for another call also fits the rules of this one.
+    /// Checks that a form that was accepted for one call also follows the rules of this call.
     pub(super) fn keeps_to(&self, taken: &AcceptedParameters) -> Result<(), Invalid> {
         first(form::broken(&self.plain(), &taken.context(&self.names)))
     }
 
-    /// Returns the pairs for a check against the table.
+    /// Returns the pairs, to check them against the table.
     fn plain(&self) -> Vec<(String, String)> {
         self.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// Makes a form of pairs that were checked earlier, without checking them again.
+    /// Makes a form from pairs that were checked earlier.
     pub(super) fn of(pairs: Vec<(String, String)>) -> Self {
         let pairs = pairs.into_iter().map(|(name, value)| Pair { name, value, secret: false }).collect();
         Self { pairs, names: Arc::default() }
@@ -130,17 +130,17 @@ impl Form {
         self.get(name).ok_or_else(|| Invalid::new(name, "required and not sent"))
     }
 
-    /// Returns the first parameter whose name begins with this text.
+    /// Returns the first parameter whose name has this prefix.
     pub(super) fn first_under(&self, beginning: &str) -> Option<&str> {
         self.pairs.iter().find(|pair| pair.name.starts_with(beginning)).map(|pair| pair.name.as_str())
     }
 
-    /// Returns whether the parameter is there and `true`.
+    /// Returns whether the parameter is present and `true`.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }
 
-    /// Returns the bytes of a hex parameter, in either case (data-model: Point of sale, "letters and digits").
+    /// Returns the bytes of a hex parameter in upper or lower case (data-model: Point of sale, "letters and digits").
     pub(super) fn hex(&self, name: &str) -> Result<Option<Vec<u8>>, Invalid> {
         let Some(value) = self.get(name) else { return Ok(None) };
         hex::decode(value).map(Some).map_err(|_| Invalid::new(name, "not an even number of hex digits"))
@@ -156,7 +156,7 @@ impl Form {
         self.pairs.iter().map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
 
-    /// Returns the pairs that may be kept and returned: no card data, account data or tokens.
+    /// Returns the pairs that may be stored and returned, without card data, account data and tokens.
     pub(super) fn open_pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().filter(|pair| !pair.secret).map(|pair| (pair.name.as_str(), pair.value.as_str()))
     }
@@ -178,14 +178,14 @@ fn first(violations: Vec<Violation>) -> Result<(), Invalid> {
         .map_or(Ok(()), |broken| Err(Invalid::new(broken.name, format!("{}; {}", broken.problem, broken.rule))))
 }
 
-/// The parameters that a request may have: all that the table lists for its call, less those of `refused`.
+/// The parameters that a request may have: all that the table lists for its call, except those in `refused`.
 pub(super) struct AcceptedParameters {
     call: Call,
-    /// The only allowed names; empty when there is no such list.
+    /// The only allowed names; empty if the table decides.
     only: &'static [&'static str],
     /// Names that are accepted even if `refused` covers them.
     taken: &'static [&'static str],
-    /// Names that are refused, with the reason. A name that ends with a dot covers all names that begin with it.
+    /// Names that are refused, with the reason. A name that ends with a dot covers all names with that prefix.
     refused: &'static [(&'static str, &'static str)],
 }
 
@@ -207,7 +207,7 @@ impl AcceptedParameters {
     }
 }
 
-/// Names that no request of this gateway accepts as a parameter.
+/// Names that this gateway accepts in no request.
 const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
 
 const OF_SHOPPER: &str = "the shopper gives it in the widget";
@@ -239,7 +239,7 @@ pub(super) const FOLLOW_UP: &AcceptedParameters = &AcceptedParameters {
     refused: &[("pos.", NO_READER), ("threeDSecure.", NO_SHOPPER), ("shopperResultUrl", NO_SHOPPER)],
 };
 
-/// The parameters of `POST /v1/registrations`: payment data, read or typed.
+/// The parameters of `POST /v1/registrations`: payment data that were read or typed.
 pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
     call: Call::Registration,
     only: &[],
@@ -258,7 +258,7 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
 pub(super) const WITH_REGISTRATION: &AcceptedParameters =
     &AcceptedParameters { call: Call::ByRegistration, only: &[], taken: TERMINAL, refused: &[("pos.", NO_READER)] };
 
-/// The parameters of `POST /v1/checkouts`: the merchant's server knows them before the shopper types anything.
+/// The parameters of `POST /v1/checkouts`, which the merchant's server knows before the shopper types anything.
 pub(super) const CHECKOUT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Checkout,
     only: &[],
@@ -286,7 +286,7 @@ pub(super) const DEREGISTRATION: &AcceptedParameters = RETRIEVAL;
 pub(super) const QUERY: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &[], taken: &[], refused: &[] };
 
-/// The parameters of `POST /v1/schedules/{id}`: `job.*`, and the entity.
+/// The parameters of `POST /v1/schedules/{id}`: `job.*` and the entity.
 pub(super) const RESCHEDULE: &AcceptedParameters =
     &AcceptedParameters { call: Call::Schedule, only: RESCHEDULED, taken: &[], refused: &[] };
 
@@ -323,12 +323,12 @@ pub(super) const REPORT: &AcceptedParameters = &AcceptedParameters {
 pub(super) const RETRIEVAL: &AcceptedParameters =
     &AcceptedParameters { call: Call::Query, only: &["entityId"], taken: &[], refused: &[] };
 
-/// The rows of each call whose names have no brackets, found once: searching the whole table for each parameter would
+/// The table rows without brackets for each call, collected once. A search of the whole table for each parameter would
 /// take most of a payment's time.
 static ROWS: LazyLock<HashMap<&str, HashMap<String, Parameter>>> = LazyLock::new(|| {
     let names = Names::default();
     let rows = |call: Call| {
-        // The name of a scheme is a setting of this gateway, so it is looked up each time.
+        // The name of a scheme is a setting, so it is looked up each time.
         let is_plain = |name: &String| !name.contains('[') && !name.contains("<scheme>");
         let plain = all().map(|row| row.name().into_owned()).filter(is_plain);
         let known = plain.filter_map(|name| {

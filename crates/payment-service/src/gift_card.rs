@@ -1,11 +1,11 @@
-//! Gift cards (data-model: Gift card): an amount in euros that can be spent until nothing is left.
+//! Gift cards (data-model: Gift card). Each holds an amount in euros that the customer can spend.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - A gift card that pays has a number and needs its PIN.
-//! - It pays (DB) and receives refunds; it cannot reserve (PA).
-//! - An amount above the rest is declined, as for a card without money.
-//! - With permissive rules the balance is not checked.
+//! - A payment with a gift card needs its number and PIN.
+//! - Sales (DB) and refunds are allowed; pre-authorisations (PA) are not.
+//! - An amount above the remaining balance is declined for lack of money.
+//! - With permissive rules, the balance is not checked.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use super::paying::Paying;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;
 
-/// Number, PIN and initial amount in cents.
+/// The number, PIN and initial amount (in cents) of each gift card.
 type GiftCard = (&'static str, &'static str, u64);
 
 const CARDS: [GiftCard; 3] =
@@ -38,7 +38,7 @@ const NOT_ENOUGH: Declined =
     Declined { code: "800.100.155", description: "transaction declined (amount exceeds the balance)", arc: *b"51" };
 
 impl Host {
-    /// Finds the gift card of a form.
+    /// Finds the gift card that a form names.
     pub(super) fn gift_card(&self, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind != Kind::Debit {
             return Err(Invalid::new("paymentType", "a gift card can only pay: use DB").into());
@@ -62,7 +62,7 @@ impl Host {
         Ok(Paying { declined, paid_from: Some(account(known)), ..paying })
     }
 
-    /// Returns the cents that were paid from a gift card and not returned.
+    /// Returns the amount paid from a gift card and not refunded, in cents.
     fn spent(&self, number: &str) -> rusqlite::Result<u64> {
         let mut spent = 0_u64;
         for payment in self.books.with_registration(&account(number))? {
@@ -77,7 +77,7 @@ impl Host {
     }
 }
 
-/// Returns the key under which the books find a gift card's payments.
+/// Returns the key for a gift card's payments in the books.
 fn account(number: &str) -> String {
     format!("gift card {number}")
 }

@@ -1,5 +1,5 @@
-//! The gateway without its connection: its state, and the checks of every request. Each request has its own file; this
-//! file knows none of them.
+//! The gateway without its connections: its state, and the common checks of all requests. Each kind of request has its
+//! own file, and this file depends on none of them.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use pos_terms::money::{Amount, Currency};
 /// The gateway's state.
 pub(super) struct Host {
     options: Arc<Options>,
-    /// The interface's settings from the options.
+    /// The interface-related settings from the options.
     names: Arc<Names>,
     pub(super) books: Books,
     pub(super) clock: Clock,
@@ -41,13 +41,13 @@ pub(super) struct Host {
     pub(super) issuer: Issuer,
     redirected: HashSet<String>,
     pub(super) redirects: Redirects,
-    /// True if the current request was redirected already: it is not redirected again.
+    /// True if the current request was already redirected; it is not redirected again.
     pub(super) again: bool,
     /// The delay between a request and its answer.
     pub(super) delay: Duration,
-    /// Outcomes that a test has ordered for the next requests.
+    /// Outcomes that a test has set for the next requests.
     pub(super) forced: VecDeque<Outcome>,
-    /// Wakes the task of `clockwork`.
+    /// Wakes the clockwork task.
     pub(super) called: Arc<Notify>,
     pub(super) webhooks: Webhooks,
     /// Wakes the task that sends webhooks.
@@ -77,7 +77,7 @@ impl Host {
         })
     }
 
-    /// Returns the options of the start.
+    /// Returns the gateway's start options.
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
@@ -87,18 +87,18 @@ impl Host {
         self.options.host_rules
     }
 
-    /// Returns how a form is read.
+    /// Returns the settings for parsing a form.
     pub(super) fn reading(&self) -> FormReading {
         FormReading { spelling: self.host_rules().spelling(), names: Arc::clone(&self.names) }
     }
 
-    /// Reads the form of a request that may move money. It must name this entity, and have an unused reference where
-    /// the rules demand one. Only a booked entry uses up its reference.
+    /// Parses the form of a request that may move money. The form must name this entity. If the rules require a unique
+    /// reference, the reference must be unused. Only a booked entry uses up its reference.
     pub(super) fn form(&self, body: &[u8], taken: &form::AcceptedParameters) -> Result<Form, Refusal> {
         self.accepted(Form::parse(body, taken, self.reading())?)
     }
 
-    /// Checks a form that was read already in the same way.
+    /// Applies the same checks to a parsed form.
     pub(super) fn accepted(&self, form: Form) -> Result<Form, Refusal> {
         self.check_entity(&form, true)?;
         self.check_merchant(&form)?;
@@ -108,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Refuses a request: nothing is booked, and the reason is recorded.
+    /// Refuses a request and records the reason, without a booking.
     pub(super) fn refuse(&mut self, refusal: &Refusal) -> Delivery {
         if let Some(why) = refusal.note() {
             tracing::info!("gateway: refused: {why}");
@@ -119,7 +119,7 @@ impl Host {
         refusal.answer(self.host_rules())
     }
 
-    /// Returns the ordered outcome, or the one that the cents of the amount choose.
+    /// Returns the outcome that a test has set, or else the outcome that the cents choose.
     pub(super) fn outcome(&mut self, amount: Option<&str>) -> Outcome {
         let host_rules = self.host_rules();
         self.forced
@@ -127,7 +127,7 @@ impl Host {
             .unwrap_or_else(|| amount.map_or(Outcome::Approve, |amount| outcomes::for_amount(amount, host_rules)))
     }
 
-    /// Returns the delivery of a fault that happens before anything is processed.
+    /// Returns the delivery for a fault that happens before the request is processed.
     pub(super) fn instead_of_processing(&mut self, outcome: Outcome, key: &str, path: &str) -> Option<Delivery> {
         match outcome {
             Outcome::Throttle => Some(refusal::throttled()),
@@ -148,7 +148,7 @@ impl Host {
         }
     }
 
-    /// Checks terminal and currency against the merchant's contract, where the options set one.
+    /// Checks terminal and currency against the merchant's contract, if the options define one.
     fn check_merchant(&self, form: &Form) -> Result<(), Refusal> {
         const TERMINAL: &str = "pos.terminalId";
         let Options { terminals, currencies, .. } = self.options();
@@ -178,7 +178,7 @@ impl Host {
 const OTHER_CURRENCY: Refusal =
     rule("currency", "600.200.500", "invalid payment data: the merchant has no contract for this currency");
 
-/// Returns the amount and currency of a form; the amount must be valid for the currency.
+/// Returns the amount and currency of a form. The amount must be valid in the currency.
 pub(super) fn money(form: &Form) -> Result<Amount, Invalid> {
     Amount::from_gateway(form.required("amount")?, currency(form)?)
         .map_err(|why| Invalid::new("amount", why.to_string()))
@@ -189,7 +189,7 @@ pub(super) fn currency(form: &Form) -> Result<Currency, Invalid> {
     Currency::from_code(form.required("currency")?).map_err(|_| Invalid::new("currency", "not an ISO 4217 currency"))
 }
 
-/// Checks that the card number is in no other field, and that a named brand is the card's brand.
+/// Checks that no other field contains the card number, and that a named brand is the card's brand.
 pub(super) fn not_in_clear(card: &ClearCard, form: &Form) -> Result<(), Invalid> {
     if let Some((name, _)) = form.iter().find(|(_, value)| value.contains(&card.pan)) {
         return Err(Invalid::new(name, "holds the unencrypted card number"));

@@ -1,27 +1,28 @@
-//! The rules of the gateway's host: its checks, and the permitted form of its answers. The interface leaves much open,
-//! so the agent must be right with every permitted behaviour.
+//! The rules of the gateway's host: its checks, and the form of its answers. The interface leaves much open, so the
+//! agent must work correctly with every permitted behaviour.
 //!
 //! | | checked | permissive | literal |
 //! |---|---|---|---|
-//! | a request that the state of a payment does not allow | refused | booked, each time it is sent | refused |
+//! | a request that a payment's state does not allow | refused | booked, each time it is sent | refused |
 //! | a follow-up of an unknown payment | 404 | booked | 404 |
-//! | a `merchantTransactionId` that was used | accepted | accepted | refused: `refusal::USED` |
+//! | a used `merchantTransactionId` | accepted | accepted | refused: `refusal::USED` |
 //! | `amount` in answers | text | text | text or number, by the payment's id |
 //! | `pos.iccDataResponse` | upper case | upper case | upper or lower case, by the payment's id |
 //! | letters in names and places | letters of any script | letters of any script | A to Z |
-//! | which parameter failed | `result.parameterErrors` | `result.parameterErrors` | not said |
-//! | HTTP 307 | by the cents | by the cents | also the first request and every third after it |
-//! | a mandate, a due date, a gift card's balance, amounts inside the amount | held to their rules | booked | held to their rules |
+//! | the parameter that failed | `result.parameterErrors` | `result.parameterErrors` | not named |
+//! | HTTP 307 | chosen by the cents | chosen by the cents | also for the first request and every third one after it |
+//! | a mandate, a due date, a gift card's balance, partial amounts | checked | not checked | checked |
 //! | an agreement for payments that the merchant starts | required | not required | required |
 //! | throttling | all requests together | all requests together | each operation separately |
 //! | a query without a filter | refused | refused | everything, up to `limit` |
-//! | a checkout that was used, or is older than 30 minutes | refused | served | refused |
-//! | the origin of the page that pays a checkout | that of `shopperResultUrl` | any | any |
-//! | the script's hash without a token | given | given | 401 |
+//! | a checkout that was used or is older than 30 minutes | refused | served | refused |
+//! | the origin of the page that pays a checkout | the origin of `shopperResultUrl` | any | any |
+//! | a request for the script's hash without a token | answered | answered | 401 |
 //! | `GET /` | `{}` | `{}` | 404 |
 //!
-//! All rules require a token, an existing path and a readable form, and decrypt the card data. They all refuse a card
-//! or an account that is not a public test one. They also refuse a second means of payment, and a page that has ended.
+//! With all rules, the gateway requires a token, an existing path and a readable form, and decrypts the card data. It
+//! always refuses cards and accounts other than the public test ones, a second means of payment, and a page that has
+//! ended.
 
 use std::fmt::Write as _;
 
@@ -34,23 +35,23 @@ use super::form::Spelling;
 /// The strictness of the gateway's checks, and the form of its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HostRules {
-    /// Our reading of the interface: a request that a payment's state does not allow is refused.
+    /// Our reading of the interface, which refuses a request that a payment's state does not allow.
     #[default]
     Checked,
-    /// No rules: every readable request is booked, as often as it comes.
+    /// No rules. Every readable request is booked, each time it is sent.
     Permissive,
-    /// The letter of the interface: everything that it says, and nothing else.
+    /// The letter of the interface, with everything that it says and nothing else.
     Literal,
 }
 
-/// The prefix that a redirect adds to the path; its query counterpart is added after the query.
+/// The prefix that a redirect adds to the path. For a request without body, the mark may be in the query instead.
 const AGAIN_PATH: &str = "/again";
 const AGAIN_QUERY: &str = "again=1";
-/// One request of this many is redirected.
+/// One request in this many is redirected.
 const REDIRECTS: u64 = 3;
 
 impl HostRules {
-    /// All of them.
+    /// All host rules.
     pub const ALL: [Self; 3] = [Self::Checked, Self::Permissive, Self::Literal];
 
     /// Returns the name in one word.
@@ -63,7 +64,7 @@ impl HostRules {
         }
     }
 
-    /// Returns one of them in turn, for a test that covers all three.
+    /// Returns each of the rules in turn, for a test that covers all three.
     #[must_use]
     pub fn in_turn(number: u64) -> Self {
         match number % 3 {
@@ -73,7 +74,7 @@ impl HostRules {
         }
     }
 
-    /// Returns whether every readable request is booked.
+    /// Returns whether the rules book every readable request.
     pub(super) fn books_all(self) -> bool {
         self == Self::Permissive
     }
@@ -83,7 +84,7 @@ impl HostRules {
         self == Self::Literal
     }
 
-    /// Returns an amount for an answer: exact, as text or as a JSON number.
+    /// Returns an amount for an answer, exactly, as text or as a JSON number.
     pub(super) fn amount(self, id: &str, amount: &str) -> Value {
         let number = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_number);
         let bare = || amount.strip_suffix(".00").unwrap_or(amount);
@@ -94,17 +95,17 @@ impl HostRules {
         }
     }
 
-    /// Returns upper-case hexadecimal in the letter case of an answer.
+    /// Converts upper-case hexadecimal to the letter case of an answer.
     pub(super) fn hex(self, id: &str, upper: &str) -> String {
         if self.is_literal() && digit(id, 1).is_multiple_of(2) { upper.to_ascii_lowercase() } else { upper.to_owned() }
     }
 
-    /// Returns how letters are read.
+    /// Returns the meaning of "letter".
     pub(super) fn spelling(self) -> Spelling {
         if self.is_literal() { Spelling::Literal } else { Spelling::Usual }
     }
 
-    /// Returns the original request, without the marks that our redirect added.
+    /// Returns the original request, without the marks of our redirect.
     pub(super) fn arrived<'a>(self, path: &'a str, query: &'a str) -> ArrivedRequest<'a> {
         if self.is_literal() {
             if let Some(path) = path.strip_prefix(AGAIN_PATH).filter(|path| path.starts_with('/')) {
@@ -125,19 +126,19 @@ impl HostRules {
 pub(super) struct ArrivedRequest<'a> {
     pub path: &'a str,
     pub query: &'a str,
-    /// True if the request was redirected; it is not redirected again.
+    /// True if the request was already redirected; it is not redirected again.
     pub again: bool,
 }
 
-/// The counter of the requests that may be redirected.
+/// The counter of requests that may be redirected.
 #[derive(Debug, Default)]
 pub(super) struct Redirects {
     asked: u64,
 }
 
 impl Redirects {
-    /// Returns where this request must go instead: the first one and every third after it. The addresses differ: a mark
-    /// in the path or, for a request without body, in the query; with and without the host. All lead to the same
+    /// Returns the redirect address for this request, if it is the first one or every third after it. The mark is in
+    /// the path or, for a request without body, in the query. Some addresses include the host. All lead to the same
     /// resource.
     pub(super) fn next(&mut self, method: &Method, arrived: ArrivedRequest<'_>, headers: &HeaderMap) -> Option<String> {
         if arrived.again {
@@ -173,7 +174,7 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(HOST)?.to_str().ok()
 }
 
-/// Returns one hexadecimal digit of an id.
+/// Returns a hexadecimal digit that is derived from an id.
 fn digit(id: &str, n: usize) -> u32 {
     id.chars().nth(n).and_then(|c| c.to_digit(16)).unwrap_or_default()
 }

@@ -1,13 +1,13 @@
-//! Further amounts of a request: those that are part of the amount, and those that belong together (data-model: Basic
-//! payment parameters, "the only processing-relevant amount", Forex, Shipping address, Marketplace).
+//! Additional amounts of a request: parts of its amount, and amounts that come in pairs (data-model: Basic payment
+//! parameters, "the only processing-relevant amount", Forex, Shipping address, Marketplace).
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - Tax, shipping and the sellers' parts together are each at most the amount.
-//! - An amount in another currency has both of its fields, and its currency differs from the payment's.
-//! - A payout (PAYMENT) goes to the card (CD); a funding (FUNDING) comes from it (DB, PA).
+//! - Tax, shipping and the sum of the sellers' parts must each be at most the amount.
+//! - An amount in another currency needs both of its fields, and a currency other than the payment's.
+//! - A payout (PAYMENT) is a payment to the card (CD). A funding (FUNDING) is a payment from the card (DB, PA).
 //!
-//! The permissive rules require none of it.
+//! The permissive rules skip these checks.
 
 use super::form::Form;
 use super::invalid::Invalid;
@@ -15,7 +15,7 @@ use pos_terms::money::{Amount, Currency};
 
 const PROCESSING: &str = "transactionProcessingCode";
 
-/// Checks that the amounts of a form fit together; `amount` is the amount that is paid.
+/// Checks that the amounts of a form are consistent. `amount` is the amount to pay.
 pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
     for name in ["taxAmount", "shipping.cost"] {
         if minor(form, name, amount.currency())?.is_some_and(|part| part > amount.minor()) {
@@ -27,7 +27,7 @@ pub(super) fn check(form: &Form, amount: Amount) -> Result<(), Invalid> {
     processing(form)
 }
 
-/// Checks that the parts of the sellers of a marketplace are parts of the amount.
+/// Checks that the parts of a marketplace's sellers do not exceed the amount.
 fn sellers(form: &Form, amount: Amount) -> Result<(), Invalid> {
     let is_part = |name: &str| name.starts_with("marketPlace.sellers[") && name.ends_with("].amount");
     let mut sum = 0_u64;
@@ -70,12 +70,12 @@ fn processing(form: &Form) -> Result<(), Invalid> {
     }
 }
 
-/// Returns an amount of the form in minor units of a currency.
+/// Returns an amount of the form in minor units of the currency.
 fn minor(form: &Form, name: &str, currency: Currency) -> Result<Option<u64>, Invalid> {
     form.get(name).map(|text| in_minor(name, text, currency)).transpose()
 }
 
-/// Returns an amount in minor units. The table writes two decimals for each currency, and zero is allowed here.
+/// Converts an amount to minor units. The table uses two decimals for every currency, and zero is allowed here.
 fn in_minor(name: &str, text: &str, currency: Currency) -> Result<u64, Invalid> {
     if text.bytes().all(|c| matches!(c, b'0' | b'.')) {
         return Ok(0);

@@ -1,9 +1,9 @@
-//! Requests that raise a pre-authorisation (INCREMENTAL_AUTH) or replace it (REAUTHORIZATION), by `referenceUuid` or by
-//! the path.
+//! Requests that raise a pre-authorisation (INCREMENTAL_AUTH) or replace it (REAUTHORIZATION). `referenceUuid` or the
+//! path names the pre-authorisation.
 //!
-//! Where the interface is silent, this is assumed. An increment raises what can be captured of the payment that it
-//! names. A reauthorisation is a new pre-authorisation of at most what was left. It closes the earlier one, which opens
-//! again if the reauthorisation is reversed.
+//! Where the interface is silent, the gateway assumes the following. An increment raises the amount that can be
+//! captured. A reauthorisation is a new pre-authorisation of at most the remaining amount. It closes the earlier
+//! pre-authorisation, which opens again if the reauthorisation is reversed.
 
 use super::balance::Balance;
 use super::booking::Draft;
@@ -16,13 +16,13 @@ use super::means::Means;
 use super::refusal::{Refusal, rule};
 use pos_terms::money::Amount;
 
-/// The parameter that names the payment to follow, if the path does not.
+/// The parameter that names the original payment if the path does not.
 pub(super) const REFERENCE: &str = "referenceUuid";
-/// The error for a reference that differs from the path.
+/// The error for a reference that differs from the path's id.
 pub(super) const NAMES_ANOTHER: &str = "differs from the payment in the path";
 
 impl Host {
-    /// Handles `POST /v1/payments/{id}`, where the path names the payment instead of a reference.
+    /// Handles `POST /v1/payments/{id}`, where the path names the payment.
     pub(super) fn increment_by_path(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let mut pairs = form::decoded(body)?;
         match pairs.iter().find(|(name, _)| name == REFERENCE) {
@@ -37,7 +37,7 @@ impl Host {
         self.increment(&self.accepted(form)?, &format!("/v1/payments/{id}"))
     }
 
-    /// Handles `POST /v1/payments` with `referenceUuid`. A redirect of the request leads to `path`.
+    /// Handles `POST /v1/payments` with `referenceUuid`. A redirect points to `path`.
     pub(super) fn increment(&mut self, form: &Form, path: &str) -> Result<Delivery, Refusal> {
         if form.required("paymentType")? != "PA" {
             return Err(Invalid::new("paymentType", "must be PA with referenceUuid").into());

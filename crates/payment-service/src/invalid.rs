@@ -1,11 +1,11 @@
-//! A deviation from the documented interface: the part of the request, and its fault.
+//! A deviation from the documented interface: the invalid part of the request, and its fault.
 
 use std::fmt;
 
-/// A request that does not follow the documents; answered with HTTP 400.
+/// The error for a request that violates the documents, answered with HTTP 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invalid {
-    /// The parameter, or another part of the request.
+    /// The invalid parameter, or another part of the request.
     pub name: String,
     /// The fault. It never contains the value, which may be card data.
     pub why: String,

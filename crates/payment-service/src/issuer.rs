@@ -1,8 +1,8 @@
-//! The issuers behind the gateway: the PINs of their cards, their cryptograms (Visa CVN 18 and CVN 10), and the scripts
-//! that one of them sends. `test_card` lists the cards.
+//! The simulated issuers: the PINs and cryptograms of their cards (Visa CVN 18 and CVN 10), and the scripts that one of
+//! them sends. `test_card` lists the cards.
 //!
-//! Checked: that the card is known and in order, its cryptogram and that it is new, its PIN. Not checked: an account;
-//! the cents decide which payments are declined for lack of money (`outcomes`).
+//! An issuer checks that the card is known and valid, that its cryptogram is correct and new, and that a sent PIN is
+//! correct. There are no account balances: the cents decide which payments are declined for lack of money (`outcomes`).
 
 use std::collections::HashSet;
 
@@ -37,10 +37,10 @@ const REPLAYED: Declined = Declined {
     arc: *b"05",
 };
 
-/// All issuers in one.
+/// All issuers as one value.
 pub(super) struct Issuer {
     keys: cryptogram::Issuer,
-    /// PAN, PAN sequence number and ATC of every cryptogram that was accepted.
+    /// The PAN, PAN sequence number and ATC of every accepted cryptogram.
     used: HashSet<(String, u8, [u8; 2])>,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct ChipData {
     tlvs: Vec<u8>,
     psn: u8,
     atc: [u8; 2],
-    /// True if 9F34 says that the PIN was entered for the issuer (EMV Book 3, C3).
+    /// True if 9F34 says that a PIN was entered for online verification (EMV Book 3, C3).
     pub wants_online_pin: bool,
-    /// True if the TVR says that the chip refuses further PINs (byte 3 bit 6; EMV Book 3, C5).
+    /// True if the TVR says that the PIN try limit of the chip is exceeded (byte 3 bit 6; EMV Book 3, C5).
     pin_tries_exceeded: bool,
 }
 
-/// Tags that may not leave the terminal in clear (design: invariant 7), and the reader's encrypted blocks, which have
-/// their own parameters.
+/// Tags that must not leave the terminal in clear (design: invariant 7), and the reader's encrypted blocks, which have
+/// separate parameters.
 const NOT_WANTED: &[u32] = &[
     0x56, 0x57, 0x5A, 0x5F20, 0x5F21, 0x5F22, 0x5F23, 0x5F24, 0x99, 0x9F1F, 0x9F20, 0x9F6B, 0xDFAE02, 0xDFAE03,
     0xDFAE04, 0xDFAE05,
@@ -64,7 +64,7 @@ const NOT_WANTED: &[u32] = &[
 
 const ICC: &str = "pos.iccDataRequest";
 
-/// Checks that `tlvs` are TLVs without card data.
+/// Checks that `tlvs` holds TLVs without card data.
 pub(super) fn check_tlvs(tlvs: &[u8]) -> Result<(), Invalid> {
     let mut unwanted = None;
     tlv::visit(tlvs, &mut |object| {
@@ -80,11 +80,12 @@ pub(super) fn check_tlvs(tlvs: &[u8]) -> Result<(), Invalid> {
 }
 
 impl ChipData {
-    /// Reads the chip data and compares them with the request: the card signed 9F02 and 5F2A; `amount` and `currency`
-    /// will be charged.
+    /// Reads the chip data and compares them with the request. The card has signed 9F02 and 5F2A, and the request
+    /// charges `amount` and `currency`.
     ///
     /// `minor` is the amount in the currency's minor units, `numeric` its ISO 4217 number; `psn` is
-    /// `pos.panSequenceNumber`. A card that `gets` money usually answers with an AAC (design: the path of a sale).
+    /// `pos.panSequenceNumber`. If `gets` is true, the card receives money, and it usually answers with an AAC (design:
+    /// the path of a sale).
     pub(super) fn read(
         tlvs: Vec<u8>,
         minor: u64,
@@ -99,7 +100,7 @@ impl ChipData {
         if value(tag::APPLICATION_CRYPTOGRAM)?.len() != 8 {
             return Err(Invalid::new(ICC, "9F26 does not have 8 bytes"));
         }
-        // An ARQC (80), or a TC (40) when the card approved offline and the terminal went online anyway.
+        // Accepts an ARQC (80), or a TC (40) of a card that approved offline although the terminal went online.
         if !matches!(value(tag::CRYPTOGRAM_INFORMATION)?, [cid] if matches!(cid & 0xC0, 0x80 | 0x40) || gets && cid & 0xC0 == 0)
         {
             return Err(Invalid::new(ICC, "9F27 is neither an ARQC nor a TC"));
@@ -137,7 +138,7 @@ impl Issuer {
         Self { keys: cryptogram::Issuer::new(TEST_IMK_AC), used: HashSet::new() }
     }
 
-    /// Decides: the card must be known and in order, its cryptogram right and new, and its PIN right if there is one.
+    /// Decides about a card. The card must be known and valid, its cryptogram correct and new, and a sent PIN correct.
     pub(super) fn decide(
         &mut self,
         pan: &str,
@@ -165,7 +166,7 @@ impl Issuer {
         }
     }
 
-    /// Decides about a stored card, of which only the first six and last four digits are known.
+    /// Decides about a stored card, for which only the first six and last four digits are known.
     pub(super) fn decide_stored(bin: &str, last4: &str) -> Result<(), Declined> {
         match test_card::find_stored(bin, last4).ok_or(UNKNOWN_CARD)?.status {
             CardStatus::Lost => Err(LOST_CARD),
@@ -174,8 +175,8 @@ impl Issuer {
         }
     }
 
-    /// Returns the chip response as upper-case hex: tag 8A, for a cryptogram that can be answered tag 91, and scripts
-    /// for a card that must change.
+    /// Returns the chip response as upper-case hex. It has tag 8A, tag 91 for a cryptogram that can be answered, and
+    /// scripts for a card that must change.
     pub(super) fn icc_response(&self, pan: &str, chip: &ChipData, arc: [u8; 2], approved: bool) -> String {
         let csu = if approved { CSU_APPROVED } else { CSU_DECLINED };
         let tag_91 = self
@@ -188,7 +189,7 @@ impl Issuer {
         format!("8A02{}{tag_91}{}", hex::encode_upper(arc), hex::encode_upper(scripts))
     }
 
-    /// Returns more scripts for a card that must change: together with the others they exceed one packet to a reader.
+    /// Returns additional scripts for a card that must change. With the others, they exceed one packet to a reader.
     pub(super) fn more_scripts(&self, pan: &str, chip: &ChipData) -> String {
         let limits = |key: ScriptKey| {
             let one = |id| key.script(0x72, [0, 0, 0, id], [0x84, 0xDA, 0x9F, 0x58], &[5; 100]);
@@ -206,8 +207,8 @@ impl Issuer {
     }
 }
 
-/// Returns the scripts for a card that must change. A script before the last cryptogram unblocks the PIN; one after it
-/// sets a limit (PUT DATA of 9F58, consecutive offline transactions).
+/// Returns the scripts for a card that must change. The script before the last cryptogram unblocks the PIN. The script
+/// after it sets a limit (PUT DATA of 9F58, consecutive offline transactions).
 fn scripts(pan: &str, chip: &ChipData) -> Option<Vec<u8>> {
     let key = script_key(pan, chip)?;
     let unblock = key.script(0x71, [0, 0, 0, 1], PIN_UNBLOCK, &[]);
@@ -226,7 +227,7 @@ fn script_key(pan: &str, chip: &ChipData) -> Option<ScriptKey> {
 mod tests {
     use super::*;
 
-    // The vector e2e-field55-cvn18 of the published set, typed. These bytes are never edited to make a test pass.
+    // The vector e2e-field55-cvn18 of the published set, copied by hand. Never edit these bytes to make a test pass.
     const FIELD_55: &str = concat!(
         "5F2A0201245F340100820218008407A0000000031010950580000480009A031911059C01019F02060000000040009F03",
         "060000000000009F0902008C9F100706011203A0B8009F1A0201249F1E0831323334353637389F26087A788EA6B8A3E7",
@@ -245,7 +246,7 @@ mod tests {
         let mut issuer = Issuer::new();
         assert_eq!(issuer.check_cryptogram(PAN, &chip), Ok(()));
         assert_eq!(issuer.check_cryptogram(PAN, &chip), Err(REPLAYED));
-        // Declined: ARC 05, and the vector's tag 91 with CSU 00000000.
+        // A decline has ARC 05, and the vector's tag 91 with CSU 00000000.
         assert_eq!(issuer.icc_response(PAN, &chip, *b"05", false), "8A02303591089AF514C100000000");
     }
 

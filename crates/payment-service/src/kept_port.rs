@@ -1,4 +1,4 @@
-//! Keeps the port of a service that is away: connections are refused, and no other program gets the port.
+//! Reserves the port of a stopped service. Connections are refused, and no other program can use the port.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,14 +7,15 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::time::{Instant, sleep};
 
-/// The longest wait: a program that another thread starts has a copy of the listener until it runs.
+/// The longest wait. While another thread starts a program, that program briefly has a copy of the listener.
 const LONGEST_START: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(2);
 
-/// Ends the listener and keeps its address with a socket that does not listen.
+/// Closes the listener, and keeps its address with a socket that does not listen.
 ///
 /// # Errors
-/// When another socket has the address.
+///
+/// Fails if another socket has the address.
 pub async fn keep(listener: TcpListener) -> io::Result<TcpSocket> {
     let address = listener.local_addr()?;
     drop(listener);
@@ -27,10 +28,11 @@ pub async fn keep(listener: TcpListener) -> io::Result<TcpSocket> {
     }
 }
 
-/// Makes a socket of this address, which does not listen yet.
+/// Makes a socket with this address that does not listen.
 ///
 /// # Errors
-/// When another socket has the address.
+///
+/// Fails if another socket has the address.
 pub fn bind(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
@@ -56,7 +58,7 @@ mod tests {
         drop(listener);
     }
 
-    /// Simulates a program that is being started and has a copy.
+    /// Simulates a program that is just starting and has a copy.
     #[tokio::test]
     async fn a_copy_of_the_listener_is_waited_for() {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();

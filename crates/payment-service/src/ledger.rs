@@ -1,11 +1,11 @@
-//! The gateway's record for tests and people who ask where the money is: a copy of its books at one moment.
+//! The gateway's record for tests and for people who check where the money is. It is a copy of the books at one moment.
 
 use pos_terms::money::Amount;
 
 use super::balance::Balance;
 use super::entry::{Kind, LedgerEntry, State};
 
-/// Everything that was charged, declined, left pending or reversed, in booking order.
+/// All charged, declined, pending and reversed entries, in booking order.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub(super) entries: Vec<LedgerEntry>,
@@ -13,14 +13,14 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Returns all entries. A request that was refused as invalid has none.
+    /// Returns all entries. A request that was refused as invalid has no entry.
     #[must_use]
     pub fn entries(&self) -> &[LedgerEntry] {
         &self.entries
     }
 
-    /// Returns the payments of one `merchantTransactionId` for which the customer has paid and not got the money back.
-    /// Two of them are a double charge.
+    /// Returns the payments with this `merchantTransactionId` that were paid and not fully returned. Two of them are a
+    /// double charge.
     #[must_use]
     pub fn charged(&self, merchant_transaction_id: &str) -> Vec<&LedgerEntry> {
         self.all_charged()
@@ -28,7 +28,7 @@ impl Ledger {
             .collect()
     }
 
-    /// Returns all payments for which a customer has paid and not got all of the money back: sales and captures.
+    /// Returns all payments (sales and captures) that were paid and not fully returned.
     pub fn all_charged(&self) -> impl Iterator<Item = &LedgerEntry> {
         let paid = |entry: &&LedgerEntry| {
             let is_money = entry.minor() > 0;
@@ -40,8 +40,8 @@ impl Ledger {
         self.entries.iter().filter(paid)
     }
 
-    /// Returns what is left of a payment, in the gateway's form: of a pre-authorisation what can be captured, of a sale
-    /// or capture what can be refunded. `None` when nothing is left, or the payment is unknown.
+    /// Returns the remaining amount of a payment, in the gateway's form. For a pre-authorisation it can be captured;
+    /// for a sale or capture it can be refunded. `None` if nothing is left, or the payment is unknown.
     #[must_use]
     pub fn left(&self, id: &str) -> Option<String> {
         let entry = self.entries.iter().find(|entry| entry.id == id)?;
@@ -49,7 +49,7 @@ impl Ledger {
         left.to_gateway().ok()
     }
 
-    /// Returns why requests were answered with HTTP 400 before they became a payment, in their order:
+    /// Returns the reasons for HTTP 400 of requests that did not become a payment, in their order. Each has the form
     /// `parameter: what is wrong`.
     #[must_use]
     pub fn refusals(&self) -> &[String] {

@@ -1,28 +1,28 @@
-//! Is: the whole documented payment service on one computer: HTTPS with its own certification authority, test cards,
-//! their issuers, and faults to choose. Is not: a part of the terminal's program, a program (`pos-sim` starts it), or a
-//! user of the agent's code. Invariant: a request that is not as documented is refused with the name of its fault, and
-//! changes nothing.
+//! Is: the whole documented payment service on one computer, with HTTPS, its own certification authority, test cards,
+//! their issuers, and selectable faults.
+//! Is not: a part of the agent, a program (`pos-sim` starts it), or a user of the agent's code.
+//! Invariant: a request that is not as documented is refused with the name of its fault, and changes nothing.
 //!
-//! The service is written from the interface documents, and strict: it refuses a request that is not as documented with
-//! HTTP 400 and the parameter's name. It decrypts what the reader encrypted, refuses a key that was used before,
-//! verifies PIN and cryptogram, answers the chip, and remembers what it charged. The cents of the amount choose the
-//! fault ([`outcomes::TABLE`]). It shares only the table of parameters with the agent (`pos_gateway_model`, see
-//! `form`).
+//! The service is written from the interface documents. It refuses every request that is not as documented, with HTTP
+//! 400 and the parameter's name. It decrypts the reader's data and refuses a used key. It verifies PIN and cryptogram,
+//! answers the chip, and records every charge. The cents of the amount choose the fault ([`outcomes::TABLE`]). It
+//! shares only the parameter table with the agent (`pos_gateway_model`, see `form`).
 //!
 //! All documented follow-ups are supported: capture, reversal, refund, increments, stored cards, standing instructions.
 //! A request that a payment's state does not allow is refused with a result code and the parameter's name, and changes
-//! nothing. That is one reading of the interface. [`HostRules`] has two more: no rules, and the interface's letter.
+//! nothing. This is one reading of the interface. [`HostRules`] offers two others: no rules, and the letter of the
+//! interface.
 //!
-//! A payment without a terminal has its payment data in the form (`remote_payment`), in clear, and only as test data.
-//! It has one means (`means`): a card, a bank account, a token, an account at a provider, a wallet or a gift card. If
-//! its customer must act first, it waits for the customer on a page (`redirect`, `page`), as 3-D Secure does
-//! (`secure`). Every group of the data model is accepted, kept and returned.
+//! A payment without a terminal has its payment data in the form (`remote_payment`), in clear. Only test data are
+//! accepted. The payment has one means (`means`): a card, a bank account, a token, an account at a provider, a wallet
+//! or a gift card. If the customer must act first, the payment waits for an action on a page (`redirect`, `page`). 3-D
+//! Secure uses such a page too (`secure`). The service accepts, stores and returns every group of the data model.
 //!
-//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`). The heads of both modules say
-//! what is assumed where the interface is silent.
+//! A shop's page pays through a checkout (`checkout`) and the hosted widget (`widget`). The documentation of both
+//! modules lists the assumptions where the interface is silent.
 //!
-//! `clockwork` does the work that follows the clock. All assumptions where the interface is silent are in the heads of
-//! the modules, and together in the manual ("Simulate: What the gateway assumes").
+//! `clockwork` does the work that is due by the clock. Each module lists its assumptions where the interface is silent.
+//! The manual lists all of them ("Simulate: What the gateway assumes").
 //!
 //! ```text
 //!  server ─▶ route ─▶ form (encoding, names, formats) ─▶ payment ─▶ encrypted_data, clear_card_data (DUKPT)
@@ -36,38 +36,38 @@
 //!  response ◀── answer (JSON), or a fault of outcomes ◀─ booking ─▶ books (SQLite) ─▶ ledger (a copy, for tests)
 //! ```
 //!
-//! The files are in layers, and a file knows no layer above its own: values (`form`, `entry`, `delivery`, `outcomes`),
+//! The files are in layers, and a file uses no layer above its own: values (`form`, `entry`, `delivery`, `outcomes`),
 //! kept data (`books`, `checkout`, `webhook/queue`), `host` with its state, `booking`, a file for each request, then
 //! `route` and `server`.
 //!
-//! | request | what it does |
+//! | request | effect |
 //! |---|---|
 //! | `POST /v1/payments` | DB, PA or CD with a card at a terminal, or with typed data; PA with `referenceUuid`: increment or reauthorisation |
 //! | `POST /v1/payments/{id}` | CP, RV or RF |
 //! | `GET /v1/payments/{id}`, `GET` or `POST /v1/query` | the outcome |
-//! | `POST /v1/registrations` | stores a card that was read, or payment data that were typed |
+//! | `POST /v1/registrations` | stores a card that was read, or typed payment data |
 //! | `POST /v1/registrations/{id}/payments` | DB or PA with the stored data |
 //! | `DELETE /v1/registrations/{id}` | deletes the stored data |
-//! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription, which a payment with `job.*` has set up (`schedule`) |
+//! | `GET`, `POST`, `DELETE /v1/schedules/{id}` | a subscription that a payment with `job.*` has set up (`schedule`) |
 //! | `GET` or `POST /redirect/{id}` | the page on which a customer acts (`page`) |
 //! | `GET /provider/…` | tokens of test cards (`provider`) |
-//! | `POST /v1/checkouts`, `…/{id}` | makes or changes a checkout for the hosted widget; paths below it are served without `/v1` too |
+//! | `POST /v1/checkouts`, `…/{id}` | makes or changes a checkout for the hosted widget; paths below it also work without `/v1` |
 //! | `POST /v1/checkouts/{id}/payment`, `…/registration` | from a shopper's browser: pays, or stores what was typed |
 //! | `GET /v1/checkouts/{id}/payment`, `…/registration` | the outcome |
 //! | `GET /v1/paymentWidgets.js`, `GET /v1/fastcheckout/integrity` | the widget's script, and its hash |
-//! | `GET /v1/reports/transactions`, `…/reconciliations` | what was booked, and what is settled of it (`reports`, `settlement`) |
+//! | `GET /v1/reports/transactions`, `…/reconciliations` | the booked entries, and their settlement (`reports`, `settlement`) |
 //! | `POST`, `GET /v1/webhooks`, `DELETE /v1/webhooks/{id}` | the addresses that get webhooks, and their deliveries (`webhook`) |
-//! | `POST /simulator/clock` | puts the clock forward; only the simulator has it |
+//! | `POST /simulator/clock` | sets the clock forward; only the simulator has this call |
 //!
-//! | what happens | where |
+//! | step | code |
 //! |---|---|
 //! | a request comes | `server.rs` `handle`, `route.rs` `authorized`, `route` |
-//! | its form is read as the documents say | `form.rs` `parse`, `payment.rs` `payment` |
+//! | its form is parsed by the documents | `form.rs` `parse`, `payment.rs` `payment` |
 //! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `clear_card_data.rs` `read_card` |
 //! | the issuer decides about card, cryptogram and PIN | `issuer.rs` `decide` |
 //! | the cents of the amount choose the fault | `outcomes.rs` `for_amount` |
-//! | how strictly the gateway checks | `host_rules.rs` |
-//! | a capture, refund or reversal; a look-up | `follow_up.rs` `follow_up`, `query.rs` `query` |
+//! | the strictness of the checks is set | `host_rules.rs` |
+//! | a capture, refund or reversal is made; a payment is looked up | `follow_up.rs` `follow_up`, `query.rs` `query` |
 //! | it is booked | `booking.rs` `book`, `books.rs` `enter` |
 //! | it is answered | `answer.rs` `payment`, `response.rs` `deliver` |
 //!
@@ -174,8 +174,8 @@ pub use options::{LateShopCall, MOST_SCHEMES, Mode, Options};
 pub use outcomes::Outcome;
 pub use schedule::Timetable;
 
-/// Returns the text for `--help` about what chooses the outcome: the cents of an amount, test cards, gift cards, and
-/// the cents that choose in the settlement files.
+/// Returns the text for `--help` about the choice of outcomes: the cents of an amount, test cards, gift cards, and the
+/// cents for events in the settlement files.
 #[must_use]
 pub fn help() -> String {
     outcomes::help() + &test_card::help() + &gift_card::help() + &settlement::help()
@@ -196,7 +196,8 @@ pub struct Gateway {
 /// Starts a gateway on the current tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be taken, no key can be made, the ledger's file cannot be used, or there are more than
+///
+/// Fails if the address is in use, no key can be made, the ledger's file cannot be used, or there are more than
 /// [`MOST_SCHEMES`].
 pub async fn start(options: Options) -> io::Result<Gateway> {
     if options.schemes.len() > MOST_SCHEMES {
@@ -213,7 +214,7 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     let remind = reminder::remind_shops(Arc::clone(&shared), reminder::trust(options.shop_ca.as_deref())?);
     let serve = server::serve(listener, address, TlsAcceptor::from(tls), Arc::clone(&shared), orders);
     shared.host().register_options().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
-    // Most gateways send no webhooks, so the system's certification authorities are read only when needed.
+    // Most gateways send no webhooks, so the system's certification authorities are loaded only when needed.
     let client = if options.webhooks.is_empty() { None } else { Some(post::client(&options)?) };
     let postman = tokio::spawn(post::run(Arc::clone(&shared), Arc::clone(&options), client));
     let clockwork = tokio::spawn(clockwork::run(Arc::clone(&shared)));
@@ -226,7 +227,7 @@ pub async fn start(options: Options) -> io::Result<Gateway> {
     Ok(Gateway { address, ca_pem, options, shared, control, task: tokio::spawn(both), clockwork, postman })
 }
 
-/// Explains what to do about a ledger that cannot be opened.
+/// Explains how to handle a ledger that cannot be opened.
 fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
     let file = options.ledger.as_deref().map_or_else(String::new, |file| format!(" {}", file.display()));
     let advice = "use a new file, or one that this program created";
@@ -234,19 +235,19 @@ fn unusable(options: &Options, why: &rusqlite::Error) -> io::Error {
 }
 
 impl Gateway {
-    /// Returns the address on which the gateway listens.
+    /// Returns the address that the gateway listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the base address with the name in the certificate, for example `https://localhost:8443/`.
+    /// Returns the base address with the name from the certificate, for example `https://localhost:8443/`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("https://localhost:{}/", self.address.port())
     }
 
-    /// Returns the certificate of the authority to trust, as PEM.
+    /// Returns the certificate of the authority that clients must trust, as PEM.
     #[must_use]
     pub fn ca_pem(&self) -> &str {
         &self.ca_pem
@@ -270,21 +271,22 @@ impl Gateway {
         self.options.host_rules
     }
 
-    /// Returns a copy of what was charged, declined and reversed so far.
+    /// Returns a copy of all charged, declined and reversed entries so far.
     ///
     /// # Panics
-    /// When the ledger's file cannot be read: a test would get a wrong ledger.
+    ///
+    /// Panics if the ledger's file cannot be read, because a test would get a wrong ledger.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         self.shared.host().books.ledger().expect("the books were opened and nobody else writes them")
     }
 
-    /// Throttles the next requests, independently of the rate.
+    /// Throttles the next requests, regardless of the rate.
     pub fn throttle_next(&self, requests: u32) {
         self.shared.host().throttle.next(requests);
     }
 
-    /// Stops the clock at this time. When this returns, everything due by then is done.
+    /// Stops the clock at this time. When this function returns, all work due by then is done.
     pub fn set_clock(&self, at: DateTime<Utc>) {
         self.shared.host().stand_at(at);
         self.shared.clock_or_checkouts_changed.notify_one();
@@ -293,26 +295,27 @@ impl Gateway {
     /// Returns the settlement file of a date, with the entries that the ledger has so far.
     ///
     /// # Panics
-    /// When the ledger's file cannot be read.
+    ///
+    /// Panics if the ledger's file cannot be read.
     #[must_use]
     pub fn settlement_file(&self, date: NaiveDate) -> String {
         let records = self.shared.host().settled_on(date).expect("the books were opened and nobody else writes them");
         settlement::csv(&records)
     }
 
-    /// Sets how long the gateway waits before each answer from here on.
+    /// Sets the delay before all further answers.
     pub fn set_delay(&self, delay: Duration) {
         self.shared.host().delay = delay;
     }
 
-    /// Returns the counters of the connection.
+    /// Returns the traffic counters.
     #[must_use]
     pub fn counters(&self) -> GatewayCounters {
         self.shared.counters()
     }
 
-    /// Calls `watcher` with every later event on the connection, before the gateway goes on. There is one watcher:
-    /// false if another one was set earlier.
+    /// Calls `watcher` with every later event on the connection, before the gateway continues. There can be only one
+    /// watcher: returns false if one is already set.
     pub fn watch(&self, watcher: impl Fn(WireEvent<'_>) + Send + Sync + 'static) -> bool {
         self.shared.watch(Box::new(watcher))
     }
@@ -323,23 +326,24 @@ impl Gateway {
         self.shared.last_payment()
     }
 
-    /// Returns the latest payment's request as plain HTTP, for a benchmark that sends the same bytes; empty except in
+    /// Returns the latest payment request as plain HTTP, for a benchmark that sends the same bytes; empty except in
     /// [`Mode::Fast`].
     #[must_use]
     pub fn last_request(&self) -> Vec<u8> {
         self.shared.last_request()
     }
 
-    /// Orders an outcome for one of the next payments or reversals, independently of its amount; several are used in
-    /// their order.
+    /// Sets the outcome of a later payment or reversal, regardless of its amount. Several outcomes are used in their
+    /// order.
     pub fn force(&self, outcome: Outcome) {
         self.shared.host().forced.push_back(outcome);
     }
 
-    /// Refuses connections and cuts the open ones (`true`), or accepts connections again on the same port.
+    /// Refuses connections and cuts the open ones (`true`), or accepts connections again on the same port (`false`).
     ///
     /// # Errors
-    /// When another program has taken the port meanwhile.
+    ///
+    /// Fails if another program has taken the port in the meantime.
     pub async fn set_offline(&self, offline: bool) -> io::Result<()> {
         let (done, when_done) = oneshot::channel();
         let order = server::Control::Offline(offline, done);
@@ -347,7 +351,7 @@ impl Gateway {
         when_done.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
     }
 
-    /// Ends the gateway: when this returns, the port is free and every connection is cut.
+    /// Ends the gateway. When this function returns, the port is free and every connection is cut.
     pub async fn stop(mut self) {
         self.task.abort();
         self.clockwork.abort();

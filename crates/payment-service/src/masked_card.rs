@@ -12,7 +12,7 @@ pub(super) struct MaskedCard {
 }
 
 impl MaskedCard {
-    /// Masks a number in clear, with its expiry as YYMM.
+    /// Masks a card number. The expiry has the form YYMM.
     pub(super) fn of_number(number: &str, expiry: Option<&str>) -> Self {
         let (bin, last4) = (number[..6].to_owned(), number[number.len() - 4..].to_owned());
         Self { bin, last4, expiry: expiry.map(str::to_owned) }

@@ -2,32 +2,32 @@
 //!
 //! | means | sent as | `paymentMethods` of the query |
 //! |---|---|---|
-//! | card, read or typed or stored | `pos.*`, `card.*` | CC |
+//! | card: read, typed or stored | `pos.*`, `card.*` | CC |
 //! | bank account, direct debit | `bankAccount.*` | DD |
 //! | bank account that receives money | `bankAccount.*`, `paymentType` CD | CT |
 //! | bank account, online transfer | `bankAccount.*`, `paymentBrand` ONLINETRANSFER | OT |
-//! | token of a card, external or of the network | `tokenAccount.*` | ET, NT |
+//! | token of a card: external or network | `tokenAccount.*` | ET, NT |
 //! | account at a provider | `virtualAccount.accountId` | VA |
-//! | wallet, encrypted or decrypted | `<wallet_x>.*` | WA |
+//! | wallet: encrypted or decrypted | `<wallet_x>.*` | WA |
 //! | gift card | `giftCard.number` | PP |
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - The table says which code of `paymentMethods` is which means.
-//! - Gift card data without a number are the texts on a gift card that is bought, and no means.
-//! - Decrypted wallet data belong to the wallet, although they come as `card.*`.
+//! - The codes of `paymentMethods` are as in the table.
+//! - Gift card data without a number are no means of payment; they are the texts on a gift card that is bought.
+//! - Decrypted wallet data belong to the wallet, although they are sent as `card.*`.
 
 use super::form::Form;
 use super::invalid::Invalid;
 
-/// The means of payment of a form.
+/// The means of payment that a form uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Means {
     Card,
     Bank,
     Token,
     Virtual,
-    /// The wallet's prefix, and whether its data came decrypted.
+    /// The wallet's prefix, and whether its data were sent decrypted.
     Wallet {
         prefix: &'static str,
         decrypted: bool,
@@ -35,10 +35,10 @@ pub(super) enum Means {
     Gift,
 }
 
-/// The prefixes of the wallets: the document's own placeholders.
+/// The prefixes of the wallets, which are the placeholders in the document.
 pub(super) const WALLETS: [&str; 3] = ["<wallet_a>", "<wallet_b>", "<wallet_c>"];
 
-/// The beginnings of names that make a form pay with a means.
+/// The prefixes of the names that select a means of payment.
 const BEGINNINGS: [(&str, Means); 5] = [
     ("card.", Means::Card),
     ("bankAccount.", Means::Bank),
@@ -48,10 +48,11 @@ const BEGINNINGS: [(&str, Means); 5] = [
 ];
 
 impl Means {
-    /// Returns the one means of a form, if it has any.
+    /// Returns the means of payment of a form; `None` if the form has none.
     ///
     /// # Errors
-    /// When the form has two means; the error names the second.
+    ///
+    /// Fails if the form has two means. The error names the second.
     pub(super) fn of(form: &Form) -> Result<Option<Self>, Invalid> {
         let mut found: Option<(Self, String)> = None;
         let mut add = |means: Self, name: &str| match &found {
@@ -89,13 +90,13 @@ impl Means {
         }
     }
 
-    /// Returns whether a name belongs to a means.
+    /// Returns whether a name belongs to a means of payment.
     pub(super) fn is_field(name: &str) -> bool {
         let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
         beginnings.into_iter().any(|beginning| name.starts_with(beginning))
     }
 
-    /// Returns the first field of a means, for a request that may have none.
+    /// Returns the first field of a means of payment, for a request that must not have one.
     pub(super) fn first_field(form: &Form) -> Option<&str> {
         let beginnings = BEGINNINGS.iter().map(|(beginning, _)| *beginning).chain(WALLETS);
         beginnings.into_iter().find_map(|beginning| form.first_under(beginning))

@@ -1,4 +1,4 @@
-//! A TCP stream that counts its bytes and remembers the times of its last read and first write.
+//! A TCP stream that counts its bytes and records the times of its last read and first write.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ pub(super) struct ByteCounts {
     pub(super) sent: AtomicU64,
 }
 
-/// The times of one connection, shared with the handler of its requests.
+/// The times of one connection, shared with its request handler.
 #[derive(Debug, Default)]
 pub(super) struct StreamTimes {
     last_read: Mutex<Option<Instant>>,
@@ -25,12 +25,12 @@ pub(super) struct StreamTimes {
 }
 
 impl StreamTimes {
-    /// Returns when bytes were last read.
+    /// Returns the time of the last read.
     pub(super) fn last_read(&self) -> Option<Instant> {
         *lock(&self.last_read)
     }
 
-    /// Returns when bytes were first written after the last read.
+    /// Returns the time of the first write after the last read.
     pub(super) fn first_write(&self) -> Option<Instant> {
         *lock(&self.first_write)
     }
@@ -41,7 +41,7 @@ impl StreamTimes {
         *lock(&self.first_write) = None;
     }
 
-    /// Records the time of a write that began at `begun`, unless an earlier one is recorded.
+    /// Records the time of a write that began at `begun`, unless an earlier write is already recorded.
     fn has_written(&self, begun: Instant) {
         lock(&self.first_write).get_or_insert(begun);
     }
@@ -51,7 +51,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A TCP stream that is measured.
+/// A TCP stream with measurements.
 pub(super) struct MeasuredStream {
     stream: TcpStream,
     bytes: Arc<ByteCounts>,
@@ -80,7 +80,7 @@ impl AsyncRead for MeasuredStream {
 impl AsyncWrite for MeasuredStream {
     #[allow(clippy::disallowed_methods, reason = "a simulator measures on the wire")]
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        // Taken before the write: once it is done, the other side may already be at work.
+        // The time is taken before the write. After the write, the other side may already be at work.
         let begun = Instant::now();
         let polled = Pin::new(&mut self.stream).poll_write(cx, buf);
         if let Poll::Ready(Ok(written)) = polled {

@@ -1,6 +1,6 @@
-//! The codes of the means of payment. `means` says which form data are which means.
+//! The codes of the means of payment. `means` says which form data select which means.
 
-/// A means of payment, as in the query's `paymentMethods`.
+/// A means of payment, as in `paymentMethods` of the query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// A card.
@@ -25,7 +25,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them.
+    /// All means of payment.
     pub const ALL: [Self; 9] = [
         Self::Card,
         Self::DirectDebit,

@@ -1,4 +1,4 @@
-//! The options of a gateway's start.
+//! The start options of a gateway.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,76 +10,77 @@ use super::certificate::{Certificate, Demand};
 use super::host_rules::HostRules;
 use pos_terms::money::Currency;
 
-/// The options of a gateway's start.
+/// The start options of a gateway.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The address to listen on; port 0 takes a free one.
+    /// The address to listen on; port 0 selects a free port.
     pub listen: SocketAddr,
-    /// The only access token that is accepted.
+    /// The access token; all others are refused.
     pub token: String,
-    /// The only `entityId` that is served, 32 lower-case hex digits.
+    /// The served `entityId`, 32 lower-case hex digits; all others are refused.
     pub entity_id: String,
     /// The fault of the server's certificate.
     pub certificate: Certificate,
-    /// A further name or address in the server's certificate, which another machine uses to reach the gateway.
+    /// An additional name or address in the server's certificate, for access from another machine.
     pub name: Option<String>,
-    /// The extra demands on a client.
+    /// The additional requirements for a client.
     pub demand: Demand,
-    /// The authority (PEM) that signs the shops' certificates, for calls to them over HTTPS.
+    /// The authority (PEM) that must have signed the shops' certificates, for HTTPS calls to them.
     pub shop_ca: Option<String>,
-    /// The amount of checking.
+    /// The amount of work for each answer.
     pub mode: Mode,
     /// The strictness of the checks, and the form of the answers.
     pub host_rules: HostRules,
-    /// The file of the books; without it the books are in memory.
+    /// The file of the books; without it, the books are in memory.
     pub ledger: Option<PathBuf>,
-    /// The number of requests allowed in a second of the gateway's clock; more are throttled.
+    /// The number of requests allowed per second of the gateway's clock; further requests are throttled.
     pub throttle: Option<u32>,
-    /// The time of the gateway's clock at the start; without it the system's time.
+    /// The start time of the gateway's clock; without it, the system time.
     pub clock: Option<DateTime<Utc>>,
     /// The delay before each answer.
     pub delay: Duration,
-    /// The currency of the merchant's account, in which it settles.
+    /// The currency of the merchant's account, used for settlement.
     pub settlement_currency: Currency,
-    /// An existing folder for the file of each settlement date, which is written at the end of the day before.
+    /// An existing folder for the settlement files, one for each date. Each file is written at the end of the day
+    /// before.
     pub settlement_folder: Option<PathBuf>,
     /// The URLs that get webhooks.
     pub webhooks: Vec<String>,
-    /// The key that encrypts the notifications to them, 64 hex digits; without it they are plain JSON.
+    /// The key that encrypts the webhooks' notifications, 64 hex digits; without it, they are plain JSON.
     pub webhook_key: Option<String>,
-    /// The authorities that sign their servers' certificates, PEM; without it the system's authorities.
+    /// The authorities (PEM) for the certificates of webhook servers; without them, the system's authorities.
     pub webhook_ca: Option<String>,
-    /// The time-out for the answer of a webhook's server.
+    /// The time-out for the answer of a webhook server.
     pub webhook_timeout: Duration,
-    /// The only values of `pos.terminalId` that are accepted; an empty list accepts all.
+    /// The accepted values of `pos.terminalId`; an empty list accepts all.
     pub terminals: Vec<String>,
-    /// The only currencies that are accepted; an empty list accepts all.
+    /// The accepted currencies; an empty list accepts all.
     pub currencies: Vec<Currency>,
-    /// The names of the card schemes in `threeDSecure.v2.<scheme>`, [`MOST_SCHEMES`] at most; an empty list means the
-    /// document's own placeholder.
+    /// The names of the card schemes in `threeDSecure.v2.<scheme>`, at most [`MOST_SCHEMES`]. With an empty list, the
+    /// document's placeholder is the only name.
     pub schemes: Vec<String>,
-    /// The time of the call to a shop when the checkout's id expires earlier.
+    /// The time of the call to a shop if the checkout's id expires earlier.
     pub late_shop_call: LateShopCall,
 }
 
-/// The number of card schemes that have 3-D Secure requestors (data-model: 3D Secure).
+/// The maximum number of card schemes with 3-D Secure requestors (data-model: 3D Secure).
 pub const MOST_SCHEMES: usize = 6;
 
-/// The time of the call to `shopperResultUrl` when the checkout's id expires earlier. The call is due 29 minutes after
+/// The time of the call to `shopperResultUrl` if the checkout's id expires earlier. The call is due 29 minutes after
 /// the submission, and the id expires 30 minutes after the checkout was made. The interface is silent about this case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LateShopCall {
-    /// The call is made when it is due, after the id has expired.
+    /// When it is due, after the id has expired.
     #[default]
     After,
-    /// The call is made in the last minute of the id's life, or immediately if that minute has begun.
+    /// In the last minute before the id expires, or immediately if that minute has begun.
     Before,
-    /// The call is not made.
+    /// Never.
     Never,
 }
 
 impl LateShopCall {
-    /// All of them.
+    /// All possible times.
     pub const ALL: [Self; 3] = [Self::After, Self::Before, Self::Never];
 
     /// Returns the name in one word.
@@ -123,14 +124,16 @@ impl Default for Options {
     }
 }
 
-/// The amount of work for an answer.
+/// The amount of work for each answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything: decrypts, verifies, chooses an outcome.
+    /// Full processing: the gateway decrypts, verifies, and chooses an outcome.
     #[default]
     Checked,
-    /// For benchmarks: reads the form, approves, answers the chip with 8A alone. No keys, no outcomes.
+    /// For benchmarks: the gateway parses the form, approves, and answers the chip with 8A alone, without keys and
+    /// outcomes.
     Fast,
-    /// For benchmarks: reads the request and sends the same bytes every time. This is the floor of this HTTP server.
+    /// For benchmarks: the gateway reads the request and sends the same bytes every time. This measures the minimum
+    /// time of this HTTP server.
     Constant,
 }

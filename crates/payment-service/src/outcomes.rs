@@ -1,6 +1,6 @@
-//! The outcome of a payment, chosen by the cents of its amount. One table, which `pos-sim gateway --help` prints.
+//! The outcome of a payment, chosen by the cents of its amount. `pos-sim gateway --help` prints the table.
 //!
-//! An amount that is not listed is approved if the card, its PIN and its cryptogram are right.
+//! With all other cents, a payment is approved if the card, its PIN and its cryptogram are right.
 
 use std::fmt::Write as _;
 
@@ -13,33 +13,33 @@ pub enum Outcome {
     Approve,
     /// Declined by the acquirer (HTTP 400).
     Decline {
-        /// `result.code`.
+        /// The value of `result.code`.
         code: &'static str,
-        /// `result.description`.
+        /// The value of `result.description`.
         description: &'static str,
         /// The response code in tag 8A for the chip.
         arc: [u8; 2],
     },
     /// Approved for half of the amount, rounded down to a cent.
     Partial,
-    /// Approved for one unit of the currency more than the requested amount.
+    /// Approved for one unit of the currency more than requested.
     HigherAmount,
     /// Pending; approved from the second look-up on.
     PendingThenApproved,
-    /// Pending for ever.
+    /// Pending; never decided.
     Pending,
-    /// Too many requests; not processed.
+    /// Refused because of too many requests; not processed.
     Throttle,
-    /// HTTP 500.
+    /// Answered with HTTP 500.
     ServerError {
-        /// True if the payment was approved anyway.
+        /// True if the payment was approved.
         processed: bool,
     },
     /// Approved; the answer is HTTP 200 with a body that is not JSON.
     Garbage,
-    /// Approved; the answer ends in the middle and the connection is cut.
+    /// Approved; the connection is cut in the middle of the answer.
     HalfJson,
-    /// Approved; the answer has ten megabytes.
+    /// Approved; the answer is ten megabytes long.
     HugeBody,
     /// No answer; the connection stays open.
     Silence {
@@ -51,40 +51,40 @@ pub enum Outcome {
         /// True if the payment was approved.
         processed: bool,
     },
-    /// Approved, and the connection is cut. The first two look-ups (query or retrieval) do not find it yet; of a
-    /// reversal the first four.
+    /// Approved, and the connection is cut. The first two look-ups (query or retrieval) do not find the payment; for a
+    /// reversal, the first four do not.
     LateApproval,
     /// Approved, and the connection is cut. Its first reversal gets HTTP 500 and is not processed.
     ReversalFailsOnce,
     /// Approved, and the connection is cut. Its first reversal is processed and gets HTTP 500.
     ReversalAnswerLost,
-    /// Approved; its first reversal behaves as if its amount had these cents.
+    /// Approved. The outcome of its first reversal is that of these cents.
     FirstReversal(u8),
-    /// Declined when the card was tapped (HTTP 400): its issuer wants it inserted, with the PIN. Else approved.
+    /// Declined (HTTP 400) if the card was tapped, because its issuer requires chip and PIN. Otherwise approved.
     ChipWanted,
-    /// Approved; neither address nor security code could be checked.
+    /// Approved, but neither address nor security code could be checked.
     Unchecked,
-    /// Approved; `pos.statusText` has control bytes and printer commands.
+    /// Approved; `pos.statusText` contains control bytes and printer commands.
     ControlBytes,
     /// Approved without `pos.iccDataResponse`.
     NoIccResponse,
     /// Approved; `pos.iccDataResponse` is not TLV.
     MalformedIcc,
-    /// Approved; the issuer's scripts for the card do not fit one packet to the reader.
+    /// Approved; the issuer's scripts for the card do not fit into one packet to the reader.
     LongScripts,
-    /// Approved, but 8A and CSU in `pos.iccDataResponse` decline.
+    /// Approved, but 8A and CSU in `pos.iccDataResponse` say declined.
     Contradiction,
-    /// HTTP 307 to the same address the first time, then approved.
+    /// HTTP 307 to the same address at first, then approved.
     RedirectOnce,
-    /// Always HTTP 307 to another host; not processed.
+    /// HTTP 307 to another host each time; not processed.
     RedirectElsewhere,
-    /// Approved with HTTP 200 and a result code that is in no list.
+    /// Approved with HTTP 200 and a result code that no list contains.
     StrangeCode,
     /// Approved with HTTP 200 and a result code of two characters.
     ShortCode,
 }
 
-/// One row: cents, outcome, and the description for people.
+/// A row of the table: cents, outcome, and a description for people.
 pub type Row = (u8, Outcome, &'static str);
 
 /// The outcomes by cents.
@@ -135,7 +135,7 @@ pub const TABLE: &[Row] = &[
     (83, Outcome::RedirectElsewhere, "HTTP 307 to another host, not processed"),
 ];
 
-/// Further rows: the payment is approved, and its first reversal gets another outcome.
+/// Further rows, for approved payments whose first reversal gets another outcome.
 pub const REVERSALS: &[Row] = &[
     (84, Outcome::FirstReversal(54), "approved; its first reversal is declined"),
     (85, Outcome::FirstReversal(61), "approved; its first reversal is pending, approved from the second look-up"),
@@ -154,7 +154,8 @@ pub const REVERSALS: &[Row] = &[
     ),
 ];
 
-/// Rows that replace others with literal rules: result codes have two to eleven digits and dots (behaviour: Errors).
+/// Rows that replace others under literal rules, because result codes have two to eleven digits and dots (behaviour:
+/// Errors).
 pub const SHORT_CODES: &[Row] = &[
     (58, decline("05", "do not honour", *b"05"), "declined, with the result code 05"),
     (59, decline("000.4", "not permitted", *b"57"), "declined, with the result code 000.4"),
@@ -162,21 +163,21 @@ pub const SHORT_CODES: &[Row] = &[
     (94, Outcome::ShortCode, "approved, with the result code 00"),
 ];
 
-/// Returns the outcome for an amount in the gateway's form, by its last two digits.
+/// Returns the outcome for the last two digits of an amount in the gateway's form.
 pub(super) fn for_amount(amount: &str, host_rules: HostRules) -> Outcome {
     let cents = amount.rsplit('.').next().and_then(|digits| digits.parse().ok());
     let short = SHORT_CODES.iter().find(|(row, ..)| host_rules.is_literal() && cents == Some(*row));
     short.map_or_else(|| cents.map_or(Outcome::Approve, for_cents), |(_, outcome, _)| *outcome)
 }
 
-/// Returns the outcome of these cents.
+/// Returns the outcome that these cents choose.
 pub(super) fn for_cents(cents: u8) -> Outcome {
     let rows = TABLE.iter().chain(REVERSALS);
     rows.into_iter().find(|(row, ..)| *row == cents).map_or(Outcome::Approve, |(_, outcome, _)| *outcome)
 }
 
 impl Outcome {
-    /// Returns the cents whose outcome the first reversal of such a payment gets.
+    /// Returns the cents that choose the outcome of this payment's first reversal.
     pub(super) fn first_reversal(self) -> Option<u8> {
         match self {
             Self::ReversalFailsOnce => Some(64),
@@ -238,7 +239,7 @@ mod tests {
                 assert!(!rows[..n].contains(cents), ".{cents:02}");
             }
         }
-        // The cents of a reversal are a row of the table, and not a row that needs another reversal.
+        // The cents of the reversal must be in the table, in a row that does not set the outcome of another reversal.
         for (_, outcome, _) in REVERSALS {
             let cents = outcome.first_reversal().unwrap();
             assert!(rows.contains(&cents) && for_cents(cents).first_reversal().is_none(), "{outcome:?}");

@@ -1,12 +1,12 @@
-//! Pages for a customer's browser: they ask the customer to act while a payment waits (`redirect`). Plain HTML without
-//! script. A browser without the page's token learns nothing.
+//! Pages for a customer's browser. They ask the customer to act while a payment waits (`redirect`). They are plain HTML
+//! without scripts. A browser without the page's token gets no information.
 //!
 //! | request | what it does |
 //! |---|---|
 //! | `GET` or `POST /redirect/{id}` with `token` | shows the question |
-//! | `POST` with `action` too | carries it out: `pay`, `cancel`, `expire`; `confirm` with `password` |
+//! | `POST` with `token` and `action` | carries out the action: `pay`, `cancel`, `expire`; `confirm` with `password` |
 //!
-//! The pages need no access token, because a customer has none.
+//! The pages require no access token, because a customer has none.
 
 use serde_json::Value;
 use subtle::ConstantTimeEq;
@@ -70,7 +70,7 @@ pub(super) fn serve(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     }
 }
 
-/// Writes the question to the customer.
+/// Builds the page that asks the customer.
 fn asks(page: &Redirect, was_wrong: bool) -> String {
     let answer = &page.settlement.answer;
     let text = |pointer: &str| match answer.pointer(pointer) {
@@ -107,7 +107,7 @@ fn asks(page: &Redirect, was_wrong: bool) -> String {
     html(title, &body)
 }
 
-/// Writes the page of a payment that was decided earlier.
+/// Builds the page of a payment that is already decided.
 fn ended(page: &Redirect) -> String {
     let words = match page.end {
         Some(PageEnd::Done) if page.settlement.state == State::Declined.as_str() => "It was declined.",
@@ -123,7 +123,7 @@ fn ended(page: &Redirect) -> String {
     )
 }
 
-/// Answers that the page does not exist, or is not for this browser.
+/// Builds the answer for a page that does not exist or is not for this browser.
 fn lost() -> Delivery {
     Delivery::Page(404, html("No such page", "<p>Go back to the shop and begin again.</p>"))
 }

@@ -1,4 +1,4 @@
-//! The result of reading a means of payment, the same for every means.
+//! The result of reading a means of payment. The type is the same for all means.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::method::Method;
 use super::redirect::PageKind;
 use super::test_card::TestCard;
 
-/// A means in one payment: the fields that may be shown, and whether it pays.
+/// A means of payment in one payment: the fields that may be shown, and whether it pays.
 pub(super) struct Paying {
     pub method: Method,
     pub masked_card: Option<MaskedCard>,
@@ -17,18 +17,18 @@ pub(super) struct Paying {
     pub shown: Value,
     pub checks: CheckLetters,
     pub declined: Option<Declined>,
-    /// The page on which the customer has to act.
+    /// The page on which the customer must act.
     pub page: Option<PageKind>,
-    /// The card whose holder may need authentication.
+    /// The card whose holder may have to authenticate.
     pub secure: Option<&'static TestCard>,
-    /// The key by which the books find all payments from it.
+    /// The key under which the books hold all its payments.
     pub paid_from: Option<String>,
-    /// Of a bank account: the fields that the settlement names and no answer shows.
+    /// The fields of a bank account that the settlement contains and no answer shows.
     pub account: Option<Value>,
 }
 
 impl Paying {
-    /// Makes the value of a means that pays without a further step.
+    /// Makes the value for a means of payment that pays without a further step.
     pub(super) fn new(method: Method, shown: Value, checks: CheckLetters) -> Self {
         Self {
             method,

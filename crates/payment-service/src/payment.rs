@@ -1,5 +1,5 @@
 //! `POST /v1/payments`: payments with a card at a terminal. Follow-ups are in `follow_up`, `increment`, `registration`
-//! and `query`; `remote_payment` handles payment data in the form.
+//! and `query`. `remote_payment` handles payment data in the form.
 
 use super::address_and_code;
 use super::answer::CheckLetters;
@@ -96,14 +96,14 @@ impl Host {
         self.book(draft, outcome)
     }
 
-    /// Sets up a schedule with payment data that were read or typed, and stores them for it.
+    /// Sets up a schedule, and stores the payment data that were read or typed for it.
     fn schedule_with(&mut self, new: &Registration, form: &Form) -> Result<Delivery, Refusal> {
         let answer = self.schedule(&new.id, form)?;
         self.books.store(new, None)?;
         Ok(answer)
     }
 
-    /// Checks address, security code and expiry, if they were sent.
+    /// Checks address, security code and expiry if they were sent.
     fn check_address_and_code(&self, card: &ClearCard, form: &Form) -> (CheckLetters, Option<Declined>) {
         let code = card.code.as_deref().map(|code| address_and_code::code_check(&card.pan, code));
         let this_month = self.clock.now().format("%y%m").to_string();
@@ -116,7 +116,7 @@ impl Host {
         (letters, code.and_then(|(_, wrong)| wrong).or(expired))
     }
 
-    /// Makes `pos.iccDataResponse`, right or wrong as the outcome says.
+    /// Makes `pos.iccDataResponse`. The outcome decides whether it is correct.
     fn icc_data_response(
         &self,
         card: &ClearCard,
@@ -140,7 +140,7 @@ impl Host {
     }
 }
 
-/// Checks everything that needs no keys.
+/// Makes all checks that need no keys.
 fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     let kind = match form.required("paymentType")? {
         "DB" => Kind::Debit,
@@ -154,7 +154,7 @@ fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
         }
     };
     let amount = money(&form)?;
-    // Required by this receiver (data-model: merchantTransactionId, "Required by some receivers").
+    // This gateway requires it (data-model: merchantTransactionId, "Required by some receivers").
     form.required("merchantTransactionId")?;
     form.required("pos.terminalId")?;
     let entry_mode = form.required("pos.entryMode")?.to_owned();
@@ -170,8 +170,8 @@ fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
     Ok(PaymentRequest { form, kind, amount, entry_mode })
 }
 
-/// Checks that the entry mode fits the chip data, and that the chip signed this amount. A card that receives money has
-/// nothing to sign.
+/// Checks that the entry mode fits the chip data, and that the chip has signed this amount. A card that receives money
+/// signs nothing.
 fn check_reader(request: &PaymentRequest) -> Result<Option<ChipData>, Invalid> {
     const ICC: &str = "pos.iccDataRequest";
     let tlvs = request.form.hex(ICC)?;

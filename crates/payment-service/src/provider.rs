@@ -1,13 +1,13 @@
-//! The providers behind the gateway: one that turns test cards into tokens, and three wallets that encrypt a card for
-//! one payment. They replace a customer's phone or a token service for an integrator who has neither.
+//! The simulated providers: one turns test cards into tokens, and three wallets encrypt a card for one payment. They
+//! replace a customer's phone or a token service if an integrator has neither.
 //!
-//! | | what it makes |
+//! | function | result |
 //! |---|---|
 //! | [`account_token`] | `tokenAccount.number` for a test card |
-//! | [`cryptogram`] | `tokenAccount.cryptogram` for one payment with it; [`verification_code`] makes the short one |
+//! | [`cryptogram`] | `tokenAccount.cryptogram` for one payment with a token; [`verification_code`] makes its short code |
 //! | [`wallet_token`] | `<wallet_x>.paymentToken` for a card, an amount and a currency |
 //!
-//! The keys are public and protect nothing. A running gateway makes the same values without an access token, as JSON:
+//! The keys are public and protect nothing. A running gateway returns the same values as JSON, without an access token:
 //!
 //! | request | answer |
 //! |---|---|
@@ -26,11 +26,11 @@ use super::refusal;
 use super::test_card::{self, TestCard};
 use pos_gateway_model::form;
 
-/// The keys of the simulated providers: texts that say so.
+/// The keys of the simulated providers. Their texts say that they are simulated.
 const WALLET_KEY: &[u8; 32] = b"pos-sim wallets, for tests only!";
 const TOKEN_KEY: &[u8] = b"pos-sim token provider, for tests only";
 
-/// The maker of a token (`tokenAccount.type`).
+/// The issuer of a token (`tokenAccount.type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenType {
     /// An external provider.
@@ -56,11 +56,11 @@ pub(super) struct WalletCard {
     pub expiry: String,
     pub amount: String,
     pub currency: String,
-    /// A random value: the token is valid for one payment.
+    /// A random value, which makes the token valid for one payment only.
     pub once: String,
 }
 
-/// Returns the token of a test card: 16 digits with a check digit that no card has. `None` for any other card.
+/// Returns the token of a test card: 16 digits with a check digit that no card number has. `None` for any other card.
 #[must_use]
 pub fn account_token(kind: TokenType, card_number: &str) -> Option<String> {
     let card = test_card::find(card_number)?;
@@ -71,13 +71,13 @@ pub fn account_token(kind: TokenType, card_number: &str) -> Option<String> {
         .find(|token| pos_terms::emv::luhn::is_valid(token))
 }
 
-/// Returns the card of a token.
+/// Returns the card that a token replaces.
 pub(super) fn card_of(kind: TokenType, token: &str) -> Option<&'static TestCard> {
     test_card::all().iter().find(|card| account_token(kind, card.number).as_deref() == Some(token))
 }
 
-/// Makes the proof for one payment with a token: base64 of a number that is used once and a code over it. `once` is any
-/// number that was not used with this token before.
+/// Makes the proof for one payment with a token: the base64 form of a one-time number and a code over it. `once` must
+/// be a number that was not used with this token before.
 #[must_use]
 pub fn cryptogram(token: &str, once: u64) -> String {
     let mut bytes = once.to_be_bytes().to_vec();
@@ -92,7 +92,7 @@ pub(super) fn is_of(token: &str, proof: &str) -> bool {
     once.is_some_and(|once| cryptogram(token, once) == proof)
 }
 
-/// Returns the short proof of a token (`tokenAccount.dtvc`), three digits.
+/// Returns the short code of a token (`tokenAccount.dtvc`), three digits.
 #[must_use]
 pub fn verification_code(token: &str) -> String {
     let bytes = code(&[token.as_bytes(), b"dtvc"]);
@@ -104,9 +104,9 @@ fn code(parts: &[&[u8]]) -> Vec<u8> {
     hmac::sign(&key, &parts.concat()).as_ref().to_vec()
 }
 
-/// Makes a wallet's token for one payment. `wallet` is the prefix of its parameters, `expiry` is YYMM, and the customer
-/// has agreed to `amount` and `currency`. `None` if the card is no test card, the expiry is invalid, or the system
-/// provides no random numbers.
+/// Makes a wallet's token for one payment. `wallet` is the prefix of its parameters, and `expiry` has the form YYMM.
+/// The customer has agreed to `amount` and `currency`. `None` if the card is no test card, the expiry is invalid, or
+/// the system provides no random numbers.
 #[must_use]
 pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str, currency: &str) -> Option<String> {
     let card = test_card::find(card_number)?;
@@ -128,7 +128,7 @@ pub fn wallet_token(wallet: &str, card_number: &str, expiry: &str, amount: &str,
     Some(STANDARD.encode([&once[..], &bytes].concat()))
 }
 
-/// Decrypts a wallet's token; `None` if it belongs to another wallet or is damaged.
+/// Decrypts a wallet's token; `None` if it is damaged or from another wallet.
 pub(super) fn open_wallet(wallet: &str, token: &str) -> Option<WalletCard> {
     let bytes = STANDARD.decode(token).ok()?;
     let (once, sealed) = bytes.split_at_checked(NONCE_LEN)?;
@@ -138,7 +138,7 @@ pub(super) fn open_wallet(wallet: &str, token: &str) -> Option<WalletCard> {
     serde_json::from_slice(clear).ok()
 }
 
-/// The path of the providers in a running gateway.
+/// The path of the providers at a running gateway.
 pub(super) const PATH: &str = "/provider/";
 
 /// Serves a request to a provider.

@@ -1,7 +1,7 @@
-//! Look-ups of payments: by id, or by the query with its filters.
+//! Look-ups of payments by id, or by a query with filters.
 //!
-//! Checked: the form, the entity, that both dates come together and in order, and that a reference comes without dates.
-//! The host rules (`host_rules`) that are not literal also require at least one filter.
+//! The gateway checks the form and the entity. The two dates must be sent together and in order, and never with a
+//! reference. Except for the literal rules, the host rules (`host_rules`) also require at least one filter.
 
 use chrono::NaiveDateTime;
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::host::Host;
 use super::invalid::Invalid;
 use super::refusal::Refusal;
 
-/// The most transactions in an answer, unless the query sets a number (behaviour: Limits).
+/// The default limit on transactions in an answer (behaviour: Limits).
 const LIMIT: u32 = 100;
 
 impl Host {
@@ -23,12 +23,13 @@ impl Host {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, false)?;
         let booking = self.books.find(id)?.ok_or(Refusal::NotFound)?;
         let payment = self.ask(booking)?.ok_or(Refusal::NotFound)?;
-        // Each answer has its own time stamp.
+        // Each answer has a separate time stamp.
         Ok(Delivery::Answer(200, envelope::stamped(payment, self.clock.now())))
     }
 
-    /// Handles `GET /v1/query` by its query string and `POST /v1/query` by its body; the interface does not say which
-    /// of them is right. The found payments come first, in the order of their time; their follow-ups come after them.
+    /// Handles `GET /v1/query` with its query string and `POST /v1/query` with its body. The interface does not say
+    /// which method is right. The answer lists the found payments in the order of their times, and then their
+    /// follow-ups.
     pub(super) fn query(&mut self, asked: &[u8]) -> Result<Delivery, Refusal> {
         let form = Form::parse(asked, form::QUERY, self.reading())?;
         self.check_entity(&form, true)?;
@@ -45,8 +46,8 @@ impl Host {
             }
         };
         let reference = form.get("merchantTransactionId");
-        // Every filter is optional (data-model: Query parameters); the form checks that reference and dates do not come
-        // together. Without a filter the answer would be the whole ledger. The literal rules allow that, but hardly any
+        // Every filter is optional (data-model: Query parameters). The form checks that a reference is not sent with
+        // dates. Without a filter, the answer would be the whole ledger. The literal rules allow that, but hardly any
         // caller wants it.
         let filters = ["merchantTransactionId", "date.from", "paymentTypes", "paymentMethods", "shortId"];
         if !self.host_rules().is_literal() && filters.iter().all(|name| form.get(name).is_none()) {
@@ -68,7 +69,7 @@ impl Host {
         for booking in found {
             payments.extend(self.ask(booking)?);
         }
-        // A stored card has the query's type RG. It has no short id.
+        // In a query, the type of a stored card is RG. A stored card has no short id.
         let wants_them = form.get("paymentTypes").is_none_or(|list| list.split(',').any(|kind| kind == "RG"));
         if wants_them && wanted.short_id.is_none() {
             let most = usize::try_from(wanted.limit).unwrap_or(usize::MAX).saturating_sub(payments.len());

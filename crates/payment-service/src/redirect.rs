@@ -1,17 +1,18 @@
-//! Payments that end on a page of this gateway: they wait until the customer has acted there (data-model: Asynchronous
-//! payments; behaviour: States and transitions). The answer to the request is pending, with `redirect.url` and
+//! Payments that wait until the customer has acted on a page of this gateway (data-model: Asynchronous payments;
+//! behaviour: States and transitions). The answer to the request is pending, with `redirect.url` and
 //! `redirect.parameters`. The customer's action decides the payment once, and the browser goes to `shopperResultUrl`.
 //!
 //! | the customer | the payment |
 //! |---|---|
-//! | pays, or confirms with the right password | as decided at the request (the cents choose) |
-//! | cancels | declined, 100.396.101 |
-//! | gives the wrong password three times | declined, 100.380.401 |
-//! | does nothing until the page ends | declined, 100.396.103 |
-//! | authenticates on another device (`threeDSecure.decoupled`) | as decided at the request, two minutes later |
+//! | pays, or confirms with the right password | gets the result chosen at the request (by the cents) |
+//! | cancels | is declined, 100.396.101 |
+//! | gives a wrong password three times | is declined, 100.380.401 |
+//! | does nothing until the page ends | is declined, 100.396.103 |
+//! | authenticates on another device (`threeDSecure.decoupled`) | gets the result chosen at the request, two minutes later |
 //!
-//! Where the interface is silent, this is assumed. A page lives for 30 minutes, as a checkout does. `shopperResultUrl`
-//! gets `id` and `resourcePath`. A decided payment is not decided again, even if a customer opens its page later.
+//! Where the interface is silent, the gateway assumes the following. A page ends after 30 minutes, as a checkout does.
+//! `shopperResultUrl` gets `id` and `resourcePath`. A decided payment is not decided again, even if a customer opens
+//! its page later.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -22,34 +23,34 @@ use super::envelope::{new_id, result};
 use super::form::Form;
 use super::invalid::Invalid;
 
-/// The time for which a page waits for its customer.
+/// The time that a page waits for its customer.
 const LIFE: TimeDelta = TimeDelta::minutes(30);
-/// The time that a customer takes to authenticate on another device.
+/// The time that a customer needs to authenticate on another device.
 const DECOUPLED: TimeDelta = TimeDelta::minutes(2);
 /// The one-time password of every test card.
 pub(super) const PASSWORD: &str = "1234";
-/// The parameter with the page's token, which the answer to the request contains.
+/// The parameter with the page's token; the answer to the request contains the token.
 pub(super) const TOKEN: &str = "token";
 
 const SHOPPER: &str = "shopperResultUrl";
 
-/// The question to the customer on a page.
+/// The request to the customer on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageKind {
-    /// To pay from an account.
+    /// The customer must pay from an account.
     Account,
-    /// To authenticate (3-D Secure).
+    /// The customer must authenticate (3-D Secure).
     Challenge,
-    /// No question: the customer authenticates on another device, and the result is known when the time is over. No
-    /// page is served.
+    /// The customer authenticates on another device, so no page is served. The result is known when the time has
+    /// expired.
     Decoupled,
 }
 
-/// The page for which a payment is to wait.
+/// The page that a payment must wait for.
 pub(super) struct RedirectPlan {
     pub kind: PageKind,
     pub result_url: String,
-    /// Id and path for fetching the result, if they are not those of the payment.
+    /// The id and path for fetching the result, if they are not those of the payment.
     pub resource: Option<(String, String)>,
 }
 
@@ -66,15 +67,15 @@ pub(super) struct Settlement {
 /// A payment's page.
 pub(super) struct Redirect {
     pub id: String,
-    /// The page's token: a browser that has it comes from the shop.
+    /// The page's token, which proves that a browser comes from the shop.
     pub token: String,
     pub payment: String,
     pub kind: PageKind,
-    /// The end of the page, in seconds since 1970.
+    /// The time when the page ends, in seconds since 1970.
     pub until: i64,
     pub end: Option<PageEnd>,
     pub tries: u8,
-    /// The address to which the browser goes at the end.
+    /// The address to which the browser goes when the page ends.
     pub back: String,
     pub settlement: Settlement,
 }
@@ -112,7 +113,8 @@ impl PageEnd {
         }
     }
 
-    /// Returns code and description of a payment whose page ended like this; `None`: as decided at the request.
+    /// Returns the code and description for a payment whose page ended in this way. `None` means the result chosen at
+    /// the request.
     fn result(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Done => None,
@@ -124,7 +126,7 @@ impl PageEnd {
 }
 
 impl RedirectPlan {
-    /// Plans the page of a payment, whose form must say where its customer returns.
+    /// Plans the page of a payment. The payment's form must contain the customer's return address.
     pub(super) fn new(form: &Form, kind: PageKind, resource: Option<(&str, &str)>) -> Result<Self, Invalid> {
         let nowhere = (kind == PageKind::Decoupled).then_some("");
         let result_url = form
@@ -135,7 +137,7 @@ impl RedirectPlan {
         Ok(Self { kind, result_url: result_url.to_owned(), resource })
     }
 
-    /// Makes the page itself.
+    /// Makes the page.
     pub(super) fn opened(self, payment: &str, at: DateTime<Utc>, settlement: Settlement) -> Redirect {
         let (id, path) = self.resource.unwrap_or_else(|| (payment.to_owned(), format!("/v1/payments/{payment}")));
         Redirect {
@@ -152,7 +154,7 @@ impl RedirectPlan {
     }
 }
 
-/// Adds pairs to the query string of an address, before its fragment.
+/// Adds parameters to the query string of an address, before its fragment.
 pub(super) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
     let (url, fragment) = url.split_once('#').map_or((url, None), |(url, fragment)| (url, Some(fragment)));
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
@@ -161,7 +163,7 @@ pub(super) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
 }
 
 impl Redirect {
-    /// Returns the answer while the customer has not acted.
+    /// Returns the answer before the customer has acted.
     pub(super) fn pending_answer(&self, base_url: &str) -> Value {
         let mut answer = self.settlement.answer.clone();
         for name in ["redirect", "threeDSecure", "risk"] {
@@ -179,7 +181,7 @@ impl Redirect {
         answer
     }
 
-    /// Returns the result of the payment when the page ended like this.
+    /// Returns the payment's result when the page has ended in this way.
     pub(super) fn settled(&self, end: PageEnd) -> Settlement {
         let Some((code, description)) = end.result() else { return self.settlement.clone() };
         let mut answer = self.settlement.answer.clone();
@@ -195,7 +197,7 @@ impl Redirect {
     }
 }
 
-/// Code and description while the customer has not acted.
+/// The code and description before the customer has acted.
 pub(super) const PENDING: (&str, &str) = ("000.200.000", "transaction pending");
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The books' part for pages that payments wait for (`redirect`), and for values that may be used once.
+//! The books of pages that payments wait for (`redirect`), and of values that may be used once.
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -47,13 +47,13 @@ impl Books {
         self.0.prepare_cached("SELECT * FROM redirect WHERE id = ?")?.query_row([id], redirect).optional()
     }
 
-    /// Returns the open page that a payment waits for.
+    /// Returns the open page of a payment.
     pub(super) fn open_redirect_of(&self, payment: &str) -> rusqlite::Result<Option<Redirect>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE payment = ? AND end IS NULL")?;
         rows.query_row([payment], redirect).optional()
     }
 
-    /// Returns the open pages whose time is over.
+    /// Returns the open pages whose time has expired.
     pub(super) fn expired_redirects(&self, now: i64) -> rusqlite::Result<Vec<Redirect>> {
         let mut rows = self.0.prepare_cached("SELECT * FROM redirect WHERE end IS NULL AND until < ?")?;
         rows.query_map([now], redirect)?.collect()
@@ -64,13 +64,13 @@ impl Books {
         self.0.prepare_cached("SELECT min(until) FROM redirect WHERE end IS NULL")?.query_row([], |row| row.get(0))
     }
 
-    /// Writes the number of wrong passwords.
+    /// Saves the number of wrong passwords.
     pub(super) fn tried(&mut self, id: &str, tries: u8) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE redirect SET tries = ? WHERE id = ?")?.execute(params![tries, id])?;
         Ok(())
     }
 
-    /// Writes the end of a page and of its payment in one database transaction.
+    /// Saves the end of a page and the result of its payment in one database transaction.
     pub(super) fn settle(&mut self, page: &Redirect, end: PageEnd, settled: &Settlement) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         transaction
@@ -93,7 +93,7 @@ impl Books {
         transaction.commit()
     }
 
-    /// Marks a value as used; returns whether it was unused before.
+    /// Marks a value as used, and returns whether it was unused before.
     pub(super) fn use_once(&mut self, what: &str) -> rusqlite::Result<bool> {
         let new = self.0.prepare_cached("INSERT OR IGNORE INTO used_once (what) VALUES (?)")?.execute([what])?;
         Ok(new == 1)

@@ -1,5 +1,5 @@
-//! The reason why a request is not processed. It is not as documented, the state of its payment does not allow it, its
-//! id is unknown, or the books cannot be written.
+//! The reasons for refusing a request: it is not as documented, the payment's state does not allow it, its id is
+//! unknown, or the books cannot be written.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use super::envelope::{new_id, result};
 use super::host_rules::HostRules;
 use super::invalid::Invalid;
 
-/// The reason of a refusal.
+/// The reason for a refusal.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// A parameter is not as documented.
     Invalid(Invalid),
-    /// The current state does not allow the request.
+    /// The payment's state does not allow the request.
     Rule(Rule),
     /// The id in the path is unknown.
     NotFound,
@@ -21,7 +21,7 @@ pub(super) enum Refusal {
     Books(rusqlite::Error),
 }
 
-/// A rule about money, and the parameter that breaks it.
+/// A violated rule about money, and the parameter that violates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     pub name: &'static str,
@@ -29,13 +29,13 @@ pub(super) struct Rule {
     pub description: &'static str,
 }
 
-/// Makes the refusal of a broken rule.
+/// Makes the refusal for a violated rule.
 pub(super) const fn rule(name: &'static str, code: &'static str, description: &'static str) -> Refusal {
     Refusal::Rule(Rule { name, code, description })
 }
 
 /// The refusal of a used reference (behaviour: Basic payment parameters, "should be unique"). The interface does not
-/// document its code.
+/// document the code.
 pub(super) const USED: Refusal =
     rule("merchantTransactionId", "700.300.700", "this merchantTransactionId was used before");
 
@@ -52,7 +52,7 @@ impl From<rusqlite::Error> for Refusal {
 }
 
 impl Refusal {
-    /// Returns the note for the books; `None` for an unknown id.
+    /// Returns the reason to record in the books; `None` for an unknown id.
     pub(super) fn note(&self) -> Option<String> {
         match self {
             Self::Invalid(invalid) => Some(invalid.to_string()),
@@ -75,18 +75,18 @@ impl Refusal {
     }
 }
 
-/// Answers HTTP 400: a parameter is not as documented.
+/// Makes the answer for HTTP 400: a parameter is not as documented.
 fn not_as_documented(invalid: &Invalid, host_rules: HostRules) -> Delivery {
     let description = format!("invalid or missing parameter: {invalid}");
     about(result("200.300.404", &shortened(description)), &invalid.name, &invalid.why, host_rules)
 }
 
-/// Answers HTTP 400: a rule about money does not allow the request.
+/// Makes the answer for HTTP 400: a rule about money forbids the request.
 fn not_allowed(rule: &Rule, host_rules: HostRules) -> Delivery {
     about(result(rule.code, rule.description), rule.name, rule.description, host_rules)
 }
 
-/// Adds the parameter that failed; the interface does not document how to say this.
+/// Adds the invalid parameter; the interface does not document where to name it.
 fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) -> Delivery {
     if !host_rules.is_literal() {
         result["parameterErrors"] = json!([{ "name": name, "message": message }]);
@@ -94,29 +94,29 @@ fn about(mut result: Value, name: &str, message: &str, host_rules: HostRules) ->
     Delivery::Answer(400, json!({ "result": result }))
 }
 
-/// Shortens a text: `result.description` has up to 255 characters.
+/// Shortens a text to 255 characters, the maximum for `result.description`.
 fn shortened(text: String) -> String {
     if text.chars().count() <= 255 { text } else { text.chars().take(252).chain("...".chars()).collect() }
 }
 
-/// Answers that there were too many requests (behaviour: Errors). The interface does not document the HTTP status; it
-/// is 400, as for every failure.
+/// Makes the answer for too many requests (behaviour: Errors). The interface does not document the HTTP status. It is
+/// 400, as for every failure.
 pub(super) fn throttled() -> Delivery {
     let description = "Too many requests. Please try again later.";
     Delivery::Answer(400, json!({ "id": new_id(), "result": result("800.120.100", description) }))
 }
 
-/// Answers HTTP 401: no Authorization header, or not of the Bearer scheme.
+/// Makes the answer for HTTP 401: the Authorization header is missing or does not use the Bearer scheme.
 pub(super) fn unauthorized() -> Delivery {
     Delivery::Answer(401, json!({ "result": result("800.900.300", "invalid authentication information") }))
 }
 
-/// Answers HTTP 403: a wrong access token.
+/// Makes the answer for HTTP 403: the access token is wrong.
 pub(super) fn forbidden() -> Delivery {
     Delivery::Answer(403, json!({ "result": result("800.900.300", "invalid access token") }))
 }
 
-/// Answers HTTP 404: an unknown path, or an unknown id.
+/// Makes the answer for HTTP 404: the path or the id is unknown.
 pub(super) fn not_found() -> Delivery {
     Delivery::Answer(404, json!({ "result": result("700.400.580", "cannot find transaction or endpoint") }))
 }

@@ -1,15 +1,15 @@
-//! Stored accounts: made with a payment (`createRegistration`) or alone, deleted, and used in a payment
-//! (`stored_payment`). Of a card or bank account only the fields that may be shown are kept.
+//! Stored accounts: creation with a payment (`createRegistration`) or without one, deletion, and use in a payment
+//! (`stored_payment`). For a card or bank account, the books hold only the fields that may be shown.
 //!
-//! Checked when a card that was read is stored alone: terminal, entry mode, card data that decrypt under a new key, and
-//! a PIN if one is sent. Not checked then: a cryptogram, billing address and security code, because nothing is paid.
-//! Typed data are checked as for a payment.
+//! The gateway can store a card that was read without a payment. It then checks the terminal, the entry mode, the
+//! decryption under a new key, and a sent PIN. It does not check cryptogram, billing address and security code, because
+//! nothing is paid. It checks typed data as for a payment.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - A wallet's token, a gift card and an online transfer are for one payment and cannot be stored alone.
+//! - A wallet's token, a gift card and an online transfer are for one payment and cannot be stored without it.
 //! - A stored account at a provider pays without its page.
-//! - A payment may name a holder if none is stored.
+//! - A payment may name a holder if the stored account has none.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ impl Host {
         Ok(Delivery::Answer(200, answer))
     }
 
-    /// Makes a stored card from a reader's data.
+    /// Makes a stored card from the data of a reader.
     pub(super) fn read(&mut self, form: &Form) -> Result<Registration, Refusal> {
         form.required("pos.terminalId")?;
         let entry_mode = form.required("pos.entryMode")?;
@@ -88,7 +88,7 @@ impl Host {
         let Some(means) = Means::of(form)? else { return Err(Invalid::new("card.number", "required").into()) };
         let field = Means::first_field(form).unwrap_or_default();
         form.complete(form::REGISTRATION)?;
-        // Nothing is paid, so a token is read as for receiving money: then it needs no proof.
+        // Nothing is paid, so a token is treated as one that receives money, which needs no proof.
         let kind = if means == Means::Token { Kind::Credit } else { Kind::Debit };
         let nothing = Currency::from_code("EUR").and_then(|euro| Amount::from_minor(1, euro));
         let nothing = nothing.map_err(|why| Invalid::new("amount", why.to_string()))?;
@@ -125,7 +125,7 @@ impl Host {
         Ok(Delivery::Answer(200, answer))
     }
 
-    /// Returns a stored account that can be used: not deleted, and the payment that stored it was approved.
+    /// Returns a stored account that can be used: it is not deleted, and the payment that stored it was approved.
     pub(super) fn usable(&self, id: &str) -> Result<Registration, Refusal> {
         let stored = self.books.registration(id)?.ok_or(Refusal::NotFound)?;
         if self.host_rules().books_all() {
@@ -184,8 +184,9 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
     })
 }
 
-/// Returns the shown fields of a stored account; this payment may name the holder if none is stored (data-model:
-/// Tokenization and registration parameters). Other payment data are not allowed with a stored account.
+/// Returns the fields of a stored account that may be shown. This payment may name the holder if the stored account has
+/// none (data-model: Tokenization and registration parameters). Other payment data are not allowed with a stored
+/// account.
 fn holder(stored: &Registration, form: &Form) -> Result<Value, Invalid> {
     let overrides = form.is_true(OVERRIDE);
     let other = form

@@ -1,4 +1,4 @@
-//! The books' part for stored accounts.
+//! The books of stored accounts.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
@@ -27,17 +27,17 @@ pub(super) const SCHEMA: &str = "
     ) STRICT;
 ";
 
-/// A stored account: a card, a bank account, …
+/// A stored account: a card, a bank account, or another means of payment.
 pub(super) struct Registration {
     pub id: String,
     pub method: Method,
-    /// Of a card: the masked card.
+    /// The masked card, if the account is a card.
     pub masked_card: Option<MaskedCard>,
-    /// The other fields that an answer shows of it.
+    /// The other fields that an answer shows.
     pub shown: Value,
-    /// Of a bank account: the fields that the settlement names.
+    /// The fields of a bank account that the settlement contains.
     pub account: Option<Value>,
-    /// The agreement that was made at another service.
+    /// The agreement that was made with another service.
     pub first: Option<Value>,
     /// The id of the payment that stored it.
     pub payment: Option<String>,
@@ -45,8 +45,8 @@ pub(super) struct Registration {
 }
 
 impl Books {
-    /// Stores a card without a payment. `asked` is set if a request asked only for that, so that a query finds it: its
-    /// reference, if it had one, and its second.
+    /// Stores an account. `asked` is set if the request had no other purpose, so that a query finds the account. It
+    /// holds the request's reference, if there is one, and its time in seconds.
     pub(super) fn store(&mut self, new: &Registration, asked: Option<(Option<&str>, i64)>) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         store(&transaction, new)?;
@@ -66,7 +66,7 @@ impl Books {
         self.0.prepare_cached("SELECT * FROM registration WHERE id = ?")?.query_row([id], registration).optional()
     }
 
-    /// Deletes a stored card: it can pay nothing from here on.
+    /// Deletes a stored card, which can then pay no longer.
     pub(super) fn delete_registration(&mut self, id: &str) -> rusqlite::Result<()> {
         self.0.prepare_cached("UPDATE registration SET is_deleted = 1 WHERE id = ?")?.execute([id])?;
         Ok(())

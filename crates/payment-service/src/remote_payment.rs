@@ -1,11 +1,12 @@
 //! Payments without a terminal: `POST /v1/payments` with the payment data in the form, and other sources of such a
-//! form, as a checkout. All of them enter through [`Host::pay_remotely`].
+//! form, such as a checkout. [`Host::pay_remotely`] handles all of them.
 //!
-//! Checked: that everything required is there, one means of payment, amounts that fit together, the rules of the means.
-//! Then the cents of the amount choose, as for a terminal. `merchantTransactionId` may be missing here.
+//! The gateway requires exactly one means of payment, all mandatory parameters, and consistent amounts, and applies the
+//! rules of the means. Then the cents of the amount choose the outcome, as for a terminal. `merchantTransactionId` may
+//! be missing.
 //!
-//! With `paymentType=RI` the payment data are only assessed: a card or bank account, without a page for its customer.
-//! The answer has `risk.score`, no money moves, and the request can have no follow-up.
+//! With `paymentType=RI`, the gateway only assesses a card or bank account, and the customer gets no page. The answer
+//! has `risk.score`, no money moves, and no follow-up is possible.
 
 use super::booking::{Booked, Draft, chosen};
 use super::delivery::Delivery;
@@ -27,9 +28,9 @@ use pos_terms::money::Amount;
 /// The source of a form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin<'a> {
-    /// The path of the request, to which a redirect leads.
+    /// The path of the request, to which a redirect points.
     pub path: &'a str,
-    /// Id and path for the result, if a customer's page asks for something else than the payment: a checkout.
+    /// The id and path for the result, if the customer's page belongs to a checkout and not to the payment.
     pub resource: Option<(&'a str, &'a str)>,
 }
 
@@ -37,11 +38,11 @@ pub(super) struct Origin<'a> {
 pub(super) struct RemotePayment {
     /// The payment's id; `None` if it was not processed.
     pub id: Option<String>,
-    /// The delivery to the sender of the form.
+    /// The delivery to the form's sender.
     pub delivery: Delivery,
 }
 
-/// Returns whether a form is for [`Host::pay_remotely`]: it has its own payment data, or no terminal fields.
+/// Returns whether [`Host::pay_remotely`] handles a form: the form has payment data, or lacks terminal fields.
 pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
     let from_reader = form.first_under("pos.");
     match (Means::first_field(form), from_reader) {
@@ -55,7 +56,7 @@ pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
 }
 
 impl Host {
-    /// Pays with the data of the form. The form was parsed as [`form::PAYMENT`] and names our entity.
+    /// Makes a payment with the data of the form. The form was parsed as [`form::PAYMENT`] and names our entity.
     pub(super) fn pay_remotely(&mut self, form: &Form, origin: &Origin<'_>) -> Result<RemotePayment, Refusal> {
         let means =
             Means::of(form)?.ok_or_else(|| Invalid::new("card.number", "required: nothing to pay with was sent"))?;
@@ -81,7 +82,8 @@ impl Host {
         self.settle_or_ask(draft, paying, outcome, origin)
     }
 
-    /// Books a payment with this means. If needed, it first authenticates the holder and sends the customer to a page.
+    /// Books a payment with this means. If necessary, it first authenticates the holder, or sends the customer to a
+    /// page.
     pub(super) fn settle_or_ask(
         &mut self,
         draft: Draft<'_>,
@@ -125,7 +127,7 @@ impl Host {
         Ok(RemotePayment { id: Some(id), delivery })
     }
 
-    /// Reads the one means of payment of a form.
+    /// Reads the means of payment from a form.
     pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind == Kind::RiskCheck && !matches!(means, Means::Card | Means::Bank) {
             return Err(Invalid::new("paymentType", "RI judges a card or a bank account").into());
@@ -142,8 +144,8 @@ impl Host {
     }
 }
 
-/// Returns the paid amount. It is nothing for an authentication alone, with any amount, also with 0.00 (data-model: 3D
-/// Secure, threeDSecure.npa).
+/// Returns the amount to pay. For an authentication without a payment it is zero, even if the form has an amount
+/// (data-model: 3D Secure, threeDSecure.npa).
 pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
     if !secure::is_alone(form) {
         return money(form);
@@ -155,7 +157,7 @@ pub(super) fn paid_amount(form: &Form, kind: Kind) -> Result<Amount, Invalid> {
     currency(form).map(Amount::nothing)
 }
 
-/// Returns whether the holder pays, and so may have to authenticate.
+/// Returns whether the holder pays, and therefore may have to authenticate.
 fn pays(kind: Kind) -> bool {
     !matches!(kind, Kind::Credit | Kind::RiskCheck)
 }

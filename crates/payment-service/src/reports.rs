@@ -1,13 +1,14 @@
-//! The reports: transactions by their time, and the records of the reconciliation by their settlement date (data-model:
-//! Reporting parameters). The records are also available as a file: with `Accept: text/csv`, and in a folder.
+//! The reports: transactions by their time, and reconciliation records by their settlement date (data-model: Reporting
+//! parameters). The records are also available as a file, by `Accept: text/csv` or in a folder.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
 //! - The paths of the reports.
-//! - The first and the last day both belong to the report.
-//! - A report has at most [`MOST_DAYS`] days and [`MOST_ROWS`] rows. A larger one is refused by name and never cut.
+//! - A report includes its first and its last day.
+//! - A report has at most [`MOST_DAYS`] days and [`MOST_ROWS`] rows. A larger report is refused with the parameter's
+//!   name, never shortened.
 //! - Without `sortValue` the rows are in the order of the ledger.
-//! - A settlement date in the future has what was booked so far.
+//! - The report of a future settlement date contains the entries booked so far.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -24,11 +25,11 @@ use super::invalid::Invalid;
 use super::refusal::Refusal;
 use super::settlement::{self, Account};
 
-/// The most days of a report: a quarter and a little more.
+/// The maximum number of days in a report, a little over a quarter.
 const MOST_DAYS: i64 = 100;
-/// The most rows of a report; each has about a kilobyte.
+/// The maximum number of rows in a report; each row has about a kilobyte.
 const MOST_ROWS: u32 = 20_000;
-/// The most files written in one go, for a clock that was put forward by more than a year.
+/// The maximum number of files written in one round. The limit matters if the clock is set forward by more than a year.
 const MOST_FILES: u32 = 400;
 
 /// The kind of a report.
@@ -41,7 +42,7 @@ pub(super) enum Report {
 }
 
 impl Host {
-    /// Makes a report from its query string; `as_file` says that the client accepts a file.
+    /// Makes the report for a query string. `as_file` is true if the client accepts a file.
     pub(super) fn report(&mut self, report: Report, query: &[u8], as_file: bool) -> Result<Delivery, Refusal> {
         let form = Form::parse(query, form::REPORT, self.reading())?;
         self.check_entity(&form, true)?;
@@ -88,7 +89,7 @@ impl Host {
         )
     }
 
-    /// Writes the missing file of each settlement date that has come; returns how many it wrote.
+    /// Writes the missing settlement files up to the current date, and returns their number.
     pub(super) fn write_settlements(&self, folder: &Path) -> Result<u32, SettlementError> {
         let today = self.clock.now().date_naive();
         let Some((first, last)) = settlement::booked_days(&self.books)? else { return Ok(0) };
@@ -109,18 +110,18 @@ impl Host {
     }
 }
 
-/// The reason why a settlement file was not written.
+/// The reason why a settlement file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SettlementError {
     /// The books cannot be read.
     #[error("the ledger cannot be read: {0}")]
     Books(#[from] rusqlite::Error),
-    /// The folder cannot be written.
+    /// The folder is not writable.
     #[error("the settlement folder cannot be written: {0}; check that it exists and is writable")]
     Folder(#[from] io::Error),
 }
 
-/// Writes a file so that a reader of the folder sees all of it or none of it.
+/// Writes a file so that a reader of the folder never sees a part of it.
 fn write_whole(file: &Path, text: &str) -> io::Result<()> {
     let part = file.with_extension("csv.part");
     let mut new = fs::File::create(&part)?;

@@ -1,4 +1,4 @@
-//! The HTTP output: an answer with its time, half of an answer, silence, or a cut connection.
+//! Writes HTTP answers: a whole answer with its time, half of an answer, no answer, or a cut connection.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use hyper::{Response, StatusCode};
 use super::delivery::{Asset, Delivery};
 use super::envelope;
 
-/// The connection is to be cut.
+/// An order to cut the connection.
 #[derive(Debug, thiserror::Error)]
 #[error("the outcome of this payment cuts the line")]
 pub(super) struct CutLine;
@@ -26,7 +26,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
             (200, ResponseBody::whole(bytes))
         }
         Delivery::Answer(status, value) => {
-            // The answer that a webhook repeats has its stamp already; both must be the same.
+            // An answer that a webhook repeats already has its stamp, because both must have the same one.
             let value = if value.get("ndc").is_some() { value } else { envelope::stamped(value, at) };
             (status, ResponseBody::whole(envelope::text(&value).into_bytes()))
         }
@@ -39,7 +39,7 @@ pub(super) async fn deliver(delivery: Delivery, at: DateTime<Utc>) -> Result<Res
         Delivery::Asset(asset) => return Ok(browser_answer(asset)),
         Delivery::Page(status, html) => return Ok(page(status, html)),
         Delivery::SeeOther(location) => {
-            // An address that does not fit into a header is replaced by `/`.
+            // Replaces an address that is invalid in a header by `/`.
             let location = HeaderValue::try_from(location).unwrap_or(HeaderValue::from_static("/"));
             return Ok(elsewhere(StatusCode::SEE_OTHER, location));
         }
@@ -60,7 +60,8 @@ fn elsewhere(status: StatusCode, location: HeaderValue) -> Response<ResponseBody
     response
 }
 
-/// Makes the answer with a file for a browser: not cached, used with its own media type only, and usable by any page.
+/// Makes the answer with a file for a browser. The file is not cached, is used only with its declared media type, and
+/// any page may load it.
 fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     const ALWAYS: [(&str, &str); 4] = [
         ("cache-control", "no-store"),
@@ -72,7 +73,7 @@ fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     *response.status_mut() = StatusCode::from_u16(asset.status).expect("only known statuses are used");
     let always = ALWAYS.into_iter().map(|(name, value)| (name, value.to_owned()));
     for (name, value) in always.chain(asset.headers) {
-        // An address that does not fit into a header is left out.
+        // Omits an address that is invalid in a header.
         if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(name, value);
         }
@@ -83,7 +84,7 @@ fn browser_answer(asset: Asset) -> Response<ResponseBody> {
     response
 }
 
-/// Makes a page for a browser: it runs no script, is not cached, and sends no referrer.
+/// Makes a page for a browser, without scripts, cache and referrer.
 fn page(status: u16, html: String) -> Response<ResponseBody> {
     const HEADERS: [(&str, &str); 5] = [
         ("content-type", "text/html; charset=utf-8"),
@@ -100,7 +101,7 @@ fn page(status: u16, html: String) -> Response<ResponseBody> {
     response
 }
 
-/// Announces the whole body, sends half of it and cuts the connection.
+/// Announces the whole body, sends half of it, and then cuts the connection.
 fn half(mut bytes: Vec<u8>) -> Response<ResponseBody> {
     let announced = bytes.len();
     bytes.truncate(announced / 2);

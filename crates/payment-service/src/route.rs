@@ -1,7 +1,7 @@
-//! The meaning of path, method, token and content type (behaviour: Endpoints, Authentication).
+//! Routes requests by path, method, token and content type (behaviour: Endpoints, Authentication).
 //!
-//! Checked: that the endpoint exists, one bearer token, a form in UTF-8, and no parameters in the address of a POST.
-//! Other headers are ignored. The form's check compares the entity with the token's.
+//! A request needs an existing endpoint, exactly one bearer token and a UTF-8 form. The address of a POST must not have
+//! parameters. Other headers are ignored. The check of the form compares its entity with the token's entity.
 
 use hyper::Method;
 use hyper::header::{
@@ -17,7 +17,7 @@ use super::refusal::{self, Refusal};
 use super::reports::Report;
 use super::widget;
 
-/// A request with the right token.
+/// A request that has passed the token check.
 pub(super) struct RouteRequest<'a> {
     pub method: &'a Method,
     pub arrived: ArrivedRequest<'a>,
@@ -26,12 +26,12 @@ pub(super) struct RouteRequest<'a> {
     pub body: Option<&'a [u8]>,
 }
 
-/// The call that a method and a path name.
+/// The call that method and path identify.
 enum ServiceCall<'a> {
     Pay,
     FollowUp(&'a str),
     Retrieve(&'a str),
-    /// With its parameters in the query string or in the body.
+    /// Has its parameters in the query string or in the body.
     Query,
     QueryByBody,
     Report(Report),
@@ -41,34 +41,34 @@ enum ServiceCall<'a> {
     ShowSchedule(&'a str),
     Reschedule(&'a str),
     CancelSchedule(&'a str),
-    /// Puts the clock forward; only the simulator has it.
+    /// Sets the clock forward; only the simulator has this call.
     SetClock,
     Register,
     Deregister(&'a str),
     PayStored(&'a str),
     CreateCheckout,
     UpdateCheckout(&'a str),
-    /// From the widget in a shopper's browser.
+    /// Comes from the widget in a shopper's browser.
     Submit(&'a str, Purpose),
     CheckoutResult(&'a str, Purpose),
-    /// A shopper returns from a page of a bank or provider.
+    /// Returns the shopper from a page of a bank or provider.
     Return(&'a str),
     Script,
     Integrity,
-    /// The amount and the token of a simulated wallet.
+    /// Returns the amount and the token of a simulated wallet.
     Sheet,
-    /// A file that the script loads.
+    /// Returns a file that the script loads.
     Asset(&'a str),
-    /// A browser's preflight request.
+    /// Answers a browser's preflight request.
     Preflight,
 }
 
-/// Returns the call. A method that a path does not support counts as an unknown endpoint.
+/// Returns the call. A method that a path does not support is treated as an unknown endpoint.
 fn operation<'a>(method: &Method, path: &'a str, literal: bool) -> Option<ServiceCall<'a>> {
     if !literal && (method.as_str(), path) == ("POST", CLOCK) {
         return Some(ServiceCall::SetClock);
     }
-    // The paths of a checkout also work without a version (behaviour: Endpoints).
+    // The paths of a checkout also work without the version (behaviour: Endpoints).
     let bare = || path.strip_prefix('/').filter(|path| path.starts_with("checkouts/"));
     let parts: Vec<&str> = path.strip_prefix("/v1/").or_else(bare)?.split('/').collect();
     Some(match (method.as_str(), parts.as_slice()) {
@@ -106,8 +106,8 @@ fn purpose(word: &str) -> Option<Purpose> {
     [Purpose::Payment, Purpose::Registration].into_iter().find(|purpose| purpose.as_str() == word)
 }
 
-/// Returns whether a request comes from a shopper's browser, which has no access token. The hash of the script is no
-/// secret, but the literal rules require a token for it (behaviour: Authentication, 2).
+/// Returns whether a request comes from a shopper's browser, which has no access token. The hash of the script is not
+/// secret, but literal rules require a token for it (behaviour: Authentication, 2).
 pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, literal: bool) -> bool {
     match operation(method, path, literal) {
         Some(
@@ -123,7 +123,7 @@ pub(super) fn is_for_shoppers(method: &Method, path: &str, headers: &HeaderMap, 
     }
 }
 
-/// Returns whether a request puts the clock forward.
+/// Returns whether a request sets the clock forward.
 pub(super) fn is_of_clock(path: &str) -> bool {
     path == CLOCK
 }
@@ -131,13 +131,13 @@ pub(super) fn is_of_clock(path: &str) -> bool {
 /// The path that sets the clock; only the simulator has it.
 const CLOCK: &str = "/simulator/clock";
 
-/// The header for answers that every page may read. Such a request has neither token nor cookie; the origin of the page
-/// decides what it may pay.
+/// The header for answers that every page may read. Such a request has neither token nor cookie. The origin of the page
+/// decides whether it may pay.
 pub(super) const FOR_ANY_PAGE: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
 impl ServiceCall<'_> {
-    /// Returns the name under which requests are counted together (behaviour: Limits, "the number of requests to an
-    /// operation").
+    /// Returns the name of the operation, by which requests are counted (behaviour: Limits, "the number of requests to
+    /// an operation").
     fn name(&self) -> &'static str {
         match self {
             Self::Pay => "payment",
@@ -213,13 +213,13 @@ pub(super) fn route(host: &mut Host, asked: &RouteRequest<'_>) -> Delivery {
     done.unwrap_or_else(|refusal| host.refuse(&refusal))
 }
 
-/// Returns whether the client wants a report as a file.
+/// Returns whether the client asks for a report as a file.
 fn accepts_csv(headers: &HeaderMap) -> bool {
     let said = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     said.split(',').any(|kind| kind.split(';').next().is_some_and(|kind| kind.trim() == "text/csv"))
 }
 
-/// Returns the body of a request that may have one.
+/// Returns the body if the request may have one.
 fn form<'a>(asked: &RouteRequest<'a>) -> Result<&'a [u8], Refusal> {
     check_form(asked.headers, asked.arrived.query)?;
     Ok(asked.body.ok_or_else(|| Invalid::new("body", "too long, or ends early"))?)
@@ -252,8 +252,8 @@ pub(super) fn authorized(headers: &HeaderMap, token: &str) -> Result<(), Deliver
     }
 }
 
-/// Checks that the request data are body parameters, form-encoded and UTF-8 (data-model: What the service does;
-/// behaviour: Authentication, 6).
+/// Checks that the data are form-encoded UTF-8 parameters in the body (data-model: What the service does; behaviour:
+/// Authentication, 6).
 fn check_form(headers: &HeaderMap, query: &str) -> Result<(), Invalid> {
     if !query.is_empty() {
         return Err(Invalid::new("query string", "parameters of a POST belong in its body"));

@@ -1,26 +1,26 @@
-//! 3-D Secure (data-model: 3D Secure): whether a cardholder is authenticated, how the authentication ends, and its
-//! proof in the answer. `test_card` says what each test card does; `page` shows the challenge.
+//! 3-D Secure (data-model: 3D Secure): the decision to authenticate a cardholder, the result of the authentication, and
+//! its proof in the answer. `test_card` defines the behaviour of each test card, and `page` shows the challenge.
 //!
-//! | request | what happens |
+//! | request | behaviour |
 //! |---|---|
 //! | `threeDSecure.disable` = true, or a payment that the merchant starts (MIT) | no authentication |
-//! | `eci`, `verificationId`, … of another server | passed through |
-//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | no authentication; with `challengeIndicator` 03, 04 a challenge |
+//! | `eci`, `verificationId`, … of another server | returned unchanged |
+//! | `exemptionFlag` with `challengeIndicator`, 2.2 or higher | no authentication; a challenge if `challengeIndicator` is 03 or 04 |
 //! | `threeRIInd`, `channel` | the merchant's own authentication, without a customer |
-//! | a card that takes part | browser fields and billing address are required; then as the card says |
-//! | `decoupled` = true where the card would have a challenge | no page: pending, and decided two minutes later |
-//! | `npa` = true | the same, and nothing is paid, with any amount; a card that takes no part is declined |
+//! | an enrolled card | browser fields and billing address are required; the card decides the result |
+//! | `decoupled` = true with a card that has a challenge | no page; the payment is pending and decided two minutes later |
+//! | `npa` = true | authentication without a payment, for any amount; a card that is not enrolled is declined |
 //! | any other card | no authentication |
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
 //! - The version is 2.2.0.
-//! - `exemptionFlag` 01 is a low value, up to 30 euros; more is declined, 300.100.100. 02 is a low risk, 03 a trusted
-//!   shop, 04 a corporate payment.
-//! - `eci` 05, 06 and 07 (of a Mastercard-type card 02, 01 and 07) mean authenticated, attempted and neither.
-//! - Of another server's proof only the lengths are checked. Its scheme defines the meaning of its `eci`.
-//! - A proof that claims an authentication has a `verificationId`. It claims one by status Y or A, or without a status
-//!   by an `eci` of 01, 02, 05 or 06.
+//! - `exemptionFlag` 01 is a low value, up to 30 euros. A higher amount is declined with 300.100.100. 02 is a low risk,
+//!   03 is a trusted shop, and 04 is a corporate payment.
+//! - `eci` 05, 06 and 07 (for Mastercard test cards 02, 01 and 07) mean authenticated, attempted and neither.
+//! - The gateway checks only the lengths of another server's proof. The card scheme defines the meaning of its `eci`.
+//! - A proof that claims an authentication needs a `verificationId`. Status Y or A claims an authentication. Without a
+//!   status, an `eci` of 01, 02, 05 or 06 does.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,14 +34,14 @@ use super::invalid::Invalid;
 use super::test_card::Secure;
 use pos_terms::money::Amount;
 
-/// The end of an authentication, or its wait for the customer.
+/// The result of an authentication, or its wait for the customer.
 pub(super) enum Authentication {
-    /// There was no authentication.
+    /// No authentication was necessary.
     Without,
-    /// The authentication ended with this `threeDSecure` of the answer.
+    /// The authentication ended. The answer contains this `threeDSecure`.
     Done(Value),
     Refused(Value, Declined),
-    /// The customer must give a password; this is the result once it is right.
+    /// The customer must enter a password. This is the result once the password is right.
     Challenge(Value),
 }
 
@@ -55,10 +55,10 @@ const NEEDS_CUSTOMER: Declined = Declined {
 
 /// The version of 3-D Secure in answers.
 const VERSION: &str = "2.2.0";
-/// The highest low value, in cents of a euro.
+/// The upper limit of a low value, in cents of a euro.
 const LOW_VALUE: u64 = 3000;
 
-/// The fields that version 2 requires of the browser and of the customer (data-model: Customer, Billing address).
+/// The browser and customer fields that version 2 requires (data-model: Customer, Billing address).
 const BROWSER: [&str; 7] = [
     "customer.browser.acceptHeader",
     "customer.browser.language",
@@ -126,7 +126,7 @@ pub(super) fn authenticate(
     })
 }
 
-/// Checks the browser and address of a customer who is present.
+/// Checks the browser data and address of a customer who is present.
 fn customer(form: &Form) -> Result<(), Invalid> {
     let browser = if form.get("threeDSecure.deviceInfo").is_some() { &[][..] } else { &BROWSER[..] };
     match browser.iter().chain(&ADDRESS).find(|name| form.get(name).is_none()) {
@@ -135,8 +135,8 @@ fn customer(form: &Form) -> Result<(), Invalid> {
     }
 }
 
-/// Checks that installments state their number when 3-D Secure is processed (data-model: Card on file). The table's
-/// rule covers requests with a field of 3-D Secure; here the card decides.
+/// Checks that an installment payment states the number of installments when 3-D Secure applies (data-model: Card on
+/// file). The table's rule covers requests with a field of 3-D Secure. Here the card decides.
 fn installments(form: &Form) -> Result<(), Invalid> {
     const HOW_MANY: &str = "standingInstruction.numberOfInstallments";
     if form.get("standingInstruction.type") == Some("INSTALLMENT") && form.get(HOW_MANY).is_none() {
@@ -145,15 +145,15 @@ fn installments(form: &Form) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// The parameter of an authentication without a payment.
+/// The parameter that requests an authentication without a payment.
 pub(super) const NPA: &str = "threeDSecure.npa";
 
-/// Returns whether the holder is authenticated and nothing is paid.
+/// Returns whether the request authenticates the holder without a payment.
 pub(super) fn is_alone(form: &Form) -> bool {
     form.is_true(NPA)
 }
 
-/// Adds the authenticated amount if the request names one that differs (data-model: 3D Secure; Risk).
+/// Adds the authenticated amount if the request states a different one (data-model: 3D Secure; Risk).
 fn shows(form: &Form, mut proof: Value) -> Value {
     if let Some(amount) = form.get("threeDSecure.amount").or(form.get("risk.amount")) {
         proof["amount"] = json!(amount);
@@ -162,7 +162,7 @@ fn shows(form: &Form, mut proof: Value) -> Value {
     proof
 }
 
-/// Makes the proof of an authentication that ended here: Y authenticated, A attempted, U not available, N rejected.
+/// Makes the proof of an authentication at this gateway: Y authenticated, A attempted, U not available, N rejected.
 pub(super) fn proof(number: &str, status: char) -> Value {
     let brand = brand::of(number).unwrap_or_default();
     let mut proof = json!({
@@ -184,7 +184,7 @@ fn uuid() -> String {
     format!("{}-{}-4{}-8{}-{}", &id[..8], &id[8..12], &id[13..16], &id[17..20], &id[20..])
 }
 
-/// Returns the strength of an authentication in the numbers of the brand.
+/// Returns the strength of an authentication as the brand's number.
 fn eci(brand: &str, status: char) -> &'static str {
     match (matches!(brand, "MASTER" | "MAESTRO"), status) {
         (true, 'Y') => "02",
@@ -195,7 +195,7 @@ fn eci(brand: &str, status: char) -> &'static str {
     }
 }
 
-/// Returns the proof of another server unchanged; the table has checked its lengths.
+/// Returns the proof of another server unchanged; the table has already checked its lengths.
 pub(super) fn external(form: &Form) -> Result<Value, Invalid> {
     let get = |name: &str| form.get(&field(name));
     let eci = form.required("threeDSecure.eci")?;

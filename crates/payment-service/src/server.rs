@@ -1,4 +1,4 @@
-//! The server: TCP, TLS, HTTP/1.1. `route` gives a request its meaning, and `response` sends the answer.
+//! The server: TCP, TLS and HTTP/1.1. `route` dispatches each request, and `response` sends the answer.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,20 +28,20 @@ use super::route::{self, RouteRequest};
 use super::shared::Shared;
 use pos_gateway_model::form;
 
-/// The longest body of a request: a cart with the most items.
+/// The maximum length of a request body; a cart with the maximum number of items fits.
 const MAX_BODY: usize = form::LONGEST;
-/// The bytes that are read of a body that is too long, before the connection is cut.
+/// The maximum number of bytes read from a body that is too long, before the connection is cut.
 const MAX_READ: usize = 64 << 20;
-/// The answer of [`Mode::Constant`]: as long as an answer to a sale.
+/// The answer of [`Mode::Constant`], which is as long as the answer to a sale.
 const CONSTANT: &[u8] = &[b' '; 900];
 
 /// An order to the running server.
 pub(super) enum Control {
-    /// Refuse connections and cut the open ones, or take connections again.
+    /// Refuses connections and cuts the open ones, or accepts connections again.
     Offline(bool, oneshot::Sender<io::Result<()>>),
 }
 
-/// Serves until the other end of `control` is dropped.
+/// Serves until the sender of `control` is dropped.
 pub(super) async fn serve(
     listener: TcpListener,
     address: SocketAddr,
@@ -88,7 +88,7 @@ pub(super) async fn serve(
     }
 }
 
-/// The most connections that wait to be accepted.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: u32 = 128;
 
 async fn connection(stream: TcpStream, tls: TlsAcceptor, shared: Arc<Shared>) {
@@ -160,7 +160,7 @@ async fn handle(
     Ok(response)
 }
 
-/// Reads the body, unless it is too long. A body that is too long is still read, up to a limit: a client that is still
+/// Reads the body if it is not too long. A body that is too long is read up to a limit, because a client that is still
 /// sending would not read the answer.
 async fn read_body(mut body: Incoming) -> Option<Vec<u8>> {
     let (mut kept, mut seen) = (Vec::new(), 0_usize);

@@ -1,4 +1,4 @@
-//! The state shared by the server's connections, the clockwork and the outgoing calls: the host, and the counters.
+//! The shared state of the server's connections, the clockwork and the outgoing calls: the host and the counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,10 +21,10 @@ pub(super) struct Shared {
     pub(super) handshakes: AtomicU64,
     pub(super) requests: AtomicU64,
     pub(super) last_payment: Mutex<Option<(Instant, Arc<StreamTimes>)>>,
-    /// The latest payment request as it was sent; kept in [`Mode::Fast`](super::Mode::Fast) only.
+    /// The bytes of the latest payment request, kept only in [`Mode::Fast`](super::Mode::Fast).
     last_request: Mutex<Vec<u8>>,
     watcher: OnceLock<Watcher>,
-    /// Wakes the task that calls shops: another call may be the next one.
+    /// Wakes the task that calls shops, because a new call may be due first.
     pub(super) clock_or_checkouts_changed: Notify,
     /// Wakes the clockwork.
     pub(super) called: Arc<Notify>,
@@ -32,7 +32,7 @@ pub(super) struct Shared {
     pub(super) posted: Arc<Notify>,
 }
 
-/// The function that gets every event on the connection as it happens.
+/// The function that receives every event on the connection immediately.
 pub(super) type Watcher = Box<dyn Fn(WireEvent<'_>) + Send + Sync>;
 
 impl Shared {
@@ -65,7 +65,7 @@ impl Shared {
     }
 
     pub(super) fn host(&self) -> MutexGuard<'_, Host> {
-        // A test that panicked while it held the lock has failed already.
+        // If a thread panicked while it held the lock, the test has already failed.
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

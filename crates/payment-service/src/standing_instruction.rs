@@ -1,15 +1,15 @@
-//! Standing instructions (data-model: Card on file): the customer's first payment makes an agreement, and later
-//! payments must follow it.
+//! Standing instructions (data-model: Card on file). The customer's first payment makes an agreement, and later
+//! payments must follow its terms.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - Mode, source and type come together.
-//! - INITIAL is started by the customer (CIT). A payment that the merchant starts (MIT) has no card at a terminal.
-//! - The terms (`expiry`, `frequency`, `numberOfInstallments`) are those of the first payment, which counts among the
-//!   installments.
+//! - Mode, source and type must be sent together.
+//! - The customer starts an INITIAL payment (CIT). A payment that the merchant starts (MIT) cannot use a card at a
+//!   terminal.
+//! - The first payment sets the terms (`expiry`, `frequency`, `numberOfInstallments`). It counts as an installment.
 //! - The merchant starts the payments of a follow-up practice. A RESUBMISSION repeats a declined payment with the same
-//!   amount; DELAYED_CHARGES and NO_SHOW follow an approved one.
-//! - An agreement made at another service (`recurringMigration`) is a first payment of any type.
+//!   amount. DELAYED_CHARGES and NO_SHOW follow an approved payment.
+//! - An agreement made with another service (`recurringMigration`) counts as a first payment of any type.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
@@ -27,10 +27,10 @@ const SOURCE: &str = "standingInstruction.source";
 const REFERENCE: &str = "standingInstruction.initialTransactionId";
 const AGREEMENT: &str = "standingInstruction.agreementId";
 pub(super) const PRACTICE: &str = "standingInstruction.industryPractice";
-/// The practices that raise or replace a reservation.
+/// The practices that raise or replace a pre-authorisation.
 pub(super) const PRACTICES: [&str; 2] = ["INCREMENTAL_AUTH", "REAUTHORIZATION"];
 
-/// Returns whether a payment raises or replaces another one.
+/// Returns whether a payment raises or replaces a pre-authorisation.
 pub(super) fn renews_or_adds(form: &Form) -> bool {
     form.get(PRACTICE).is_some_and(|practice| PRACTICES.contains(&practice))
 }
@@ -48,8 +48,8 @@ pub(super) fn at_the_counter(form: &Form) -> Result<Option<Value>, Invalid> {
     }
 }
 
-/// Returns the agreement of a payment with its data in the form. A payment that the merchant starts (MIT) names the
-/// customer's payment; earlier payments with the same card do not count.
+/// Returns the agreement of a payment whose form has the payment data. A payment that the merchant starts (MIT) must
+/// name the customer's payment. Earlier payments with the same card do not count.
 pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
     let Some(mut fields) = agreement_fields(form)? else { return Ok(None) };
     match (form.get(MODE), form.get(SOURCE)) {
@@ -66,7 +66,7 @@ pub(super) fn typed(form: &Form) -> Result<Option<Value>, Invalid> {
     }
 }
 
-/// Returns the agreement of a payment with a stored card, which has made the payments `before`.
+/// Returns the agreement of a payment with a stored card. The earlier payments with this card are in `before`.
 pub(super) fn with_stored(
     form: &Form,
     before: &[Booking],
@@ -90,7 +90,7 @@ pub(super) fn with_stored(
     let here = before.iter().filter(approved).rev().filter_map(|booking| booking.instruction.as_ref()).find(|fields| {
         fields["mode"] == "INITIAL" && fields["type"] == form.get(TYPE).unwrap_or_default() && named(fields)
     });
-    // The type of an agreement made at another service is unknown.
+    // For an agreement made with another service, the type is unknown.
     let first = here.or_else(|| migrated.filter(|first| named(first)));
     let Some(first) = first else {
         return Err(Invalid::new(REFERENCE, "no first payment (INITIAL) of this type with this stored card").into());
@@ -111,7 +111,7 @@ pub(super) fn with_stored(
     Ok(Some(Value::Object(fields)))
 }
 
-/// Checks that the practice of a payment can follow the earlier payments with the stored account.
+/// Checks that the payment's practice can follow the earlier payments with the stored account.
 fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
     let Some(practice) = form.get(PRACTICE) else { return Ok(()) };
     let is = |state: State| move |booking: &&Booking| booking.entry.state == state;
@@ -135,7 +135,7 @@ fn practice(form: &Form, before: &[Booking]) -> Result<(), Invalid> {
     if follows { Ok(()) } else { Err(Invalid::new(PRACTICE, why)) }
 }
 
-/// Checks that one more payment follows the terms of the first.
+/// Checks that a further payment follows the terms of the first.
 fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Refusal> {
     const CODE: &str = "800.100.190";
     let number = |name: &str| first[name].as_str().and_then(|text| text.parse::<u32>().ok());
@@ -160,7 +160,7 @@ fn terms(first: &Value, kept: &[&Booking], now: DateTime<Utc>) -> Result<(), Ref
     Ok(())
 }
 
-/// Returns the form's fields of an agreement, without their prefix.
+/// Returns the agreement fields of a form, without their prefix.
 fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> {
     let named = form.iter().filter_map(|(name, value)| Some((name.strip_prefix("standingInstruction.")?, value)));
     let fields: Map<String, Value> = named.map(|(name, value)| (name.to_owned(), json!(value))).collect();
@@ -173,7 +173,7 @@ fn agreement_fields(form: &Form) -> Result<Option<Map<String, Value>>, Invalid> 
     Ok(Some(fields))
 }
 
-/// Returns the first payment of an agreement made at another service (data-model: Recurring migration).
+/// Returns the first payment of an agreement made with another service (data-model: Recurring migration).
 pub(super) fn migrated(form: &Form, now: DateTime<Utc>) -> Result<Option<Value>, Invalid> {
     const AT: &str = "recurringMigration.requestTimestamp";
     if form.first_under("recurringMigration.").is_none() {
@@ -187,7 +187,7 @@ pub(super) fn migrated(form: &Form, now: DateTime<Utc>) -> Result<Option<Value>,
     Ok(Some(json!({ "mode": "INITIAL", "source": "CIT", "initialTransactionId": reference })))
 }
 
-/// Makes a scheme's reference: fifteen digits.
+/// Makes a scheme's reference of fifteen digits.
 fn scheme_reference() -> String {
     new_id().bytes().map(|c| char::from(b'0' + c % 10)).take(15).collect()
 }

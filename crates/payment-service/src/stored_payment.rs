@@ -42,9 +42,10 @@ impl Host {
         }
         let before = self.books.with_registration(id)?;
         let kept = standing_instruction::with_stored(&form, &before, stored.first.as_ref(), self.clock.now());
-        // Permissive rules require no agreement.
+        // Permissive rules do not require an agreement.
         let instruction = if self.host_rules().books_all() { kept.unwrap_or_default() } else { kept? };
-        // A card that was read at a terminal, or a request with terminal fields, counts as a terminal's payment.
+        // If a card was read at a terminal, or the request has terminal fields, the payment counts as a terminal's
+        // payment.
         let at_the_counter = form.first_under("pos.").is_some() || stored.shown == json!({});
         let draft =
             Draft { registration: Some(id.to_owned()), instruction, at_the_counter, ..Draft::new(&form, kind, amount) };

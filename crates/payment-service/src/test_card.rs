@@ -1,14 +1,14 @@
-//! The test cards: their numbers, the decisions of their issuers, and their behaviour in 3-D Secure. One table, which
-//! `pos-sim gateway --help` prints.
+//! The test cards: their numbers, the decisions of their issuers, and their behaviour in 3-D Secure.
+//! `pos-sim gateway --help` prints the table.
 //!
-//! Public test numbers only: those of the simulated reader's deck, and those that payment services publish for tests.
-//! An unlisted number that is typed in clear is refused, so that no real card is sent.
+//! All numbers are public test numbers. They are in the simulated reader's deck, or payment services publish them for
+//! tests. If a typed number is not listed, it is refused, to keep out real cards.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-/// A card as its issuer knows it.
+/// A test card, as its issuer knows it.
 pub(super) struct TestCard {
     pub number: &'static str,
     pub pin: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct TestCard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CardStatus {
     Active,
-    /// In order, and its issuer has scripts for the card.
+    /// Valid, and its issuer has scripts for the card.
     Scripts,
     Expired,
     Lost,
@@ -28,15 +28,15 @@ pub(super) enum CardStatus {
 /// The result of an authentication with 3-D Secure (version 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Secure {
-    /// The card takes no part; its payments have no authentication.
+    /// Not enrolled: payments with the card have no authentication.
     NotEnrolled,
-    /// Authenticated without a challenge (Y).
+    /// Authenticated (Y) without a challenge.
     Frictionless,
-    /// Not authenticated, but attempted (A).
+    /// Attempted (A), but not authenticated.
     Attempted,
-    /// The issuer could not be reached (U); the payment goes on without authentication.
+    /// The issuer was not available (U); the payment continues without authentication.
     Unavailable,
-    /// The issuer rejects (N) without a challenge.
+    /// Rejected (N) by the issuer, without a challenge.
     Rejected,
     /// The customer must enter a one-time password.
     Challenge,
@@ -73,7 +73,7 @@ const CARDS: &[TestCard] = &[
     TestCard { pin: "4315", ..deck("5413330089099023", CardStatus::Active) },
     deck("374245001751006", CardStatus::Active),
     deck("4761739001010036", CardStatus::Lost),
-    // Only for typing on pages.
+    // These cards are only for typing on pages.
     deck("4242424242424242", CardStatus::Active),
     deck("5105105105105100", CardStatus::Active),
     deck("378282246310005", CardStatus::Active),
@@ -107,7 +107,7 @@ pub(super) fn find(number: &str) -> Option<&'static TestCard> {
     CARDS.iter().find(|card| card.number == number)
 }
 
-/// Returns the card of which only the first six and the last four digits are known.
+/// Returns the card with these first six and last four digits.
 pub(super) fn find_stored(bin: &str, last4: &str) -> Option<&'static TestCard> {
     CARDS.iter().find(|card| card.number.starts_with(bin) && card.number.ends_with(last4))
 }

@@ -1,5 +1,6 @@
-//! Limits the number of requests (behaviour: Limits): a number per second of the gateway's clock, or the next few at
-//! any time. A throttled request is not processed. Requests that are counted together have one name.
+//! Limits the number of requests (behaviour: Limits): the requests per second of the gateway's clock, or a number of
+//! next requests at any time. A throttled request is not processed. Requests with the same operation name are counted
+//! together.
 
 use std::collections::HashMap;
 
@@ -19,12 +20,12 @@ impl Throttle {
         Self { per_second, ..Self::default() }
     }
 
-    /// Throttles the next requests, independently of the rate.
+    /// Throttles the next requests, regardless of the rate.
     pub(super) fn next(&mut self, requests: u32) {
         self.next = requests;
     }
 
-    /// Counts a request to `operation`; returns whether it is one too many.
+    /// Counts a request to `operation`, and returns whether it exceeds the limit.
     pub(super) fn refuses(&mut self, operation: &'static str, now: DateTime<Utc>) -> bool {
         if self.next > 0 {
             self.next -= 1;

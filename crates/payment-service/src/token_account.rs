@@ -1,8 +1,9 @@
-//! Tokens that replace a card number (data-model: Token account); `provider` makes them from test cards.
+//! Tokens that replace a card number (data-model: Token account). `provider` makes them from test cards.
 //!
-//! Where the interface is silent, this is assumed. A network token needs a proof for each payment that the customer
-//! starts: a cryptogram, valid once, or its short code. A payment that the merchant starts (MIT) and money to the token
-//! need no proof. An external token needs none either, but a proof that is sent is checked.
+//! Where the interface is silent, the gateway assumes the following. With a network token, each payment that the
+//! customer starts needs a proof: a cryptogram that is valid once, or its short code. A payment that the merchant
+//! starts (MIT) and a payout to the token need no proof. An external token needs none either, but a proof that is sent
+//! is checked.
 
 use serde_json::json;
 
@@ -39,7 +40,7 @@ const WRONG_CODE: Declined =
     Declined { code: "800.100.153", description: "transaction declined (wrong token verification code)", arc: *b"05" };
 
 impl Host {
-    /// Reads the token of a form.
+    /// Reads the token from a form.
     pub(super) fn token_account(&mut self, form: &Form, kind: Kind) -> Result<Paying, Refusal> {
         let (of, method) = match form.required("tokenAccount.type")? {
             "NETWORK" => (TokenType::Network, Method::NetworkToken),

@@ -1,5 +1,5 @@
-//! Accounts at a provider (data-model: Virtual account): the customer signs in there and pays. Any account exists; the
-//! customer's action on the page and the cents decide the payment.
+//! Accounts at a provider (data-model: Virtual account). The customer signs in at the provider and pays. Any account id
+//! is valid. The customer's action on the page and the cents decide the payment.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::method::Method;
 use super::paying::Paying;
 use super::redirect::PageKind;
 
-/// Reads the account of a form. Money to it needs no action of the customer.
+/// Reads the account from a form. A payout to it needs no action of the customer.
 pub(super) fn virtual_account(form: &Form, kind: Kind) -> Result<Paying, Invalid> {
     let account = form.required("virtualAccount.accountId")?;
     let brand = form.required("paymentBrand")?;

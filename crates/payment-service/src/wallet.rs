@@ -1,9 +1,9 @@
-//! Mobile wallets (data-model: Mobile-wallet payments): the token that a wallet has encrypted for one payment, which is
-//! decrypted here (`provider`), or the card that the merchant has decrypted.
+//! Mobile wallets (data-model: Mobile-wallet payments). A request contains the token that a wallet has encrypted for
+//! one payment, or the card data that the merchant has decrypted. The gateway decrypts the token (`provider`).
 //!
-//! Where the interface is silent, this is assumed. A token is valid for one payment, with the amount and the currency
-//! that the customer has agreed to on the phone. The phone has authenticated its owner, so there is no further
-//! authentication.
+//! Where the interface is silent, the gateway assumes the following. A token is valid for one payment with the amount
+//! and currency that the customer confirmed on the phone. The phone has authenticated its owner, so no further
+//! authentication follows.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ use super::secure;
 use super::test_card;
 
 impl Host {
-    /// Reads the token of a wallet.
+    /// Reads a wallet's token.
     pub(super) fn wallet_token(&mut self, form: &Form, prefix: &str) -> Result<Paying, Refusal> {
         let name = format!("{prefix}.paymentToken");
         let wrong = |why: &str| Err(Invalid::new(name.as_str(), why).into());
@@ -54,7 +54,7 @@ impl Host {
         })
     }
 
-    /// Reads a card that the merchant has decrypted, with the proof of the wallet.
+    /// Reads card data that the merchant has decrypted, with the wallet's proof.
     pub(super) fn decrypted_wallet(&mut self, form: &Form) -> Result<Paying, Refusal> {
         let proof: Value = secure::external(form)?;
         let mut paying = self.typed_card(form)?;

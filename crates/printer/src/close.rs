@@ -1,15 +1,15 @@
-//! The content of the slip of a close of day: its parts, their order and their words. This module is pure;
+//! The content of the slip of a close of day: its parts, their order and their words. This module is pure.
 //! [`super::layout`] turns the parts into lines that fit the paper.
 //!
-//! The net sum is the large one. Open items are listed below the sums, so that a person can handle them. A long list
-//! ends with the number of further items; the export contains all of them.
+//! The net sum is printed large. Open items are listed below the sums, so that staff can handle them. A long list ends
+//! with the number of further items, and the export contains all of them.
 
 use super::layout::{Page, ReceiptRow};
 use super::receipt::Letterhead;
 use pos_core::counter::{Close, OpenItem, OpenKind, Sum, Turnover};
 use pos_words::{Message, Words, clean};
 
-/// The most open items of one kind that are listed: about a hand's length of paper.
+/// Maximum number of open items of one kind that are listed: about a hand's length of paper.
 const NAMED: usize = 30;
 
 /// Composes the slip.
@@ -65,7 +65,7 @@ impl ComposingClose<'_> {
         }
     }
 
-    /// Adds the kinds, each with its card schemes below it, then tips, and the counts of transactions without a
+    /// Adds the kinds, each followed by its card schemes. Then adds the tips, and the counts of transactions without a
     /// payment.
     fn kinds(&mut self) {
         self.page.push(ReceiptRow::Rule);

@@ -1,18 +1,18 @@
-//! A till's own bar codes and QR codes: their valid content, the check for room on the paper, and the printer's
+//! A till's own bar codes and QR codes: their valid content, the check that they fit the paper, and the printer's
 //! commands that draw them. This module is pure.
 //!
 //! | bytes | command | use |
 //! |---|---|---|
 //! | `1D 68 n` | GS h: height in dots | bar codes |
 //! | `1D 77 n` | GS w: dots of the narrowest bar | as wide as the paper allows |
-//! | `1D 48 02` | GS H: the content in letters below the bars | for typing it |
+//! | `1D 48 02` | GS H: the content as text below the bars | for typing it |
 //! | `1D 6B m n …` | GS k: print a bar code; m 65 UPC-A, 67 EAN-13, 68 EAN-8, 70 Interleaved 2 of 5, 73 Code 128 | |
 //! | `1D 28 6B pL pH 30 fn …` | GS ( k: PDF417; fn 65 columns, 67 width, 68 height, 69 correction, 80 store, 81 print | |
 //! | `1D 28 6B pL pH 31 fn …` | GS ( k: QR code; fn 65 model, 67 size, 69 correction, 80 store, 81 print | |
 //!
-//! When a code is too wide or has a wrong digit, a printer prints nothing and reports nothing. So this module refuses
-//! such a code. Code 128 uses only its set B, with one byte for each character. Set C has two digits in a byte and
-//! would put bytes below 20 into the job. There `10 04` would be a question to the printer, in any place.
+//! If a code is too wide or has a wrong digit, a printer prints nothing and reports nothing. So this module refuses
+//! such a code. Code 128 uses only set B, with one byte for each character. Set C has two digits in a byte and would
+//! put bytes below 20 into the job. A printer takes `10 04` as a question at any position.
 
 use std::fmt;
 
@@ -20,17 +20,17 @@ use thiserror::Error;
 
 const GS: u8 = 0x1D;
 
-/// The dots of one character of the usual font, which give the width of the paper.
+/// The width in dots of one character of the usual font, which gives the width of the paper.
 const DOTS_OF_A_COLUMN: usize = 12;
 /// The height of a bar code in dots: 10 mm.
 const HEIGHT: u8 = 80;
-/// The dots of the narrowest bar: the wide one when the paper has room, otherwise the narrow one.
+/// The width in dots of the narrowest bar: the first if the paper has room, otherwise the second.
 const BARS: [u8; 2] = [3, 2];
-/// The most bytes of a PDF417 code: at worst 231 codewords with their correction, of the 360 that the narrowest paper
-/// has in 90 rows.
+/// Maximum number of bytes of a PDF417 code. At worst it takes 231 codewords with their correction, and the narrowest
+/// paper has room for 360 in 90 rows.
 const MOST_OF_PDF417: usize = 200;
-/// The most bytes of a QR code of the versions 4, 8 and 14 by its level (ISO/IEC 18004, table 7). Each entry has the
-/// dots of a module with which the code is at most 294 dots wide.
+/// Maximum number of bytes of a QR code of versions 4, 8 and 14, for each level (ISO/IEC 18004, table 7). The first
+/// number of each entry is the size of a module in dots, with which the code is at most 294 dots wide.
 const QR_SIZES: [(u8, [usize; 4]); 3] = [(8, [78, 62, 46, 34]), (6, [192, 152, 108, 84]), (4, [458, 362, 258, 194])];
 
 /// The kind of a code.
@@ -52,12 +52,12 @@ pub enum CodeKind {
     Qr(QrLevel),
 }
 
-/// The part of a QR code that may be lost.
+/// The part of a QR code that may be damaged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QrLevel {
     /// L: 7 %.
     Low,
-    /// M: 15 %, such as a crease or a stain.
+    /// M: 15 %, for example through a crease or a stain.
     #[default]
     Medium,
     /// Q: 25 %.
@@ -69,7 +69,7 @@ pub enum QrLevel {
 /// The reason why a code cannot be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CodeError {
-    /// The content does not have the digits of this code.
+    /// The content does not consist of the digits of this code.
     #[error("{kind} takes {digits}")]
     Digits {
         /// The code.
@@ -77,7 +77,7 @@ pub enum CodeError {
         /// The required number.
         digits: &'static str,
     },
-    /// The check digit does not fit the other digits.
+    /// The check digit does not match the other digits.
     #[error("the check digit of this {kind} is {right}; correct it, or omit it")]
     CheckDigit {
         /// The code.
@@ -85,12 +85,12 @@ pub enum CodeError {
         /// The correct digit.
         right: u8,
     },
-    /// The content has characters that the code cannot hold.
+    /// The content contains characters that the code cannot represent.
     #[error("{kind} takes {characters}")]
     Characters {
         /// The code.
         kind: CodeKind,
-        /// The characters that it can hold.
+        /// The characters that the code can represent.
         characters: &'static str,
     },
     /// The content is empty or too long.
@@ -110,15 +110,15 @@ pub enum CodeError {
 pub struct Code {
     kind: CodeKind,
     content: String,
-    /// The dots of the narrowest bar of a bar code.
+    /// The width in dots of the narrowest bar of a bar code.
     bar: u8,
 }
 
 impl Code {
-    /// Checks a code for paper of `columns` characters. It adds a missing check digit.
+    /// Checks a code for paper of `columns` characters, and adds a missing check digit.
     ///
     /// # Errors
-    /// [`CodeError`].
+    /// Returns [`CodeError`].
     pub fn new(kind: CodeKind, content: &str, columns: u8) -> Result<Self, CodeError> {
         let dots = usize::from(columns) * DOTS_OF_A_COLUMN;
         let code = |content: String| Ok(Self { kind, content, bar: BARS[0] });
@@ -173,7 +173,7 @@ impl Code {
             CodeKind::Ean8 => bars(68, self.bar, content, bytes),
             CodeKind::Code25 => bars(70, self.bar, content, bytes),
             CodeKind::Code128 => {
-                // Set B. A brace begins a command, so a brace in the content is doubled.
+                // This is set B. A brace begins a command, so a brace in the content is doubled.
                 let content = format!("{{B{}", self.content.replace('{', "{{"));
                 bars(73, self.bar, content.as_bytes(), bytes);
             }
@@ -207,8 +207,8 @@ fn fits(kind: CodeKind, length: usize, most: usize, of: &'static str) -> Result<
     if (1..=most).contains(&length) { Ok(()) } else { Err(CodeError::Length { kind, most, of }) }
 }
 
-/// Checks for `count` digits, and adds or checks the check digit. From the right, the weights are 3 and 1 (GS1 General
-/// Specifications, 7.9).
+/// Checks that the content has `count` digits, and adds or checks the check digit. From the right, the weights are 3
+/// and 1 (GS1 General Specifications, 7.9).
 fn checked(kind: CodeKind, content: &str, count: usize, digits: &'static str) -> Result<String, CodeError> {
     let is_long_enough = content.len() == count || content.len() == count + 1;
     if !is_long_enough || !content.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -225,12 +225,13 @@ fn checked(kind: CodeKind, content: &str, count: usize, digits: &'static str) ->
     }
 }
 
-/// Returns the dots of the narrowest bar with which a code fits; `None` when it fits with none.
+/// Returns the width in dots of the narrowest bar with which a code fits, or `None` if no width fits.
 fn bar(dots: usize, width: impl Fn(usize) -> usize) -> Option<u8> {
     BARS.into_iter().find(|bar| width(usize::from(*bar)) <= dots)
 }
 
-/// Returns the dots of an Interleaved 2 of 5 with wide bars of 5 or 8 dots, as printers draw them: start, digits, end.
+/// Returns the width in dots of an Interleaved 2 of 5 code: start, digits, end. Printers draw its wide bars with 5 or 8
+/// dots.
 fn code25(digits: usize) -> impl Fn(usize) -> usize {
     move |narrow| {
         let wide = if narrow == 2 { 5 } else { 8 };
@@ -238,7 +239,7 @@ fn code25(digits: usize) -> impl Fn(usize) -> usize {
     }
 }
 
-/// Returns the dots of a Code 128: start, characters, check character, end.
+/// Returns the width in dots of a Code 128: start, characters, check character, end.
 fn code128(characters: usize) -> impl Fn(usize) -> usize {
     move |module| ((characters + 2) * 11 + 13) * module
 }
@@ -250,15 +251,15 @@ fn bars(kind: u8, module: u8, content: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend(content);
 }
 
-/// Appends function `code` of GS ( k with its parameters.
+/// Appends function `code` of GS ( k and its parameters.
 fn function(family: u8, code: u8, parameters: &[u8], bytes: &mut Vec<u8>) {
     let length = u16::try_from(parameters.len() + 2).expect("a code has at most 458 bytes").to_le_bytes();
     bytes.extend([GS, b'(', b'k', length[0], length[1], family, code]);
     bytes.extend(parameters);
 }
 
-/// Appends a PDF417 with as many columns as the paper has room for. It has bars of 2 dots, rows of 6, and a tenth more
-/// for correction.
+/// Appends a PDF417 code with as many columns as the paper has room for. Its bars have 2 dots and its rows 6, and it
+/// has a tenth more codewords for correction.
 fn pdf417(content: &[u8], bytes: &mut Vec<u8>) {
     function(b'0', b'A', &[0], bytes);
     function(b'0', b'C', &[2], bytes);
@@ -281,7 +282,7 @@ pub(super) fn qr(content: &[u8], level: QrLevel, bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    //! Golden bytes are typed from the printers' command tables and are never edited to make a test pass.
+    //! The golden bytes come from the printers' command tables and are never edited to make a test pass.
     use super::*;
 
     fn hex_of(kind: CodeKind, content: &str, columns: u8) -> String {
@@ -297,7 +298,7 @@ mod tests {
     #[test]
     fn each_code_byte_for_byte() {
         let bars = |rest: &str| format!("1D6850 1D7703 1D4802 {rest}").replace(' ', "");
-        // 400638133393 with its check digit 1.
+        // The content is 400638133393 with the check digit 1.
         let ean13 = bars("1D6B 43 0D 34303036333831333333393331");
         assert_eq!(hex_of(CodeKind::Ean13, "400638133393", 32), ean13);
         assert_eq!(hex_of(CodeKind::Ean13, "4006381333931", 32), ean13);
@@ -334,8 +335,8 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_refused_with_what_has() {
-        // The wide bar has room for 8 characters, the narrow one for 14. Codes wider than the paper's 384 dots are
-        // refused.
+        // With the wide bar there is room for 8 characters, and with the narrow one for 14. Codes wider than the
+        // paper's 384 dots are refused.
         assert!(hex_of(CodeKind::Code128, "12345678", 32).contains("1D7703"));
         assert!(hex_of(CodeKind::Code128, "123456789", 32).contains("1D7702"));
         assert!(Code::new(CodeKind::Code128, &"x".repeat(14), 32).is_ok());

@@ -1,18 +1,18 @@
-//! The byte of each character in each code page, and the numbers of the pages for ESC t.
+//! The byte of each character in each code page, and the pages' numbers for ESC t.
 //!
-//! The tables are Unicode's own (`MAPPINGS/VENDORS/MICSFT`; PC858 is PC850 with the euro sign), sixteen characters to a
-//! row, 80 to FF. A place without a character is `\u{FFFD}`. The numbers are Epson's. Other makers use other numbers,
-//! so there is the setting `code-page-number`.
+//! The tables are Unicode's own (`MAPPINGS/VENDORS/MICSFT`; PC858 is PC850 with the euro sign). They cover 80 to FF,
+//! with sixteen characters per row. A byte without a character is `\u{FFFD}`. The numbers are Epson's. The setting
+//! `code-page-number` is for other makers, which use other numbers.
 
 use crate::config::CodePage;
 
-/// Returns the byte of a character outside ASCII; `None` when the page does not have it.
+/// Returns the byte of a character outside ASCII, or `None` if the page does not contain the character.
 pub(super) fn byte(c: char, page: CodePage) -> Option<u8> {
     let place = rows(page)?.iter().flat_map(|row| row.chars()).position(|known| known == c)?;
     u8::try_from(0x80 + place).ok().filter(|_| c != UNDEFINED)
 }
 
-/// Returns the number of a page for ESC t (Epson's ESC/POS reference, ESC t); `None` for ASCII, which is the same on
+/// Returns the number of a page for ESC t (Epson's ESC/POS reference, ESC t), or `None` for ASCII, which is the same on
 /// every page.
 pub(super) fn number(page: CodePage) -> Option<u8> {
     match page {
@@ -34,10 +34,10 @@ pub(super) fn number(page: CodePage) -> Option<u8> {
     }
 }
 
-/// The table entry of a byte that prints no defined character.
+/// The table entry for a byte that prints no defined character.
 const UNDEFINED: char = '\u{FFFD}';
 
-/// Sixteen characters to a row.
+/// Each row has sixteen characters.
 type Rows = [&'static str; 8];
 
 fn rows(page: CodePage) -> Option<&'static Rows> {
@@ -230,7 +230,7 @@ const WPC1257: Rows = [
 
 #[cfg(test)]
 mod tests {
-    //! The expected bytes are typed from the pages' charts and are never edited to make a test pass.
+    //! The expected bytes come from the pages' charts and are never edited to make a test pass.
     use super::*;
 
     const PAGES: [CodePage; 14] = [

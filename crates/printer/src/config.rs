@@ -1,5 +1,5 @@
-//! The configuration section `[[printer]]`, a receipt printer, and the parts of a QR template. This module holds the
-//! values; the rest of the crate uses them.
+//! The configuration section `[[printer]]` for a receipt printer, and the parts of a QR template. This module only
+//! holds the values.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,13 +9,15 @@ use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::code_page;
 use crate::logo::logo_file;
 
 use pos_daemon::settings::{BAUD, ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, port, within};
 
-/// At most one printer for each copy.
+/// There is at most one printer for each copy.
 const MAX_PRINTERS: usize = 2;
-/// A QR code of version 14 at level M holds 362 bytes. Its 73 modules of four dots fit the narrowest paper (384).
+/// A QR code of version 14 at level M holds 362 bytes. Its 73 modules of four dots each fit the narrowest paper (384
+/// dots).
 const MAX_QR: usize = 362;
 
 /// A receipt printer.
@@ -23,35 +25,35 @@ const MAX_QR: usize = 362;
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Printer {
-    /// The printer's name for people; `printer-1` and `printer-2` when the file gives no name.
+    /// The printer's human-readable name. If the file gives none, it is `printer-1` or `printer-2`.
     #[serde(default)]
     pub name: String,
-    /// `tcp://host:9100`, a tty, or a USB printer as `/dev/usb/lp0`.
+    /// `tcp://host:9100`, a tty, or a USB printer such as `/dev/usb/lp0`.
     pub port: String,
     /// Line speed of a tty, in baud.
     #[serde(default = "pos_daemon::settings::default_baud")]
     pub baud: u32,
-    /// The way in which the printer at a tty says that its buffer is full.
+    /// How a printer at a tty reports that its buffer is full.
     #[serde(default)]
     pub flow_control: FlowControl,
     /// Characters on a line: 32, 42 or 48.
     #[serde(default = "columns")]
     pub columns: u8,
-    /// The characters of the printer's bytes above 7F.
+    /// The code page: the characters of the printer's bytes above 7F.
     #[serde(default)]
     pub code_page: CodePage,
-    /// The page's number at this printer (ESC t), when it differs from Epson's.
+    /// The number of the code page at this printer (ESC t), if it differs from Epson's.
     pub code_page_number: Option<u8>,
-    /// The way in which the paper is cut.
+    /// How the paper is cut.
     #[serde(default)]
     pub cut: Cut,
-    /// A picture for the head of each receipt, as PBM: `convert shop.png -resize 384x -monochrome logo.pbm`.
+    /// A picture for the head of each receipt, as a PBM file: `convert shop.png -resize 384x -monochrome logo.pbm`.
     pub logo: Option<PathBuf>,
-    /// The content of the QR code at the foot of the customer's copy, as `https://shop.example/r/{reference}`; also
-    /// `{number}`, `{terminal}`, `{amount}` and `{currency}`.
+    /// The content of the QR code at the foot of the customer's copy, such as `https://shop.example/r/{reference}`.
+    /// Other placeholders are `{number}`, `{terminal}`, `{amount}` and `{currency}`.
     pub qr: Option<String>,
-    /// `true`: the printer answers about its state (DLE EOT). `false`: it is never asked. Without this key the agent
-    /// finds out whether the printer answers.
+    /// `true`: the printer answers about its state (DLE EOT). `false`: the agent never asks it. Without this key, the
+    /// agent finds out whether the printer answers.
     pub status: Option<bool>,
     /// The copies that are printed automatically.
     #[serde(default)]
@@ -59,15 +61,15 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Returns the dots on a line: a character of font A is 12 wide, and paper of 512 has 42 of them (Epson TM-T20,
-    /// TM-T88).
+    /// Returns the number of dots in a line. A character of font A is 12 dots wide, and paper of 512 dots has 42
+    /// characters (Epson TM-T20, TM-T88).
     #[must_use]
     pub fn dots(&self) -> usize {
         if self.columns == 42 { 512 } else { usize::from(self.columns) * 12 }
     }
 }
 
-/// The way in which the device at a tty stops the flow.
+/// How a device at a tty stops the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
@@ -75,9 +77,9 @@ pub enum FlowControl {
     /// No flow control.
     #[default]
     None,
-    /// By wire: RTS and CTS (printers call it DTR/DSR or hardware).
+    /// Flow control by wire: RTS and CTS (printers call it DTR/DSR or hardware).
     RtsCts,
-    /// By the bytes 11 and 13.
+    /// Flow control by the bytes 11 and 13.
     XonXoff,
 }
 
@@ -119,17 +121,27 @@ pub enum CodePage {
     Wpc1257,
 }
 
-/// The way in which the paper is cut at the end of a receipt.
+impl CodePage {
+    /// The pages with European letters, and their names in the configuration. The most common ones are first.
+    const COMMON: [(Self, &'static str); 4] =
+        [(Self::Cp858, "cp858"), (Self::Cp852, "cp852"), (Self::Wpc1252, "wpc1252"), (Self::Wpc1250, "wpc1250")];
+
+    fn has(self, letter: char) -> bool {
+        letter.is_ascii() || code_page::byte(letter, self).is_some()
+    }
+}
+
+/// How the paper is cut at the end of a receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// The cut leaves one point.
+    /// The cut leaves one point uncut.
     #[default]
     Partial,
-    /// The cut goes through.
+    /// The cut goes all the way through.
     Full,
-    /// The printer has no cutter: the paper is fed to the edge to tear it at.
+    /// The printer has no cutter. The paper is fed to the tear-off edge.
     None,
 }
 
@@ -145,7 +157,7 @@ pub enum Copies {
     Merchant,
     /// The customer's only.
     Customer,
-    /// No copy; receipts are kept.
+    /// No copy is printed, but receipts are kept.
     None,
 }
 
@@ -165,15 +177,15 @@ pub enum Value {
     Reference,
     /// `{number}`: the transaction's number in the journal.
     Number,
-    /// `{terminal}`: the terminal's id.
+    /// `{terminal}`: the terminal's ID.
     Terminal,
-    /// `{amount}`: the amount that was charged, or would have been, as `12.34`.
+    /// `{amount}`: the amount that was charged, or would have been, such as `12.34`.
     Amount,
-    /// `{currency}`: the currency's code.
+    /// `{currency}`: the currency code.
     Currency,
 }
 
-/// The placeholders by their names.
+/// The placeholders, by name.
 const VALUES: [(&str, Value); 5] = [
     ("reference", Value::Reference),
     ("number", Value::Number),
@@ -183,7 +195,7 @@ const VALUES: [(&str, Value); 5] = [
 ];
 
 impl Value {
-    /// Returns the longest form in an address, where a byte may become three.
+    /// Returns the maximum length in an address, where one byte may become three.
     pub(super) fn longest(self) -> usize {
         match self {
             Self::Reference => 3 * 64,
@@ -197,7 +209,7 @@ impl Value {
 /// Splits a QR template such as `https://shop.example/r/{reference}` into its parts.
 ///
 /// # Errors
-/// A placeholder that does not exist, or a brace without its counterpart.
+/// Fails for an unknown placeholder, or a brace without its counterpart.
 pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -215,10 +227,10 @@ pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(parts)
 }
 
-/// Reads `[[printer]]` for each printer; a single `[printer]` is the same as one of them. It gives each printer a name.
+/// Reads every `[[printer]]` section, or a single `[printer]` section, and gives each printer a name.
 ///
 /// # Errors
-/// The error in the form of the file.
+/// Fails if the sections have the wrong form.
 pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Printer>, D::Error> {
     struct OneOrSeveral;
 
@@ -245,7 +257,7 @@ pub fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     Ok(printers)
 }
 
-/// Fits 80 mm paper, font A.
+/// Returns the number of characters that fit 80 mm paper in font A.
 fn columns() -> u8 {
     42
 }
@@ -268,6 +280,21 @@ pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
             "two printers have the same name",
             "give each a different name",
         ));
+    }
+}
+
+/// Checks that each printer has the letters of the terminal's language, which is named by its code. A page without any
+/// letters outside ASCII is the technician's choice.
+pub fn check_letters(found: &mut FaultList, printers: &[Printer], (language, letters): (&str, &BTreeSet<char>)) {
+    let lacking = |page: CodePage| letters.iter().filter(|letter| !page.has(**letter)).collect::<String>();
+    for (n, printer) in printers.iter().enumerate().filter(|(_, printer)| printer.code_page != CodePage::Ascii) {
+        let lacks = lacking(printer.code_page);
+        found.add(ensure(lacks.is_empty(), &format!("printer[{n}].code-page"), || {
+            let fits =
+                CodePage::COMMON.iter().find(|(page, _)| lacking(*page).is_empty()).map_or("ascii", |(_, name)| name);
+            let remedy = format!("write code-page = \"{fits}\" if the printer has this page, or \"ascii\"");
+            (format!("the page lacks {lacks} of the language {language}"), remedy)
+        }));
     }
 }
 
@@ -338,6 +365,25 @@ fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_printer_has_the_letters_of_the_language() {
+        let told = |page: &str, letters: &str| {
+            let printer = serde_json::json!({ "name": "counter", "port": "/dev/ttyS1", "code-page": page });
+            let mut found = FaultList::default();
+            let letters = letters.chars().collect();
+            check_letters(&mut found, &[serde_json::from_value(printer).unwrap()], ("xx", &letters));
+            found.0.first().map(ToString::to_string)
+        };
+        for (page, letters) in [("cp858", "ÄÖÜßé"), ("cp852", "ÓĄć"), ("cp437", ""), ("ascii", "Ą")] {
+            assert_eq!(told(page, letters), None, "{page}");
+        }
+        let fault = told("cp858", "ÓĄć").unwrap();
+        for part in ["printer[0].code-page", "lacks Ąć of the language xx", "write code-page = \"cp852\""] {
+            assert!(fault.contains(part), "{part}: {fault}");
+        }
+        assert!(told("cp866", "é").unwrap().contains("\"cp858\""));
+    }
 
     #[test]
     fn a_template_is_cut_at_its_placeholders() {

@@ -1,22 +1,22 @@
-//! Turns a receipt into ESC/POS, the command language of receipt printers. This module is pure: it takes lines, a
+//! Turns a receipt into ESC/POS, the command language of receipt printers. This module is pure. It takes lines, a
 //! picture and a QR code, and returns bytes.
 //!
 //! | bytes | command | use |
 //! |---|---|---|
-//! | `1B 40` | ESC @: initialise | first, so that no setting of the previous job is left |
+//! | `1B 40` | ESC @: initialise | first, so that no setting from the previous job remains |
 //! | `1B 74 n` | ESC t: code page | by its number; none for ASCII |
 //! | `1B 61 n` | ESC a: 0 left, 1 centre | position of a line, the logo and the QR code |
 //! | `1B 45 n` | ESC E: bold | |
 //! | `1D 21 n` | GS !: size, width in the high and height in the low four bits | the amount |
 //! | `0A` | LF: print the line | |
 //! | `1D 76 30 0 xL xH yL yH …` | GS v 0: raster picture, x in bytes, y in dots | the logo |
-//! | `1D 6B …`, `1D 28 6B …` | GS k, GS ( k: bar codes and QR codes ([`super::code`]) | the customer's; a till's own |
-//! | `1D 56 41/42 n` | GS V A/B: feed to the cutter and n more, cut through or leave one point | end |
-//! | `1B 64 n` | ESC d: feed n lines | end, without a cutter |
+//! | `1D 6B …`, `1D 28 6B …` | GS k, GS ( k: bar codes and QR codes ([`super::code`]) | the customer's; a till's |
+//! | `1D 56 41/42 n` | GS V A/B: feed to the cutter and n more, cut through or leave one point | the end |
+//! | `1B 64 n` | ESC d: feed n lines | the end, without a cutter |
 //!
-//! Every such printer knows these commands; others would only reduce the choice of printers. The crate `escpos` is not
-//! suitable: it owns the port and blocks, and it returns an error where a `?` is wanted. A character that the code page
-//! cannot print becomes `?`. No character from outside can become a control byte: text is sent as 20 to 7E and, by the
+//! Every such printer knows these commands, and others would only reduce the choice of printers. The crate `escpos` is
+//! not suitable: it owns the port and blocks, and it returns an error where a `?` is wanted. A character that the code
+//! page cannot print becomes `?`. No outside character can become a control byte. Text is sent as 20 to 7E and, by the
 //! code page's table, 80 to FF.
 
 use crate::config::{CodePage, Cut};
@@ -30,36 +30,37 @@ const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
 const LF: u8 = 0x0A;
 
-/// The replacement for a character that the code page does not have.
+/// The replacement for a character that is not in the code page.
 const REPLACEMENT: u8 = b'?';
-/// The space above and below a QR code. Four modules must stay white (ISO/IEC 18004, 9.1), which are 32 dots of the
-/// largest; two lines are 60. At the sides the paper is wide enough: the widest code has 294 of at least 384 dots, with
-/// 16 for its zone.
+/// The space above and below a QR code, in lines. Four modules must stay white (ISO/IEC 18004, 9.1), which is at most
+/// 32 dots, and two lines are 60 dots. The sides have enough space. The widest code takes 294 of at least 384 dots, and
+/// needs 16 on each side.
 const QUIET: [u8; 2] = [LF; 2];
-/// The lines from the print head to the edge where paper is torn: 5 lines of 30 dots are 19 mm, printers have 12 to 18.
+/// Number of lines from the print head to the edge where paper is torn off. 5 lines of 30 dots are 19 mm, and printers
+/// need 12 to 18 mm.
 const TO_THE_EDGE: u8 = 5;
 
-/// The content of one piece of paper.
+/// The content of one sheet of paper.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sheet<'a> {
     /// The picture at the head.
     pub logo: Option<&'a Logo>,
     /// The lines of the receipt.
     pub lines: &'a [PrintedLine],
-    /// The QR code at the foot; at most 362 bytes, which the configuration ensures.
+    /// The content of the QR code at the foot. It has at most 362 bytes, which the configuration ensures.
     pub qr: Option<&'a str>,
-    /// The paper still holds the beginning of another receipt, which is cut off first.
+    /// The paper still has the beginning of another receipt, which is cut off first.
     pub after_a_torn_one: bool,
 }
 
 /// The printer's variant of the commands.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Dialect {
-    /// The characters of its bytes above 7F.
+    /// The code page: the characters of the bytes above 7F.
     pub code_page: CodePage,
-    /// The page's number at this printer, when it differs from Epson's.
+    /// The number of the code page at this printer, if it differs from Epson's.
     pub code_page_number: Option<u8>,
-    /// The way in which the paper is cut.
+    /// How the paper is cut.
     pub cut: Cut,
 }
 
@@ -146,7 +147,7 @@ fn cut(cut: Cut, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Returns the byte of a character; never below 20, never 7F.
+/// Returns the byte of a character. It is never below 20 and never 7F.
 fn byte(c: char, page: CodePage) -> u8 {
     match c {
         ' '..='~' => u8::try_from(c).expect("ASCII"),
@@ -156,8 +157,8 @@ fn byte(c: char, page: CodePage) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    //! The golden bytes are typed from the printers' command tables (Epson's ESC/POS reference) and are never edited to
-    //! make a test pass.
+    //! The golden bytes come from the printers' command tables (Epson's ESC/POS reference) and are never edited to make
+    //! a test pass.
     use super::*;
     use crate::logo::logo_file;
 
@@ -237,7 +238,7 @@ mod tests {
         for (cut, bytes) in [(Cut::Partial, "1D564200"), (Cut::Full, "1D564100"), (Cut::None, "1B6405")] {
             let dialect = Dialect { code_page: CodePage::Ascii, cut, ..Dialect::default() };
             assert_eq!(hex_of(&Sheet::default(), dialect), format!("1B40{bytes}"));
-            // The rest of an interrupted receipt on the paper is cut off first.
+            // The rest of the interrupted receipt is cut off first.
             let sheet = Sheet { after_a_torn_one: true, ..Sheet::default() };
             assert_eq!(hex_of(&sheet, dialect), format!("1B40{bytes}{bytes}"));
         }

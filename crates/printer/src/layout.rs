@@ -1,28 +1,29 @@
-//! Turns the rows of a receipt into lines that fit the paper. This module is pure; the same lines go to the printer and
+//! Turns the rows of a receipt into lines that fit the paper. This module is pure. The same lines go to the printer and
 //! to the screen.
 //!
-//! It decides width, breaks and size. It contains no texts ([`super::receipt`]), no printer command and no code page. A
-//! [`Page`] is the same on paper of any width. So it can be kept, and a later copy has the same words as the first one.
+//! This module decides about width, line breaks and size. It contains no texts ([`super::receipt`]), no printer
+//! commands and no code pages. A [`Page`] is the same for paper of any width. So it can be stored, and a later copy has
+//! the same words as the first one.
 
 use serde::{Deserialize, Serialize};
 
 use super::code::Code;
 use pos_words::clean;
 
-/// The narrowest paper for which lines are laid out; a smaller number counts as this one. The narrowest real printers
-/// have 32 characters, and a line of the big size needs half of that.
+/// The narrowest paper for which lines are laid out. A smaller number of characters counts as this one. The narrowest
+/// real printers have 32 characters, and a line of the big size needs half of that.
 pub const MIN_COLUMNS: u8 = 24;
 
-/// The most lines of `pos.statusText`: as many as the interface's longest text fills on paper of 32 characters, about a
-/// hand's length. A text of only line feeds must not print metres of paper.
+/// Maximum number of lines of `pos.statusText`. The interface's longest text fills that many lines on paper of 32
+/// characters, about a hand's length. A text that contains only line feeds must not print metres of paper.
 const STATUS_LINES: usize = 64;
-/// The most lines of any other text from outside: a reason, a brand, a code.
+/// Maximum number of lines of any other text from outside: a reason, a brand, a code.
 const OTHER_LINES: usize = 8;
-/// The end of a text that was cut; printers have no `…`.
+/// The end of a text that was cut. Printers have no `…`.
 const CUT: &str = "...";
 
-/// One line on paper. Its text has no control characters, and it is at most as wide as the paper. The text of a code is
-/// the code's content.
+/// One line on paper. Its text has no control characters and is not wider than the paper. For a code, the text is the
+/// content of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedLine {
     text: String,
@@ -31,7 +32,7 @@ pub struct PrintedLine {
     code: Option<Code>,
 }
 
-/// The position of a line.
+/// The horizontal position of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// At the left edge.
@@ -42,7 +43,7 @@ pub enum Align {
     Right,
 }
 
-/// The look of a line.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Normal text.
@@ -51,7 +52,7 @@ pub enum Style {
     Bold,
     /// Bold, double height.
     Tall,
-    /// Bold, double height and double width: a character takes two columns.
+    /// Bold, double height and double width. A character takes two columns.
     Big,
 }
 
@@ -59,46 +60,46 @@ pub enum Style {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Page {
     rows: Vec<ReceiptRow>,
-    /// The word at both ends of a copy that was, or may have been, printed already.
+    /// The word at both ends of a copy that was, or may have been, printed before.
     duplicate: String,
 }
 
-/// A part of a receipt; texts from outside are cleaned when they become lines.
+/// A part of a receipt. Texts from outside are cleaned when they become lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReceiptRow {
     /// A line across the paper.
     Rule,
-    /// At the left edge, wrapped.
+    /// Text at the left edge, wrapped.
     Left(String),
-    /// In the middle, wrapped; no line for an empty text.
+    /// Text in the middle, wrapped. An empty text has no line.
     Centred(String),
-    /// The same, bold.
+    /// The same as `Centred`, in bold.
     Bold(String),
-    /// The same, as big as the paper allows.
+    /// The same as `Centred`, as big as the paper allows.
     Large(String),
-    /// An amount, as big as the paper allows; never broken in two.
+    /// An amount, as big as the paper allows and never broken.
     Amount(String),
-    /// A label at the left edge and its value at the right one.
+    /// A label at the left edge, and its value at the right edge.
     Pair(String, String),
-    /// The gateway's own lines, with a rule above.
+    /// The gateway's own lines, with a rule above them.
     Status(String),
-    /// Space for a signature, with a word above.
+    /// Space for a signature, with a word above it.
     SignatureLine(String),
 }
 
 /// A till's own line, independent of the paper's width. It is not part of a receipt of this terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TillLine {
-    /// The text; empty text gives an empty line. Spaces at its beginning stay.
+    /// The text. An empty text gives an empty line. Leading spaces are kept.
     pub text: String,
-    /// The value at the right edge of the same line, when there is room; `text` is then its label.
+    /// The value at the right edge of the same line, if there is room. `text` is then its label.
     pub value: String,
-    /// The position of `text`, when there is no `value`.
+    /// The position of `text`, if there is no `value`.
     pub align: Align,
-    /// The look, when there is no `value`.
+    /// The style, if there is no `value`.
     pub style: Style,
-    /// A code in place of `text`.
+    /// A code instead of `text`.
     pub code: Option<Code>,
 }
 
@@ -131,14 +132,14 @@ impl Page {
         setter.lines
     }
 
-    /// Returns the rows without characters that may not be shown, and without rows that become empty.
+    /// Returns the rows without forbidden characters, and without rows that become empty.
     #[must_use]
     pub fn rows(&self) -> Vec<ReceiptRow> {
         self.rows.iter().filter_map(ReceiptRow::cleaned).collect()
     }
 
-    /// Returns a copy with the duplicate mark, for a page that was, or may have been, printed already. The mark is at
-    /// both ends, so that tearing one off does not hide it, and no one takes the copy for a second transaction.
+    /// Returns a copy with the duplicate mark, for a page that was, or may have been, printed before. The mark is at
+    /// both ends, so that it remains when one end is torn off. The copy thus cannot be taken for a second transaction.
     #[must_use]
     pub fn as_duplicate(&self) -> Self {
         let mark = || ReceiptRow::Large(self.duplicate.clone());
@@ -148,7 +149,7 @@ impl Page {
 }
 
 impl ReceiptRow {
-    /// Returns the row with the text that its lines will have; `None` when it has no lines.
+    /// Returns the row with the text that its lines will have, or `None` if it has no lines.
     fn cleaned(&self) -> Option<Self> {
         let line = |text: &str| Some(clean::line(text)).filter(|text| !text.is_empty());
         Some(match self {
@@ -166,19 +167,19 @@ impl ReceiptRow {
 }
 
 impl PrintedLine {
-    /// Makes a line of text and removes characters that may not be printed. The caller limits its width.
+    /// Creates a line of text and removes forbidden characters. The caller limits its width.
     pub(super) fn new(text: &str, align: Align, style: Style) -> Self {
         let text = clean::text(text).replace('\n', " ").trim_end().to_owned();
         Self { text, align, style, code: None }
     }
 
-    /// Returns the code in place of the text.
+    /// Returns the code, if the line has one instead of text.
     #[must_use]
     pub fn code(&self) -> Option<&Code> {
         self.code.as_ref()
     }
 
-    /// Returns the text, without control characters and without spaces at its end.
+    /// Returns the text, without control characters and trailing spaces.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -190,7 +191,7 @@ impl PrintedLine {
         self.align
     }
 
-    /// Returns the look.
+    /// Returns the style.
     #[must_use]
     pub fn style(&self) -> Style {
         self.style
@@ -271,7 +272,7 @@ impl Setter {
         self.left(&"-".repeat(self.columns));
     }
 
-    /// Adds text in the middle, wrapped; no line for an empty text.
+    /// Adds text in the middle, wrapped. An empty text adds no line.
     fn centred(&mut self, text: &str, style: Style) {
         for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
             self.lines.push(PrintedLine::new(line.trim(), Align::Centre, style));
@@ -283,7 +284,7 @@ impl Setter {
         self.lines.push(PrintedLine::new(amount, Align::Centre, style));
     }
 
-    /// Adds label and value on one line, or on separate lines when they do not fit.
+    /// Adds a label and its value on one line, or on separate lines if they do not fit.
     fn pair(&mut self, label: &str, value: &str) {
         let value = clean::line(value);
         let room = self.columns.saturating_sub(width(label));
@@ -303,7 +304,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Wraps as [`wrap`] does, to at most `most` lines; a cut text ends with a mark.
+/// Wraps like [`wrap`], to at most `most` lines. A text that was cut ends with a mark.
 fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
     let mut lines = wrap(text, columns);
     if lines.len() > most {
@@ -316,9 +317,9 @@ fn wrap_to(most: usize, text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks text into lines of at most `columns` characters. A line that fits stays unchanged, with its own spaces. A
-/// longer line is broken between words, and a word longer than the paper inside the word. One of several empty lines
-/// stays, and none at the ends, to save paper.
+/// Breaks text into lines of at most `columns` characters. A line that fits stays unchanged, including its spaces. A
+/// longer line is broken between words, and a word that is longer than the paper is broken too. To save paper, several
+/// empty lines become one, and empty lines at the ends are removed.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for source in text.split('\n').map(str::trim_end) {
@@ -388,7 +389,7 @@ mod tests {
         let status = |text: &str| {
             let mut page = setter(32);
             page.status(text);
-            // The lines without the rule above them.
+            // These are the lines without the rule above them.
             page.lines.iter().skip(1).map(|line| line.text().to_owned()).collect::<Vec<_>>()
         };
         let long = status(&"a\n".repeat(1024));

@@ -1,18 +1,18 @@
-//! Is: the receipt printer, from the content of a receipt to paper.
-//! Is not: the decision that a receipt is printed, or the source of its facts.
-//! Invariant: a receipt waits until it is on paper; a till's own lines are tried once.
+//! The receipt printer: everything from the content of a receipt to paper. This crate does not decide that a receipt is
+//! printed, and is not the source of its facts. Invariant: a receipt waits until it is on paper, but a till's own lines
+//! are tried once.
 //!
 //! ```text
 //!  transaction::Receipt ─▶ receipt (rows) ─▶ layout (lines that fit) ─▶ escpos (bytes) ─▶ port (queue) ─▶ wire (TCP 9100, tty, USB)
 //!                       words ┘                  └─▶ text (for `pos-agent receipt` and tills) └─ status (the printer's own reports)
 //! ```
 //!
-//! A close of day goes the same way: `counter::Close` ─▶ `close` (rows) ─▶ layout. So do a till's own lines, which are
-//! not receipts. They are not kept, no task waits for them, and the till learns whether they are on paper.
+//! A close of day takes the same path: `counter::Close` ─▶ `close` (rows) ─▶ layout. So do a till's own lines, which
+//! are not receipts. They are not stored and no task waits for them, but the till learns whether they are on paper.
 //!
-//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `qr` and `status` are pure. A fault of the
-//! printer never changes the outcome of a transaction. A receipt that was not printed waits, is kept in the journal,
-//! and can be printed again (design: path of a sale, 8).
+//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `qr` and `status` are pure. A printer fault
+//! never changes the outcome of a transaction. An unprinted receipt waits. It is also in the journal and can be printed
+//! again (design: path of a sale, 8).
 
 pub mod close;
 pub mod code;

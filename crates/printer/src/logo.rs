@@ -1,26 +1,27 @@
-//! The picture at the head of a receipt: a PBM file, plain (P1) or raw (P4), read within bounds.
+//! The picture at the head of a receipt: a PBM file, plain (P1) or raw (P4), with limits on its size.
 //!
-//! The format is PBM, because it takes forty lines to read, and every graphics program writes it. With ImageMagick:
-//! `convert shop.png -resize 384x -monochrome logo.pbm`. Any other format would need a picture library on the terminal.
+//! The format is PBM, because reading it takes forty lines of code, and every graphics program writes it. With
+//! ImageMagick: `convert shop.png -resize 384x -monochrome logo.pbm`. Any other format would need a picture library on
+//! the terminal.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The widest paper that is supported: 80 mm at 203 dots an inch print 576 dots.
+/// The widest supported paper. At 203 dots per inch, 80 mm paper prints 576 dots.
 const MAX_WIDTH: usize = 576;
-/// The largest height: 48 mm of paper. A higher picture wastes paper, and 27 KB already take half a minute at 9600
-/// baud.
+/// The largest height, which is 48 mm of paper. A higher picture would waste paper. Even 27 KB take half a minute at
+/// 9600 baud.
 const MAX_HEIGHT: usize = 384;
-/// The largest file: a plain file takes two characters for a dot, and may have comments.
+/// The largest file. A plain file needs two characters per dot and may contain comments.
 const MAX_BYTES: usize = 2 * MAX_WIDTH * MAX_HEIGHT + 4096;
 
-/// A picture of black and white dots.
+/// A picture in black and white dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logo {
     width: usize,
     height: usize,
-    /// Rows of whole bytes: the leftmost dot is the highest bit, 1 is black, and dots beyond the width are white.
+    /// Rows of whole bytes. The leftmost dot is the highest bit, 1 is black, and dots beyond the width are white.
     rows: Vec<u8>,
 }
 
@@ -66,25 +67,25 @@ pub fn logo_file(path: &Path) -> Result<Logo, LogoError> {
 }
 
 impl Logo {
-    /// Returns the number of dots from left to right.
+    /// Returns the width in dots.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Returns the number of dots from top to bottom.
+    /// Returns the height in dots.
     #[must_use]
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Returns the rows, each of whole bytes: the leftmost dot is the highest bit, 1 is black.
+    /// Returns the rows, each of whole bytes. The leftmost dot is the highest bit, and 1 is black.
     #[must_use]
     pub fn rows(&self) -> &[u8] {
         &self.rows
     }
 
-    /// Reads Netpbm's pbm(5): the magic number, width and height in decimal with blanks and comments between, then the
+    /// Reads Netpbm's pbm(5): the magic number, width and height in decimal separated by blanks and comments, then the
     /// dots.
     ///
     /// # Errors
@@ -105,7 +106,7 @@ impl Logo {
         let rows = if plain {
             plain_dots(&bytes[at..], width, height)
         } else {
-            // One blank, then exactly the rows (a second picture may follow).
+            // One blank is followed by exactly the rows. A second picture may follow.
             bytes.get(at + 1..at + 1 + row * height).map(<[u8]>::to_vec)
         };
         let mut rows = rows.ok_or_else(|| format!("ends before its {width} x {height} dots"))?;
@@ -115,7 +116,7 @@ impl Logo {
     }
 }
 
-/// Reads the next number after blanks and comments; at most five digits.
+/// Reads the next number, of at most five digits, after blanks and comments.
 fn decimal(bytes: &[u8], at: &mut usize) -> Option<usize> {
     loop {
         match bytes.get(*at)? {
@@ -130,7 +131,7 @@ fn decimal(bytes: &[u8], at: &mut usize) -> Option<usize> {
     text.parse().ok()
 }
 
-/// Reads `0` and `1`, with or without blanks between.
+/// Reads `0` and `1`, with or without blanks between them.
 fn plain_dots(text: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
     let row = width.div_ceil(8);
     let mut rows = vec![0; row * height];
@@ -149,7 +150,7 @@ fn plain_dots(text: &[u8], width: usize, height: usize) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Reads the first rows of the example in pbm(5): a comment, and dots with and without blanks.
+    /// Reads the first rows of the example in pbm(5), with a comment, and dots with and without blanks between them.
     #[test]
     fn plain_and_raw_say_the_same() {
         let plain = Logo::read(b"P1\n# feep\n10 2\n0 1 1 1 1 0 0 1 1 1\n0100000100\n").unwrap();

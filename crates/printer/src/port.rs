@@ -1,7 +1,7 @@
-//! The printer's owner: a task that has the connection, and the handle to give it receipts.
+//! The owner of the printer: a task that has the connection, and a handle for giving it receipts.
 //!
 //! Giving a receipt never waits. The task connects for each receipt, so a printer may be switched off, moved and
-//! shared. A receipt that cannot be printed waits until it can, and later receipts wait after it:
+//! shared. A receipt that cannot be printed waits, and later receipts wait for it:
 //!
 //! ```text
 //!  connect ─▶ ask for its state ─▶ write ─▶ wait until it is on paper ─▶ Printed
@@ -10,14 +10,14 @@
 //!                  └─▶ Waits, retry, with growing pauses ─▶ connect …
 //! ```
 //!
-//! A printer that does not answer DLE EOT cannot report, so the data that it took counts as printed. While there is
-//! nothing to print, the task checks the printer regularly. So an empty roll is known before the next customer comes.
+//! A printer that does not answer DLE EOT cannot report its state, so the data that it accepted counts as printed.
+//! While there is nothing to print, the task checks the printer regularly. So it discovers an empty roll before the
+//! next customer comes.
 //!
-//! A till's own lines are tried once. They are not stored, and the till, which learns their result, can send them
-//! again.
+//! A till's own lines are tried once and not stored. The till learns the result and can send them again.
 //!
-//! This module is not proof of paper, and it does not store receipts. Waiting receipts are lost here when the agent
-//! ends. Every receipt is in the journal, and `pos-agent receipt --print` prints it again.
+//! This module gives no proof that a receipt is on paper, and does not store receipts. Waiting receipts are lost here
+//! when the agent ends. Every receipt is in the journal, and `pos-agent receipt --print` prints it again.
 
 use std::fmt;
 use std::io;
@@ -40,12 +40,12 @@ use super::wire::{Port, Wire, in_time};
 use super::{Page, qr};
 use pos_daemon::wire::Connector;
 
-/// The most slips that may wait: both copies of 32 transactions, more than are made while a paper roll is changed.
+/// Maximum number of waiting slips: both copies of 32 transactions, more than occur while a paper roll is changed.
 pub const QUEUE: usize = 64;
-/// The most waiting slips of tills' own lines among them: the queue is for receipts.
+/// Maximum number of waiting slips with tills' own lines, because the queue is for receipts.
 pub const TILL_SLIPS: usize = 4;
-/// The most tries of a receipt that breaks off in the middle each time: a printer that always does so must not use up
-/// the roll.
+/// Maximum number of tries of a receipt that breaks off in the middle each time. A printer that always does so must not
+/// use up the roll.
 pub const TORN_TRIES: u32 = 3;
 
 /// The deadlines and pauses of the printer's task.
@@ -53,55 +53,56 @@ pub const TORN_TRIES: u32 = 3;
 pub struct PrinterTiming {
     /// The time for opening the connection.
     pub connect: Duration,
-    /// The longest time between two bytes that the printer takes.
+    /// The maximum time between two bytes that the printer accepts.
     pub write: Duration,
-    /// The time for the printer to close a TCP connection after the last byte. Without a close the slip counts as
-    /// printed anyway.
+    /// The time for the printer to close a TCP connection after the last byte. If the printer does not close it, the
+    /// slip counts as printed anyway.
     pub close: Duration,
-    /// The time for the answers to all four questions about its state.
+    /// The time for the answers to all four questions about the printer's state.
     pub status: Duration,
-    /// The time for a printer that answers about its state to say that a receipt is on paper. After that time without a
-    /// report of trouble, the receipt counts as printed.
+    /// The time for a printer that reports its state to say that a receipt is on paper. After that time without a
+    /// reported problem, the receipt counts as printed.
     pub done: Duration,
-    /// The pause between two questions during the wait for the paper.
+    /// The pause between two questions during the wait for a receipt to be on paper.
     pub ask_again: Duration,
     /// The pause between two checks of an idle printer.
     pub look: Duration,
-    /// The pauses before each further try; the last one applies to all that follow.
+    /// The pause before each further try. The last one applies to all that follow.
     pub back_off: Vec<Duration>,
 }
 
 impl Default for PrinterTiming {
     fn default() -> Self {
         Self {
-            // A printer is in the same network: three lost SYNs (1 s, 2 s apart) still fit.
+            // A printer is in the same network. Three SYNs, 1 s and 2 s apart, still fit.
             connect: Duration::from_secs(5),
-            // Longer than any printer stops the flow while it prints its buffer (4 KB, 60 lines, take about 5 s).
+            // This is longer than any printer stops the flow while it prints its buffer. 4 KB, or 60 lines, take about
+            // 5 s.
             write: Duration::from_secs(20),
-            // Many printers close immediately, some only when the paper is out, some never.
+            // Many printers close immediately, some only when the receipt is on paper, and some never.
             close: Duration::from_secs(3),
-            // Four bytes each way: 8 ms at 9600 baud, and printers answer immediately, even while they print.
+            // Four bytes each way take 8 ms at 9600 baud. Printers answer immediately, even while they print.
             status: Duration::from_secs(1),
             // The slowest printers print 60 lines in this time.
             done: Duration::from_secs(8),
             ask_again: Duration::from_secs(1),
-            // Well before the next customer, with very little traffic.
+            // This is well before the next customer, with very little traffic.
             look: Duration::from_secs(30),
-            // A printer that was just switched on is ready within 15 s. After that it needs a person, who then waits at
-            // most 15 s.
+            // A printer that was just switched on is ready within 15 s. A printer that is not ready by then needs a
+            // person, who afterwards waits at most 15 s.
             back_off: [1, 2, 4, 8, 15].map(Duration::from_secs).to_vec(),
         }
     }
 }
 
-/// The name of a printed slip.
+/// The identity of a printed slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slip {
     /// A copy of a receipt.
     Receipt {
         /// The transaction's sequence number.
         sale: SaleNumber,
-        /// The owner of the copy.
+        /// The recipient of the copy.
         copy: ReceiptCopy,
     },
     /// A close of day.
@@ -124,7 +125,7 @@ impl fmt::Display for Slip {
 }
 
 impl Slip {
-    /// Returns the command that prints it again.
+    /// Returns the command that prints the slip again.
     fn again(self) -> String {
         match self {
             Self::Receipt { .. } => "pos-agent receipt … --print".to_owned(),
@@ -137,30 +138,30 @@ impl Slip {
 /// The result of a slip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrinterEvent {
-    /// The printer took all of it, and said that it is on paper, if it reports such facts.
+    /// The printer accepted the whole slip and, if it reports this, said that the slip is on paper.
     Printed {
         /// The slip.
         slip: Slip,
-        /// `true` when it has the duplicate mark.
+        /// `true` if the slip has the duplicate mark.
         duplicate: bool,
     },
-    /// The slip cannot be printed now and is kept until it can. Reported once for each reason.
+    /// The slip cannot be printed at present and is kept until it can. This is reported once for each reason.
     Waits {
         /// The slip.
         slip: Slip,
-        /// The problem and its remedy, for a person.
+        /// The problem and its remedy, in human-readable form.
         why: String,
     },
-    /// The slip broke off in the middle [`TORN_TRIES`] times and is not retried automatically.
+    /// The slip broke off in the middle [`TORN_TRIES`] times. It is not retried automatically.
     Failed {
         /// The slip.
         slip: Slip,
-        /// The problem and its remedy, for a person.
+        /// The problem and its remedy, in human-readable form.
         why: String,
     },
 }
 
-/// More than [`QUEUE`] slips wait. This one was not taken, and no other was dropped.
+/// The error for more than [`QUEUE`] waiting slips. This slip was not accepted, and no other slip was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{QUEUE} receipts already wait for the printer; check it, then print the {slip} again: {}", slip.again())]
 pub struct QueueFull {
@@ -168,7 +169,7 @@ pub struct QueueFull {
     pub slip: Slip,
 }
 
-/// The reason why a till's own lines are not on paper; they are not tried again.
+/// The reason why a till's own lines are not on paper. They are not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrinted {
     /// Nothing was written.
@@ -177,7 +178,7 @@ pub enum NotPrinted {
     /// The printing broke off.
     #[error("the printer is {0}; a part may be on paper")]
     BrokeOff(PrinterNeed),
-    /// There are already [`TILL_SLIPS`] waiting slips of tills, or [`QUEUE`] receipts.
+    /// There are already [`TILL_SLIPS`] waiting slips from tills, or [`QUEUE`] receipts.
     #[error("other slips wait for the printer; nothing was printed")]
     OthersWait,
 }
@@ -187,38 +188,37 @@ pub enum NotPrinted {
 struct Job {
     slip: Slip,
     content: Content,
-    /// `true` when it was, or may have been, printed already: it gets the mark.
+    /// `true` if the slip was, or may have been, printed before. It then gets the duplicate mark.
     duplicate: bool,
-    /// The number of tries that broke off in the middle.
+    /// The number of tries in which printing broke off in the middle.
     torn: u32,
 }
 
 /// The content to print.
 #[derive(Debug)]
 enum Content {
-    /// A copy of a receipt; the receipt is for the QR code.
+    /// A copy of a receipt, with the receipt itself for the QR code.
     Receipt(Box<Receipt>, Page),
     /// A close of day.
     Close(Page),
-    /// A till's own lines, the sender of the result for which the till waits, and their place among the few that may
-    /// wait.
+    /// A till's own lines, the sender of the result for the till, and a permit for one of the few waiting slips.
     TillLines(Vec<TillLine>, oneshot::Sender<Result<(), NotPrinted>>, OwnedSemaphorePermit),
 }
 
-/// Starts the task that owns a printer. It ends when the last handle is dropped and all printable receipts are printed.
-/// `events` gets the result of each slip; while no task reads it, the printer waits.
+/// Starts the task that owns a printer. It ends after the last handle is dropped and all printable receipts are
+/// printed. `events` gets the result of each slip. While no task reads `events`, the printer waits.
 #[must_use]
 pub fn spawn(config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
     spawn_with(config, events, PrinterTiming::default())
 }
 
-/// Starts the task as [`spawn`] does, over a stream that the caller provides.
+/// Starts the task like [`spawn`], on a stream that the caller provides.
 #[must_use]
 pub fn spawn_over(way: Connector, config: config::Printer, events: mpsc::Sender<PrinterEvent>) -> Handle {
     begin(Port::Given(way), config, events, PrinterTiming::default())
 }
 
-/// Starts the task as [`spawn`] does, with other deadlines.
+/// Starts the task like [`spawn`], with other deadlines.
 #[must_use]
 pub fn spawn_with(config: config::Printer, events: mpsc::Sender<PrinterEvent>, timing: PrinterTiming) -> Handle {
     begin(Port::from(&config), config, events, timing)
@@ -232,11 +232,11 @@ fn begin(port: Port, config: config::Printer, events: mpsc::Sender<PrinterEvent>
     Handle { jobs, seen, till_slips: Arc::new(Semaphore::new(TILL_SLIPS)) }
 }
 
-/// Asks a printer that no task owns for its state, for the doctor; `None` when it does not answer such questions. It
-/// prints nothing.
+/// Asks a printer that no task owns for its state, for the doctor. Returns `None` if the printer does not answer such
+/// questions. Prints nothing.
 ///
 /// # Errors
-/// When the printer is unreachable.
+/// Fails if the printer is unreachable.
 pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>> {
     let timing = PrinterTiming::default();
     let mut wire = Port::from(config).open(timing.connect).await?;
@@ -246,7 +246,7 @@ pub async fn condition(config: &config::Printer) -> io::Result<Option<Condition>
     asked(&mut wire, timing.status).await
 }
 
-/// Asks the four questions; `None` when the printer does not answer them all in time. Other bytes are skipped.
+/// Asks the four questions. Returns `None` if the printer does not answer all of them in time. Other bytes are skipped.
 async fn asked(wire: &mut Wire, limit: Duration) -> io::Result<Option<Condition>> {
     match timeout(limit, questions(wire, &mut false)).await {
         Ok(Ok(answers)) => Ok(Some(Condition::from_answers(answers))),
@@ -262,39 +262,40 @@ async fn asked(wire: &mut Wire, limit: Duration) -> io::Result<Option<Condition>
 pub struct Handle {
     jobs: mpsc::Sender<Job>,
     seen: watch::Receiver<Shown>,
-    /// The places for slips of tills' own lines.
+    /// The permits for waiting slips with tills' own lines.
     till_slips: Arc<Semaphore>,
 }
 
 impl Handle {
-    /// Puts a composed copy of a receipt at the end of the queue. A copy that was printed already gets a mark. This
-    /// call never waits.
+    /// Adds a composed copy of a receipt to the queue. A copy that was printed before gets a mark. This call never
+    /// waits.
     ///
     /// # Errors
-    /// [`QueueFull`]; then no event follows.
+    /// Returns [`QueueFull`]. No event follows then.
     pub fn print(&self, receipt: Receipt, page: Page, copy: ReceiptCopy, duplicate: bool) -> Result<(), QueueFull> {
         let slip = Slip::Receipt { sale: receipt.number, copy };
         self.put(Job { slip, content: Content::Receipt(Box::new(receipt), page), duplicate, torn: 0 })
     }
 
-    /// Puts the slip of a close of day at the end of the queue, as [`Self::print`] does.
+    /// Adds the slip of a close of day to the queue, like [`Self::print`].
     ///
     /// # Errors
-    /// As [`Self::print`].
+    /// Fails like [`Self::print`].
     pub fn print_close(&self, number: u64, page: Page, duplicate: bool) -> Result<(), QueueFull> {
         self.put(Job { slip: Slip::Close { number }, content: Content::Close(page), duplicate, torn: 0 })
     }
 
-    /// Prints a till's own lines, with one try. The returned receiver gets the result. When it has been dropped before
-    /// their turn comes, the lines are not printed.
+    /// Prints a till's own lines, with one try. The returned receiver gets the result. If it is dropped before the
+    /// printer gets to the lines, they are not printed.
     ///
     /// # Errors
-    /// [`NotPrinted`].
+    /// Returns [`NotPrinted`].
     pub fn print_till_lines(
         &self,
         lines: Vec<TillLine>,
     ) -> Result<oneshot::Receiver<Result<(), NotPrinted>>, NotPrinted> {
-        // Receipts already wait for this printer, so these lines would be printed long after their till has given up.
+        // Receipts already wait for this printer. These lines would be printed long after their till has stopped
+        // waiting.
         if let PrinterStands::Needs(need) = self.standing()
             && self.waiting() > 0
         {
@@ -343,7 +344,7 @@ impl Handle {
         matches!(self.standing(), PrinterStands::Needs(_))
     }
 
-    /// Returns the number of waiting receipts, with the one that is being printed.
+    /// Returns the number of waiting receipts, including the one that is being printed.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.jobs.max_capacity() - self.jobs.capacity() + usize::from(self.seen.borrow().in_hand)
@@ -354,7 +355,7 @@ impl Handle {
 #[derive(Clone, Debug)]
 struct Shown {
     state: PrinterStands,
-    /// `true` when a receipt was taken from the queue and is not printed yet.
+    /// `true` if a receipt was taken from the queue but is not printed yet.
     in_hand: bool,
 }
 
@@ -363,13 +364,13 @@ struct Shown {
 pub enum PrinterStands {
     /// The printer has not been used or checked yet.
     NotUsedYet,
-    /// The printer prints, as far as it reports.
+    /// The printer prints, as far as it reports its state.
     Ready,
-    /// The printer needs a person.
+    /// The printer needs help from a person.
     Needs(PrinterNeed),
 }
 
-/// The work that a person must do. The words fit after "the printer is".
+/// The action that a person must take. The words complete the phrase "the printer is …".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrinterNeed {
     /// The printer says that it cannot print.
@@ -394,7 +395,7 @@ pub enum PrinterNeed {
         /// The system's error text.
         cause: String,
     },
-    /// The settings say that the printer answers about its state, and it does not.
+    /// According to the settings the printer reports its state, but it does not answer.
     #[error("not reporting its state: switch on its status answers, or set status = false")]
     Silent,
 }
@@ -408,7 +409,7 @@ enum Fault {
     BrokeOff(PrinterNeed),
 }
 
-/// The printer's form of a receipt.
+/// A printer's own form of a receipt.
 struct Paper {
     config: config::Printer,
     logo: Option<Logo>,
@@ -445,27 +446,27 @@ impl Paper {
     }
 }
 
-/// The data of the task.
+/// The state of the task.
 struct Owner {
     port: Port,
     timing: PrinterTiming,
-    /// The state for the handles.
+    /// The state that the handles see.
     shown: watch::Sender<Shown>,
     paper: Paper,
-    /// The printer's ability to answer, by the latest questions about its state.
+    /// The printer's ability to answer, according to the latest questions about its state.
     answers: Option<bool>,
-    /// `true` until the printer fails to say that a receipt is on paper.
+    /// `true` until the printer fails to report that a receipt is on paper.
     says_done: bool,
 }
 
-/// No handle or reader of events is left.
+/// No handle is left, or no reader of events.
 struct Over;
 
 impl Owner {
     async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<PrinterEvent>) {
         let mut next_look = Instant::now();
         loop {
-            // A receipt that comes during a check ends the check: the connection is made again.
+            // A receipt that arrives during a check ends the check, and the task connects again.
             let looking = async {
                 tokio::time::sleep_until(next_look).await;
                 self.look().await;
@@ -493,10 +494,10 @@ impl Owner {
         }
     }
 
-    /// Checks an idle printer: its presence and its state. It prints nothing.
+    /// Checks whether an idle printer is present, and its state. Prints nothing.
     async fn look(&mut self) {
         if self.paper.config.status == Some(false) {
-            // Connecting without a question shows little and blocks the printer for others.
+            // Connecting without a question reveals little and blocks the printer for other devices.
             return std::future::pending().await;
         }
         let found = match self.port.open(self.timing.connect).await {
@@ -509,7 +510,8 @@ impl Owner {
         }
     }
 
-    /// Prints a till's own lines, unless the till no longer waits for them: it already counts them as not printed.
+    /// Prints a till's own lines, unless the till no longer waits for them. Such a till already counts them as not
+    /// printed.
     async fn once(&mut self, job: Job) {
         if matches!(&job.content, Content::TillLines(_, told, _) if told.is_closed()) {
             return;
@@ -525,13 +527,13 @@ impl Owner {
             Fault::BrokeOff(need) => NotPrinted::BrokeOff(need),
         });
         if let Content::TillLines(_, told, place) = job.content {
-            // The place is free before the till learns the result and sends the next lines.
+            // The permit is released before the till learns the result and sends the next lines.
             drop(place);
             let _ = told.send(becomes);
         }
     }
 
-    /// Tries until the receipt is printed, or broke off too often, or the agent ends.
+    /// Tries until the receipt is printed, printing has broken off too often, or the agent ends.
     async fn until_done(&mut self, mut job: Job, events: &mpsc::Sender<PrinterEvent>) -> Result<(), Over> {
         let slip = job.slip;
         let (mut tries, mut told) = (0, String::new());
@@ -566,7 +568,7 @@ impl Owner {
         }
     }
 
-    /// Waits before the next try. It does not wait when the agent is ending: the receipts are in the journal.
+    /// Waits before the next try. Does not wait if the agent is ending, because the receipts are in the journal.
     async fn back_off(&self, tries: usize) -> Result<(), Over> {
         let pauses = &self.timing.back_off;
         let pause = pauses.get(tries).or(pauses.last()).copied().unwrap_or_default();
@@ -603,21 +605,21 @@ impl Owner {
         Ok(self.state_of(condition))
     }
 
-    /// Checks whether to ask before a receipt. A printer that was silent is asked again only when there is nothing to
-    /// print.
+    /// Returns whether to ask the printer before a receipt. A printer that was silent is asked again only while there
+    /// is nothing to print.
     fn is_asked(&self) -> bool {
         self.paper.config.status.unwrap_or(self.answers != Some(false))
     }
 
-    /// Asks the printer for its state, and remembers whether it answers at all.
+    /// Asks the printer for its state, and records whether it answers at all.
     async fn ask(&mut self, wire: &mut Wire) -> io::Result<Option<Condition>> {
         let said = asked(wire, self.timing.status).await?;
         self.answers = Some(said.is_some());
         Ok(said)
     }
 
-    /// Waits until the printer says that all data is on paper. It asks for trouble repeatedly, because a printer that
-    /// has run out of paper does not report it unasked.
+    /// Waits until the printer reports that all data is on paper. Asks about problems repeatedly, because a printer
+    /// that has run out of paper does not report it unasked.
     async fn until_on_paper(&mut self, wire: &mut Wire) -> Result<End, Fault> {
         if self.says_done {
             let told = in_time(self.timing.write, wire.write(&status::TELL_WHEN_DONE, self.timing.write)).await;
@@ -631,8 +633,8 @@ impl Owner {
                 Ok(Err(error)) => return Err(self.interrupted(&error)),
                 Err(_) => {}
             }
-            // The next read finds a broken connection. A printer that has fallen silent counts as finished at the
-            // deadline.
+            // If the connection is broken, the next read fails. A printer that has fallen silent counts as finished at
+            // the deadline.
             let mut finished = false;
             match timeout(self.timing.status, questions(wire, &mut finished)).await {
                 _ if finished => return Ok(End::OnPaper),
@@ -679,16 +681,16 @@ impl Owner {
     }
 }
 
-/// The successful end of a receipt's printing.
+/// How the printing of a receipt ended successfully.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// The printer said that the receipt is on paper.
+    /// The printer reported that the receipt is on paper.
     OnPaper,
-    /// The printer took all bytes.
+    /// The printer accepted all bytes.
     Taken,
 }
 
-/// Returns the four answers. The message that a receipt is finished may come among them.
+/// Returns the four answers. The message that a receipt is finished may come between them.
 async fn questions(wire: &mut Wire, finished: &mut bool) -> io::Result<[u8; 4]> {
     let mut answers = [0; 4];
     for (question, answer) in status::QUESTIONS.iter().zip(&mut answers) {
@@ -705,11 +707,11 @@ async fn questions(wire: &mut Wire, finished: &mut bool) -> io::Result<[u8; 4]> 
 }
 
 async fn done(wire: &mut Wire) -> io::Result<End> {
-    // A printer that closes the connection properly has taken everything.
+    // A printer that closes the connection properly has accepted all bytes.
     Ok(heard(wire, status::is_done).await?.map_or(End::Taken, |_| End::OnPaper))
 }
 
-/// Returns the next wanted byte and skips others; `None` when the printer has closed the connection.
+/// Returns the next wanted byte and skips others. Returns `None` if the printer has closed the connection.
 async fn heard(wire: &mut Wire, mut wanted: impl FnMut(u8) -> bool) -> io::Result<Option<u8>> {
     let mut byte = [0];
     loop {

@@ -1,14 +1,15 @@
-//! The content of the QR code on a receipt: the shop's template with the transaction's values. This module is pure.
+//! The content of the QR code on a receipt: the shop's template, filled with the transaction's values. This module is
+//! pure.
 //!
-//! The printer draws the code itself (GS ( k), so this module makes no picture.
+//! The printer draws the code itself (GS ( k), so this module creates no picture.
 
 use std::fmt::Write;
 
 use crate::config::{Part, Value, qr_parts};
 use pos_core::transaction::{Receipt, ReceiptOutcome};
 
-/// Fills in the template. Values are escaped as in an address (RFC 3986, 2.1), so that a till's reference cannot end a
-/// path or begin a query. Letters, digits and `-._~` stay unchanged.
+/// Fills in the template. Values are percent-encoded as in an address (RFC 3986, 2.1), so that a till's reference
+/// cannot end a path or begin a query. Letters, digits and `-._~` stay unchanged.
 pub(super) fn content(template: &str, receipt: &Receipt) -> String {
     let mut content = String::new();
     // The check of the configuration refuses an invalid template.

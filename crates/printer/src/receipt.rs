@@ -1,19 +1,19 @@
-//! The content of a receipt: its parts, their order and their words. This module is pure; [`super::layout`] turns the
+//! The content of a receipt: its parts, their order and their words. This module is pure. [`super::layout`] turns the
 //! parts into lines that fit the paper.
 //!
 //! | part | copy |
 //! |---|---|
-//! | shop, terminal, merchant id, date, number, reference | both |
-//! | the training mark, in training mode: at both ends | both |
-//! | kind, amounts, outcome with its reason, the statement of what did not happen | both |
+//! | shop, terminal, merchant ID, date, number, reference | both |
+//! | the training mark at both ends, in training mode | both |
+//! | kind, amounts, outcome with its reason, after a failure a note of what was not done | both |
 //! | brand, application, AID, last four digits, entry, cardholder verification, authorisation code | both |
 //! | operator, supervisor | the merchant's |
-//! | reason word, cryptogram, TVR, TSI, IAD, codes and ids of the gateway | the merchant's |
-//! | the transaction that a refund or a void refers to | both |
+//! | reason word, cryptogram, TVR, TSI, IAD, codes and IDs of the gateway | the merchant's |
+//! | the transaction to which a refund or a void refers | both |
 //! | the gateway's own lines, the shop's last lines | both |
 //! | the text to sign, and the line for the signature | the merchant's |
 //!
-//! The facts have no expiry date, and of a card number only the last four digits are printed (schemes' rules).
+//! The receipt contains no expiry date, and of a card number only the last four digits (schemes' rules).
 
 use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
 use pos_terms::card::{CardFacts, CryptogramKind, Cvm};
@@ -25,9 +25,9 @@ use super::layout::{Page, ReceiptRow};
 /// The shop's texts for each receipt, and their language.
 #[derive(Clone, Debug, Default)]
 pub struct Letterhead {
-    /// Name, street, town. The first line is large.
+    /// Name, street and town. The first line is large.
     pub merchant: Vec<String>,
-    /// The last lines, such as opening hours or conditions of returns.
+    /// The last lines, such as opening hours or conditions for returns.
     pub footer: Vec<String>,
     /// The language.
     pub words: Words,
@@ -76,7 +76,7 @@ impl Composing<'_> {
         }
     }
 
-    /// Adds the training mark. It is at both ends, so that neither half passes for a receipt.
+    /// Adds the training mark. It is at both ends, so that neither half can be mistaken for a receipt.
     fn training(&mut self) {
         if self.receipt.training {
             self.page.push(ReceiptRow::Large(self.words.label(Message::Training).to_owned()));
@@ -132,8 +132,8 @@ impl Composing<'_> {
         self.bold(nothing);
     }
 
-    /// Returns the reason for the customer. A sentence that an earlier version recorded is for the shop, unless it is
-    /// the issuer's own.
+    /// Returns the reason for the customer. A sentence that an earlier version recorded is meant for the shop, unless
+    /// it comes from the issuer.
     fn customers_reason(&self, why: &Cause) -> String {
         let of_bank = why.detail.as_deref().filter(|_| why.reason == Reason::Recorded);
         match of_bank.filter(|said| self.receipt.host.description.as_deref() == Some(said)) {
@@ -172,7 +172,7 @@ impl Composing<'_> {
         }
     }
 
-    /// Adds the chip data for a dispute about the card. The names are EMV's in every language.
+    /// Adds the chip data for a dispute about the card. In every language the names are those of EMV.
     fn chip(&mut self, card: &CardFacts) {
         let mut fact = |name: &str, value: &str| self.page.push(ReceiptRow::Pair(name.to_owned(), value.to_owned()));
         if let Some(cryptogram) = card.cryptogram {
@@ -202,14 +202,14 @@ impl Composing<'_> {
         self.pair(Message::Date, &self.words.date_and_time(local_time));
     }
 
-    /// Adds the data for finding the transaction at the gateway, or the cause of a failure.
+    /// Adds the data with which the transaction can be found at the gateway, or the cause of a failure.
     fn host(&mut self) {
         if self.copy == ReceiptCopy::Customer {
             return;
         }
         let host = &self.receipt.host;
         let reason = why(&self.receipt.outcome).map(ToString::to_string);
-        // Without an issuer's code, the acquirer's code is already printed as the authorisation code.
+        // If there is no issuer's code, the acquirer's code is already printed as the authorisation code.
         let acquirer = host.acquirer_code.as_ref().filter(|_| host.issuer_code.is_some());
         let id_is = if self.receipt.kind.moves_money() { Message::PaymentId } else { Message::RegistrationId };
         let facts = [
@@ -305,7 +305,7 @@ fn last4<'a>(card: Option<&'a CardFacts>, host: &'a HostFacts) -> Option<&'a str
     four_digits(of_reader).or_else(|| four_digits(host.last4.as_deref()))
 }
 
-/// Returns the text only when it is four digits.
+/// Returns the text if it consists of four digits.
 fn four_digits(text: Option<&str>) -> Option<&str> {
     text.filter(|text| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,30 +1,30 @@
-//! The printer's reports about itself: the questions DLE EOT n, and the meaning of the answers. This module is pure.
+//! The printer's reports about its state: the questions DLE EOT n, and the meaning of the answers. This module is pure.
 //!
-//! | n | asks for | relevant bits |
+//! | n | question about | relevant bits |
 //! |---|---|---|
-//! | 1 | the printer | 3 off-line |
-//! | 2 | the reason for off-line | 2 cover open, 5 stopped without paper, 6 error |
+//! | 1 | the printer | 3 offline |
+//! | 2 | the reason why it is offline | 2 cover open, 5 stopped without paper, 6 error |
 //! | 3 | the error | 3 cutter, 5 cannot recover, 6 recovers automatically |
-//! | 4 | the paper | 2 and 3 near its end, 5 and 6 out |
+//! | 4 | the paper | 2 and 3 near its end, 5 and 6 out of paper |
 //!
-//! Each answer is one byte of the form `0xx1xx10` (Epson's ESC/POS reference, DLE EOT). It does not name its question,
-//! so the questions are sent one at a time. The printer answers them immediately, even while it prints. It answers GS r
-//! 1 when all earlier data has been printed, with a byte of the form `0xx0xxxx`. So the agent knows the end of a
-//! receipt.
+//! Each answer is one byte of the form `0xx1xx10` (Epson's ESC/POS reference, DLE EOT). It does not identify its
+//! question, so the questions are sent one at a time. The printer answers them immediately, even while it prints. It
+//! answers GS r 1 when all earlier data has been printed, with a byte of the form `0xx0xxxx`. This answer tells the
+//! agent that the receipt is finished.
 
-/// The questions, one after the other; the answers go to [`Condition::from_answers`].
+/// The questions, in order. The answers go to [`Condition::from_answers`].
 pub const QUESTIONS: [[u8; 3]; 4] = [[0x10, 0x04, 1], [0x10, 0x04, 2], [0x10, 0x04, 3], [0x10, 0x04, 4]];
 
 /// GS r 1: the question that is answered when all earlier data has been printed.
 pub const TELL_WHEN_DONE: [u8; 3] = [0x1D, 0x72, 1];
 
-/// Checks whether a byte is an answer to one of [`QUESTIONS`].
+/// Returns whether a byte is an answer to one of [`QUESTIONS`].
 #[must_use]
 pub fn is_answer(byte: u8) -> bool {
     byte & 0b1001_0011 == 0b0001_0010
 }
 
-/// Checks whether a byte is the answer to [`TELL_WHEN_DONE`].
+/// Returns whether a byte is the answer to [`TELL_WHEN_DONE`].
 #[must_use]
 pub fn is_done(byte: u8) -> bool {
     byte & 0b1001_0000 == 0
@@ -35,13 +35,13 @@ pub fn is_done(byte: u8) -> bool {
 pub enum Condition {
     /// The printer can print.
     Fine,
-    /// The printer can print, but not much longer.
+    /// The printer can print, but not for much longer.
     PaperNearEnd,
     /// The printer cannot print.
     Trouble(Trouble),
 }
 
-/// The reason why the printer cannot print. The words fit after "the printer is".
+/// The reason why the printer cannot print. The words complete the phrase "the printer is …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The cover is open.
@@ -53,10 +53,10 @@ pub enum Trouble {
     /// Paper is stuck in the cutter.
     #[error("jammed at its cutter: switch it off, remove the paper from the cutter, switch it on")]
     Cutter,
-    /// An error needs a mechanic, or a restart.
+    /// An error needs a technician, or a restart.
     #[error("out of order: switch it off and on; if that does not help, have it repaired")]
     Broken,
-    /// The printer pauses, most often because the print head is too hot.
+    /// The printer pauses, usually because the print head is too hot.
     #[error("pausing, its print head is too hot or its power supply too weak: it resumes automatically")]
     Pausing,
     /// The printer gives no reason.
@@ -65,12 +65,12 @@ pub enum Trouble {
 }
 
 impl Condition {
-    /// Reads the answers to [`QUESTIONS`], in their order. Of several problems it returns the one to solve first.
+    /// Reads the answers to [`QUESTIONS`], in order. Of several problems, returns the one to solve first.
     #[must_use]
     pub fn from_answers(answers: [u8; 4]) -> Self {
         let [printer, offline, error, paper] = answers;
         let any = |byte: u8, bits: u8| byte & bits != 0;
-        // An open cover moves the paper off its sensor. The state of the paper shows only when the cover is closed.
+        // An open cover moves the paper off its sensor. The state of the paper is known only when the cover is closed.
         let trouble = if any(offline, 1 << 2) {
             Trouble::CoverOpen
         } else if any(paper, 0b0110_0000) || any(offline, 1 << 5) {
@@ -94,7 +94,7 @@ impl Condition {
 
 #[cfg(test)]
 mod tests {
-    //! Bits typed from the table of DLE EOT; never edited to make a test pass.
+    //! The bits come from the table of DLE EOT and are never edited to make a test pass.
     use super::*;
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
         let trouble = Condition::Trouble;
         for (answers, condition) in [
             ([0x12, 0x12, 0x12, 0x12], Condition::Fine),
-            // Drawer, feed button, waiting to be on-line, paper fed by hand: a receipt does not depend on these.
+            // A receipt does not depend on the drawer, the feed button, waiting to be online, or paper fed by hand.
             ([0x16, 0x1A, 0x12, 0x12], Condition::Fine),
             ([0x12, 0x12, 0x12, 0x1E], Condition::PaperNearEnd),
             ([0x1A, 0x16, 0x12, 0x12], trouble(Trouble::CoverOpen)),

@@ -1,5 +1,5 @@
-//! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print receipts themselves. The only
-//! control character is the line feed at the end of each line.
+//! A receipt as plain UTF-8 text, for `pos-agent receipt` and for tills that print their own receipts. The only control
+//! character is the line feed at the end of each line.
 
 use pos_core::transaction::Receipt;
 use pos_terms::transaction::ReceiptCopy;
@@ -13,7 +13,8 @@ pub fn text(receipt: &Receipt, letterhead: &Letterhead, copy: ReceiptCopy, colum
     plain(&compose(receipt, letterhead, copy).lines(columns), columns)
 }
 
-/// Returns the lines as text for paper of `columns` characters. Bold and size are lost; the alignment is kept.
+/// Returns the lines as text for paper of `columns` characters. The text has no bold and no sizes, but keeps the
+/// alignment.
 #[must_use]
 pub fn plain(lines: &[PrintedLine], columns: u8) -> String {
     let mut text = String::new();

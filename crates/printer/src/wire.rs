@@ -1,5 +1,5 @@
-//! The connection to the printer: TCP, a tty, or the character device of a USB printer. It sends and receives bytes,
-//! each within a deadline. It knows no receipt and no command.
+//! The connection to the printer: TCP, a tty, or the character device of a USB printer. This module sends and receives
+//! bytes, each within a deadline. It knows nothing of receipts and commands.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -18,15 +18,15 @@ use tokio_serial::{ClearBuffer, SerialPort, SerialPortBuilderExt, SerialStream};
 use crate::config::{self, FlowControl};
 use pos_daemon::wire::{Connector, Stream};
 
-/// The interval for checking whether the last bytes have left: a line of 42 characters at 9600 baud takes 44 ms.
+/// The interval for checking whether the last bytes have left. A line of 42 characters takes 44 ms at 9600 baud.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
-/// The bytes of one write: also at 1200 baud (9 s) progress shows before a deadline ends.
+/// The number of bytes in one write. Even at 1200 baud (9 s), progress shows before a deadline passes.
 const CHUNK: usize = 1024;
 
-/// The place of the printer.
+/// The address of the printer.
 pub(super) enum Port {
     Tcp(String),
-    /// A path; opening it shows whether it is a tty.
+    /// A path. Opening it shows whether it is a tty.
     Device {
         path: String,
         baud: u32,
@@ -35,7 +35,7 @@ pub(super) enum Port {
     Given(Connector),
 }
 
-/// An open connection for one receipt.
+/// An open connection, for one receipt.
 pub(super) enum Wire {
     Tcp(TcpStream),
     Tty(SerialStream),
@@ -67,8 +67,8 @@ impl Port {
         match self {
             Self::Tcp(address) => {
                 let stream = in_time(limit, TcpStream::connect(address)).await?;
-                // The question at the end of a receipt is three bytes. Without this option it would wait about 40 ms
-                // until the printer has acknowledged the receipt.
+                // The question at the end of a receipt is three bytes long. Without this option it would wait about 40
+                // ms, until the printer has acknowledged the receipt.
                 stream.set_nodelay(true)?;
                 Ok(Wire::Tcp(stream))
             }
@@ -78,7 +78,8 @@ impl Port {
                 let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path);
                 let file = file.map_err(pos_daemon::wire::refused)?;
                 if rustix::termios::isatty(&file) {
-                    // Opened again before `file` is closed, so that a printer that watches DTR sees no change.
+                    // The port is opened again before `file` is closed, so that a printer that watches DTR sees no
+                    // change.
                     open_tty(path, *baud, *flow).map(Wire::Tty)
                 } else if file.metadata()?.is_file() {
                     Err(io::Error::other("it is a file, not a printer"))
@@ -98,13 +99,13 @@ fn open_tty(path: &str, baud: u32, flow: FlowControl) -> io::Result<SerialStream
         FlowControl::XonXoff => tokio_serial::FlowControl::Software,
     };
     let tty = tokio_serial::new(path, baud).flow_control(flow).open_native_async()?;
-    // Earlier bytes from the printer answer no question.
+    // Bytes that the printer sent earlier answer no question.
     tty.clear(ClearBuffer::Input)?;
     Ok(tty)
 }
 
 impl Wire {
-    /// Sends all bytes and waits until they have left; fails when there is no progress for as long as `limit`.
+    /// Sends all bytes and waits until they have left. Fails if there is no progress for as long as `limit`.
     pub(super) async fn write(&mut self, bytes: &[u8], limit: Duration) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -129,8 +130,8 @@ impl Wire {
         }
     }
 
-    /// Waits until the device has taken everything. An earlier close would lose the pending bytes (usblp), or stop the
-    /// whole program until they are sent (a tty). `flush` would wait with a system call that blocks the thread.
+    /// Waits until the device has accepted everything. Closing earlier would lose the pending bytes (usblp), or stop
+    /// the whole program until they are sent (a tty). `flush` would wait in a system call that blocks the thread.
     async fn until_sent(&self, limit: Duration) -> io::Result<()> {
         let (mut least, mut since) = (u32::MAX, Instant::now());
         loop {
@@ -149,7 +150,7 @@ impl Wire {
         }
     }
 
-    /// Reads bytes from the printer; 0 when it has closed the connection.
+    /// Reads bytes from the printer. Returns 0 if the printer has closed the connection.
     pub(super) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.read(into).await,
@@ -161,8 +162,8 @@ impl Wire {
         }
     }
 
-    /// Signals the end of the job on TCP and reads until the printer closes, to notice a broken connection. A printer
-    /// that does not close within `limit` is not at fault.
+    /// Signals the end of the job on TCP, and reads until the printer closes, to detect a broken connection. It is not
+    /// an error if the printer does not close within `limit`.
     pub(super) async fn close(self, limit: Duration) -> io::Result<()> {
         let Self::Tcp(mut stream) = self else { return Ok(()) };
         let mut ignored = [0; 64];
@@ -174,8 +175,8 @@ impl Wire {
         timeout(limit, closed).await.unwrap_or(Ok(()))
     }
 
-    /// Drops the unsent bytes. They must not be printed later, when the receipt counts as not printed. Closing a tty
-    /// with bytes left would stop the whole program for up to 30 s.
+    /// Drops the unsent bytes. They must not be printed later, when the receipt already counts as not printed. If a tty
+    /// were closed with bytes left, the whole program would stop for up to 30 s.
     pub(super) fn drop_unsent(&self) {
         // A broken connection has no bytes left to drop.
         let _ = match self {
@@ -186,7 +187,7 @@ impl Wire {
     }
 }
 
-/// Asks the system for the current state; tokio may still hold an earlier one.
+/// Asks the system for the current state, because Tokio may still have an earlier one.
 fn can_be_written(file: &File) -> io::Result<bool> {
     let mut asked = [PollFd::new(file, PollFlags::OUT)];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -210,7 +211,7 @@ fn late(limit: Duration) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Checks that small writes leave immediately: the status question after a receipt does not wait for its
+    /// Checks that small writes leave immediately. The status question after a receipt must not wait for the receipt's
     /// acknowledgement.
     #[tokio::test]
     async fn a_network_printer_is_written_to_without_delay() {

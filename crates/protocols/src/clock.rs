@@ -1,4 +1,4 @@
-//! Points in time in messages: RFC 3339, without a calendar library.
+//! RFC 3339 times in messages, without a calendar library.
 
 /// Formats seconds since 1970 as a time in UTC, such as `2026-11-20T12:34:56Z`.
 #[must_use]
@@ -16,8 +16,8 @@ pub fn rfc3339(unix_s: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
 }
 
-/// Parses a time in RFC 3339 with its offset and returns seconds since 1970. A time without an offset is UTC. Returns
-/// `None` when the text is not a time, or the time is before 1970.
+/// Parses an RFC 3339 time with its offset and returns seconds since 1970. A time without an offset is UTC. Returns
+/// `None` if the text is not a time, or if the time is before 1970.
 #[must_use]
 pub fn unix_s(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| {

@@ -1,11 +1,12 @@
-//! The till protocols ZVT and nexo (Terminal API): their bytes and rules, without sockets and clocks.
+//! The till protocols ZVT and nexo (Terminal API): their messages and rules, without sockets and clocks.
 //!
-//! Is not: a connection to the agent, a listener, or a store. `pos-front` has those. The simulated tills of `pos-sim`
-//! speak the other side with the same code. Independent third-party clients check both sides against the documents.
+//! This crate has no connection to the agent, no listener and no store. `pos-front` has those. The simulated tills of
+//! `pos-sim` use the same code for the other side. Independent third-party clients check both sides against the
+//! documents.
 
-// Points in time in messages.
+// RFC 3339 times in messages.
 pub mod clock;
-// Wrapping of texts for paper.
+// Wrapping of texts for printing.
 mod lines;
 pub mod nexo;
 pub mod zvt;

@@ -1,6 +1,6 @@
-//! Wrapping of texts for paper.
+//! Wrapping of texts for printing.
 
-/// Wraps a text into lines of at most `width` characters, at spaces where there are any.
+/// Wraps a text into lines of at most `width` characters, at spaces if possible.
 #[must_use]
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];

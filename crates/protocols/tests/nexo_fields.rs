@@ -1,5 +1,5 @@
-//! Tests of the table of fields (`pos_protocols::nexo::fields`): it contains every documented field, it agrees with the
-//! manual, and the code follows it.
+//! Tests of the table of fields (`pos_protocols::nexo::fields`). The table contains every documented field and agrees
+//! with the manual, and the code follows it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -23,12 +23,12 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor, value::Error};
 use serde_json::{Map, Value, json};
 
-/// Every field of the two requests as `@adyen/api-library` 32.1.0 documents them (`lib/src/typings/terminal`, and
-/// `SaleToAcquirerData` of `lib/src/utils/tapi` too), one per line. Fields inside a field that is refused or ignored as
-/// a whole are left out.
+/// Every field of the two requests, one per line. The source is `@adyen/api-library` 32.1.0
+/// (`lib/src/typings/terminal`, and for `SaleToAcquirerData` also `lib/src/utils/tapi`). Fields inside a field that is
+/// refused or ignored as a whole are left out.
 const DOCUMENTED: &str = include_str!("nexo_fields.txt");
 
-/// Returns the names under which serde reads a structure.
+/// Returns the field names under which serde reads a structure.
 fn names<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     struct Names<'a>(&'a mut Vec<&'static str>);
 
@@ -61,7 +61,7 @@ fn names<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     found
 }
 
-/// Tells whether this field of that object is in the table.
+/// Returns whether a field of an object is in the table.
 fn is_listed(of: &str, field: &str) -> bool {
     let columns = object(of).map(|it| [it.obeyed, it.refused, it.harmless].concat()).unwrap_or_default();
     columns.contains(&field) || object(field).is_some()
@@ -111,7 +111,7 @@ fn the_manual_has_the_table() {
 const STATUS: &str = r#"{"version":"1.0","terminalId":"T1","merchant":["Shop"],"currency":"EUR","currencyDecimals":2,
     "ready":true,"busy":false,"reader":{"state":"ready"},"gateway":{"state":"answers"},"printers":[],"clock":{}}"#;
 
-/// Returns the question to the terminal for this request, or the reason of the refusal.
+/// Returns the question to the terminal for this request, or the reason for the refusal.
 fn asks(category: &str, body: &Value) -> Result<Ask, String> {
     let message = json!({ "SaleToPOIRequest": {
         "MessageHeader": { "MessageClass": "Service", "MessageCategory": category, "MessageType": "Request",
@@ -139,7 +139,7 @@ fn asks(category: &str, body: &Value) -> Result<Ask, String> {
     if let [Action::Ask { ticket, ask: Ask::Status }] = actions[..] {
         actions = session.said(ticket, Said::read(&Ask::Status, 200, STATUS.as_bytes()), now);
     }
-    // The same message was not carried out earlier.
+    // The same message has not been carried out before.
     if let [Action::Ask { ticket, ask: ask @ Ask::Show { .. } }] = &actions[..] {
         let none = br#"{"status":404,"code":"no-such-sale","detail":"none"}"#;
         actions = session.said(*ticket, Said::read(ask, 404, none), now);
@@ -156,7 +156,7 @@ fn asks(category: &str, body: &Value) -> Result<Ask, String> {
     }
 }
 
-/// Builds a payment that contains the object, or a reversal; returns it with the path of the object.
+/// Builds a payment or a reversal that contains the object. Returns it with the path of the object.
 fn request_with(of: &str) -> (&'static str, Value, &'static str) {
     let named = json!({ "POITransactionID": { "TransactionID": "17.8ac7", "TimeStamp": "t" } });
     let sale = json!({ "SaleTransactionID": { "TransactionID": "1", "TimeStamp": "t" } });
@@ -237,7 +237,7 @@ fn what_the_table_calls_refused_is_refused_by_name_and_what_it_calls_harmless_ch
             let why = asks(category, &body).map(|ask| format!("{ask:?}"));
             assert!(why.as_ref().is_err_and(|why| why.contains(field)), "{}.{field}: {why:?}", object.name);
             for nothing in [json!(null), json!(""), json!(false), json!([]), json!({})] {
-                // A field with its own type is read by that type.
+                // A field with its own type is read as that type.
                 let (category, body) = with(object.name, field, nothing);
                 let answer = asks(category, &body);
                 let by_type = answer.as_ref().is_err_and(|why| why.contains("Field {") && why.contains(field));

@@ -1,5 +1,6 @@
-//! Tests of nexo messages as they are on the network: messages of open clients (`@adyen/api-library` 32.1.0), examples
-//! of Adyen's documentation, and sealed messages that its client opens. If a test here fails, the test is right.
+//! Tests of nexo messages in their form on the network. They use messages of open-source clients (`@adyen/api-library`
+//! 32.1.0), examples from Adyen's documentation, and sealed messages that its client opens. If a test here fails, the
+//! code is wrong.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -21,7 +22,7 @@ use pos_protocols::nexo::shared::*;
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A payment from the client's own test, with further fields that tills send.
+/// A payment from the client's own test, plus other fields that tills send.
 const PAYMENT: &str = r#"{"SaleToPOIRequest":{"MessageHeader":{"ProtocolVersion":"3.0","MessageClass":"Service",
 "MessageCategory":"Payment","MessageType":"Request","ServiceID":"325488592","SaleID":"POSSystemID12345",
 "POIID":"P400Plus-123456789"},"PaymentRequest":{"SaleData":{"OperatorID":"7","ShiftNumber":"2","SaleTransactionID":
@@ -32,11 +33,11 @@ const PAYMENT: &str = r#"{"SaleToPOIRequest":{"MessageHeader":{"ProtocolVersion"
 "ForceEntryMode":["ICC","Tapped"],"CustomerLanguage":"de","DebitPreferredFlag":null}},"PaymentData":
 {"PaymentType":"Normal","SplitPaymentFlag":true}},"Vendor":{"deep":[[[[]]]]}}}"#;
 
-/// The same message, sealed with the key of `mypassphrase` and a nonce of 00 to 0f. This code wrote it, and the client
-/// opens it.
+/// The same message, sealed with the key of `mypassphrase` and a nonce of 00 to 0f. This code produced it, and the
+/// client opens it.
 const SEALED: &str = include_str!("nexo_sealed.json");
 
-/// The key is derived once, because the derivation is slow without optimisation.
+/// The key is derived once, because the derivation is slow without compiler optimisation.
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).unwrap());
 
 fn key() -> Key {
@@ -57,7 +58,7 @@ fn plain(text: &str) -> Result<Message, ReadError> {
 fn request(text: &str) -> Request {
     match plain(text).unwrap() {
         Message::Request(request) => {
-            // The written message is read as the same message.
+            // The written message is read back as the same message.
             let written = String::from_utf8(Message::Request(request.clone()).write()).unwrap();
             assert_eq!(plain(&written), Ok(Message::Request(request.clone())), "{written}");
             request
@@ -66,7 +67,7 @@ fn request(text: &str) -> Request {
     }
 }
 
-/// Builds a request of this category with this body.
+/// Builds a request with this category and body.
 fn of(category: &str, body: &str) -> String {
     let name = match category {
         "Event" => "EventNotification".to_owned(),
@@ -97,7 +98,7 @@ fn a_payment_is_read_to_the_cent() {
     assert_eq!(data.sale_to_acquirer_data.as_ref().unwrap().get("tenderOption").as_deref(), Some("AskGratuity"));
     assert_eq!(data.token_requested_type, Some(TokenRequestedType::Customer));
     assert_eq!(request.body.transaction().unwrap().transaction_id, "999");
-    // This value is fixed, because journals contain it as the till's reference.
+    // This value must not change, because journals contain it as the till's reference.
     assert_eq!(request.identity().reference(), "nexo-bofpjdcmihkpndlo-adcpbakfnklbocao-facofbbnjafllbdiipig");
 }
 
@@ -291,7 +292,7 @@ fn size_and_depth_are_bounded() {
     };
     assert!(plain(&padded(MAX_MESSAGE)).is_ok());
     assert_eq!(plain(&padded(MAX_MESSAGE + 1)), Err(ReadError::TooLarge { most: MAX_MESSAGE }));
-    // The nesting is too deep for any recursive reader. It is skipped in an ignored field, and refused elsewhere.
+    // The nesting is too deep for a recursive parser. It is skipped in an ignored field, and refused elsewhere.
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert!(plain(&of("Logout", &format!("{{\"Unknown\":{deep}}}"))).is_ok());
     assert!(plain(&of("Logout", &format!("{{\"MaintenanceAllowed\":{deep}}}"))).is_err());
@@ -344,7 +345,7 @@ fn whatever_is_wrong_with_a_sealed_message_is_one_error() {
         assert!(SEALED.contains(from), "{from}");
         assert_eq!(open(&SEALED.replacen(from, to, 1)), Err(BlobError), "{to}");
     }
-    // Authentic, but the content is not a message, or is another blob.
+    // The blob is authentic, but its content is not a message, or is another sealed message.
     for plaintext in ["", "{", "[]", "{\"SaleToPOIRequest\":{}}", SEALED] {
         let blob = key().seal(plaintext.as_bytes(), nonce());
         let mut sealed: Value = serde_json::from_str(SEALED).unwrap();
@@ -352,7 +353,7 @@ fn whatever_is_wrong_with_a_sealed_message_is_one_error() {
         sealed["SaleToPOIRequest"]["SecurityTrailer"]["Hmac"] = blob.trailer.hmac.into();
         assert_eq!(open(&sealed.to_string()), Err(BlobError), "{plaintext}");
     }
-    // A sender that has the key gets the error in the body.
+    // A sender that has the key learns the error in the body.
     let blob = key().seal(PAYMENT.replace("\"Normal\"", "\"Free\"").as_bytes(), nonce());
     let mut sealed: Value = serde_json::from_str(SEALED).unwrap();
     sealed["SaleToPOIRequest"]["NexoBlob"] = blob.sealed.into();
@@ -431,7 +432,7 @@ fn an_answer_is_written_as_terminals_write_it() {
     assert_eq!(String::from_utf8(answer.write()).unwrap(), expected);
     assert_eq!(plain(expected), Ok(answer));
 
-    // The same answer again, for a TransactionStatus.
+    // A TransactionStatus gets the same answer again.
     let body = ResponseBody::TransactionStatus(Box::new(TransactionStatusResponse {
         outcome: Outcome::success(),
         message_reference: None,
@@ -473,14 +474,14 @@ fn what_cannot_be_read_is_rejected_by_an_event() {
     assert_eq!(STANDARD.decode(event["RejectedMessage"].as_str().unwrap()).unwrap(), received.as_bytes());
     assert!(event.get("MaintenanceRequiredFlag").is_none());
 
-    // Without JSON, the header is unknown.
+    // If the message is not JSON, its header is unknown.
     assert_eq!(header_of(b"{"), None);
     let rejected = Rejected { header: None, received: b"{", ..rejected };
     let notification = rejected.notification(&plain("{").unwrap_err());
     assert_eq!((notification.header().sale_id.as_deref(), notification.header().poi_id.as_str()), (None, "A-1"));
     let written = String::from_utf8(notification.write()).unwrap();
     assert_eq!(plain(&written), Ok(notification.clone()));
-    // The client looks for a sealed notification in the response frame.
+    // The client expects a sealed notification in the response frame.
     let sealed = notification.seal_as_answer(&key(), nonce());
     assert!(sealed.starts_with(b"{\"SaleToPOIResponse\":"));
     let envelope = Envelope::read(&sealed);

@@ -1,6 +1,6 @@
-//! Tests against third-party bytes: captures and test data of open clients, and the specification's own examples. Our
-//! messages are written to the same bytes, and messages that are wrong in their source are refused. If a test here
-//! fails, the test is right.
+//! Tests against third-party bytes: captures and test data of open-source clients, and examples from the specification.
+//! Our code must encode messages to the same bytes, and refuse messages that are wrong in their source. If a test here
+//! fails, the code is wrong.
 //!
 //! Sources: mathiasfrey/ecrterm (serial), EVerest/zvt, bezahl-online/zvt, Portalum.Zvt (TCP), PA00P015 13.08.
 
@@ -30,7 +30,7 @@ fn command(text: &str) -> Command {
         stream.till_says(&bytes(text));
     }
     let read = Command::read(&apdu(text)).unwrap();
-    // A second round gives the same result, in any order of the fields.
+    // A second pass gives the same result, in any order of the fields.
     assert_eq!(Command::read(&read.apdu()).map(|again| again.apdu()), Ok(read.apdu()), "{text}");
     read
 }
@@ -116,7 +116,7 @@ fn tills_commands_are_read_as_they_are_meant() {
     assert_eq!(fields.number(0x04), Ok(Some(1000)));
     let Command::Authorisation(fields) = command("06 01 09 04 00 00 00 00 33 00 02 0A") else { panic!("none") };
     assert_eq!((fields.number(0x04), fields.byte(0x02)), (Ok(Some(3300)), Some(10)));
-    // The length in the specification (0C) is wrong: the data have 20 bytes.
+    // The length in the specification (0C) is wrong, because the data have 20 bytes.
     let data = "04 00 00 00 00 01 00 49 09 78 19 44 06 06 1F 73 03 00 00 01";
     let numbered = Apdu::new(Control::AUTHORISATION, bytes(data));
     let Ok(Command::Authorisation(fields)) = Command::read(&numbered) else { panic!("no authorisation") };
@@ -146,7 +146,7 @@ fn terminals_messages_are_read_and_ours_are_the_same_bytes() {
     assert_eq!(answer::abort(0xB8, &open), apdu("06 1E 04 B8 87 FF FF"));
     assert_eq!(answer::abort(0x6C, &Fields::default()), apdu("06 1E 01 6C"));
     assert_eq!(answer::completion_of_enquiry(None, 0xDC, None), apdu("06 0F 01 DC"));
-    // Status 0A, T4 of one minute, and a text; the till decodes its letters.
+    // Status 0A, a T4 of one minute, and a text whose letters the till decodes.
     let lines = "Karte vorhalten\neinstecken/durchziehen";
     let text = hex::encode(lines);
     let TerminalMessage::Intermediate(0x0A) = told(&format!("04 FF 2E 0A 01 06 2A 24 28 07 26 {text}")) else {
@@ -191,7 +191,7 @@ fn goods_that_are_given_out_later_are_answered_so() {
 
 #[test]
 fn a_text_block_in_fragments_is_one() {
-    // Portalum, ReceiveHandlerTest: the APDU's length is little-endian, and the lengths of its TLVs are big-endian.
+    // Portalum, ReceiveHandlerTest. The APDU's length is little-endian, and the lengths of its TLVs are big-endian.
     let text = vec![b'x'; 600];
     let mut lines = Vec::new();
     for chunk in text.chunks(40) {
@@ -224,7 +224,8 @@ fn a_text_block_in_fragments_is_one() {
 
 #[test]
 fn lengths_that_are_wrong_in_their_source_are_refused() {
-    // bezahl 1617177992186PT and 1617181236803PT: 27h, and 72 bytes; Portalum Parse_AbortViaTimeout: 44h, and 37.
+    // bezahl 1617177992186PT and 1617181236803PT have 27h and 72 bytes. Portalum Parse_AbortViaTimeout has 44h and 37
+    // bytes.
     for (length, there) in [(0x27, 72), (0x44, 37)] {
         let wrong = [vec![0x04, 0x0F, length], vec![0; there]].concat();
         let announced = usize::from(length);

@@ -1,35 +1,35 @@
 //! The link layer of Miura MPI and VIPA, which carries APDUs: NAD, PCB, LEN, APDU, LRC (readers: 2.1). It handles only
-//! bytes; the code of the reader family knows the meaning of a message. The simulated reader uses it too, and frozen
-//! captures check it.
+//! bytes. The code for each reader family interprets the messages. The simulated reader also uses this module, and
+//! frozen captures check it.
 //!
 //! ```text
 //! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
 //! ```
 //!
 //! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Decoder::feed`] drops
-//! bytes until a valid header with a right LRC, and reports how many it dropped. A caller that waits for an answer can
-//! then give up.
+//! bytes up to the next valid packet, and reports how many it dropped. A caller that waits for an answer can then give
+//! up.
 
 use zeroize::Zeroize;
 
-/// Length of the longest APDU part of one packet (LEN), in bytes.
+/// Maximum length of the APDU part of a packet (LEN), in bytes.
 pub const MAX_APDU: usize = 0xFE;
-/// Length of the shortest APDU part of one packet (LEN), in bytes.
+/// Minimum length of the APDU part of a packet (LEN), in bytes.
 pub const MIN_APDU: usize = 2;
-/// Length of the longest packet: NAD, PCB, LEN, APDU, LRC.
+/// Maximum length of a packet: NAD, PCB, LEN, APDU, LRC.
 pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
-/// Length of the shortest packet.
+/// Minimum length of a packet.
 pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
-/// Length of the longest data of a command: one packet, minus CLA INS P1 P2 and Lc (readers: 2.1).
+/// Maximum length of a command's data: one packet, minus CLA INS P1 P2 and Lc (readers: 2.1).
 pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
-/// Length of the longest command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in
+/// Maximum length of a command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in
 /// chained packets (readers: 2.1).
 pub const MAX_EXTENDED_COMMAND: usize = 1024;
-/// Length of the longest data of such a command.
+/// Maximum length of the data of such a command.
 pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
-/// Length of the longest message from chained packets. The longest known answer (an E4 with two encrypted blocks) has
-/// about 600 bytes, and an encrypted value at most 1024. A peer cannot make the decoder keep more than this for each
-/// NAD.
+/// Maximum length of a message from chained packets. The longest known answer (an E4 with two encrypted blocks) has
+/// about 600 bytes, and an encrypted value has at most 1024. A peer cannot make the decoder keep more than this for
+/// each NAD.
 pub const MAX_MESSAGE: usize = 4096;
 
 const PCB_CHAINED: u8 = 0x01;
@@ -40,7 +40,7 @@ pub type Packet = heapless::Vec<u8, MAX_PACKET>;
 /// The packets of one command.
 pub type Packets = heapless::Vec<Packet, { MAX_EXTENDED_COMMAND.div_ceil(MAX_APDU) }>;
 
-/// The part of the device that sends.
+/// The part of the device that sends the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nad {
     /// The reader's application (PED, "MPI").
@@ -58,18 +58,19 @@ pub enum Received<'a> {
     Fault(LinkFault),
 }
 
-/// A complete message: a command; or an answer or unsolicited message with its two status bytes.
+/// A complete message. It is a command, or an answer or unsolicited message with its two status bytes.
 #[derive(PartialEq, Eq)]
 pub struct ApduMessage<'a> {
-    /// The sender; for a command, the receiver.
+    /// The sender, or for a command the receiver.
     pub nad: Nad,
-    /// The reader sent it without a command.
+    /// `true` if the reader sent the message without a preceding command.
     pub unsolicited: bool,
-    /// The APDU parts of its packets, at most [`MAX_MESSAGE`] bytes. They are wiped after the call that delivers them.
+    /// The APDU parts of the message's packets, at most [`MAX_MESSAGE`] bytes. They are wiped after the call that
+    /// delivers them.
     pub bytes: &'a [u8],
 }
 
-// The message may contain card data, so only the length is shown.
+// The message may contain card data, so `Debug` shows only the length.
 impl std::fmt::Debug for ApduMessage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { nad, unsolicited, bytes } = self;
@@ -77,20 +78,20 @@ impl std::fmt::Debug for ApduMessage<'_> {
     }
 }
 
-/// The reason of a loss on the line.
+/// The reason for a loss on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkFault {
-    /// Bytes that belong to no valid packet, counted up to the next valid packet or [`Decoder::silence`]. From
-    /// [`MIN_PACKET`] bytes on, they may have been a packet.
+    /// Bytes that belong to no valid packet, counted up to the next valid packet or [`Decoder::silence`]. If there are
+    /// [`MIN_PACKET`] bytes or more, they may have been a packet.
     #[error("{bytes} bytes of no packet")]
     Garbage {
         /// The number of bytes.
         bytes: usize,
     },
-    /// A chain of packets that was not finished, or that was mixed with packets of another kind.
+    /// A chain of packets that was not finished, or that contained packets of another kind.
     #[error("a chain of packets was broken")]
     BrokenChain(Nad),
-    /// A chain longer than [`MAX_MESSAGE`]; it is dropped up to its last packet.
+    /// A chain longer than [`MAX_MESSAGE`]. It is dropped up to its last packet.
     #[error("a message is longer than {MAX_MESSAGE} bytes")]
     TooLong(Nad),
 }
@@ -98,7 +99,8 @@ pub enum LinkFault {
 /// The reason why data cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The data are longer than the device accepts: one packet ([`MAX_COMMAND_DATA`]), or [`MAX_EXTENDED_COMMAND`].
+    /// The data are longer than the device accepts: more than one packet ([`MAX_COMMAND_DATA`]), or more than
+    /// [`MAX_EXTENDED_COMMAND`].
     #[error("a command of {bytes} bytes is longer than the device takes")]
     TooLong {
         /// The length in bytes.
@@ -112,18 +114,18 @@ pub enum EncodeError {
     },
 }
 
-/// A decoder that takes bytes in any division and delivers complete messages.
+/// A decoder that accepts bytes in pieces of any size and delivers complete messages.
 #[derive(Default)]
 pub struct Decoder {
     input: heapless::Vec<u8, MAX_PACKET>,
-    /// Bytes dropped since the last valid packet and not reported yet.
+    /// Bytes dropped since the last valid packet but not yet reported.
     dropped: usize,
     reader: Chain,
     base: Chain,
 }
 
 impl Decoder {
-    /// Takes `bytes` and calls `on` for each message and fault in them, in their order.
+    /// Takes `bytes` and calls `on` for each message and fault in them, in order.
     pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
         while !bytes.is_empty() {
             // After `scan`, the input holds less than a whole packet, so each round takes at least one byte.
@@ -134,7 +136,7 @@ impl Decoder {
         }
     }
 
-    /// Handles a long silence: an unfinished packet or chain is given up. Otherwise a reader that failed inside a
+    /// Handles a long silence, which ends an unfinished packet or chain. Without this, a reader that failed inside a
     /// packet would also destroy its next packet.
     pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
         self.scan(true, &mut on);
@@ -142,20 +144,20 @@ impl Decoder {
         self.break_chains(&mut on);
     }
 
-    /// Tells whether data are unfinished; only then does [`Self::silence`] have an effect.
+    /// Returns whether data are unfinished. Only then does [`Self::silence`] have an effect.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         !self.input.is_empty() || self.dropped > 0 || self.reader.is_open() || self.base.is_open()
     }
 
-    /// Delivers the packets in `input`. With `last`, it also drops data that only more bytes could complete.
+    /// Delivers the packets in `input`. With `last`, also drops data that only more bytes could complete.
     fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
             match look(&self.input[at..]) {
                 Look::Incomplete if !last => break,
-                // Only one byte is dropped, even if a whole packet has a wrong LRC. The wrong byte may be its LEN, and
-                // the packet would then hide a valid one.
+                // Only one byte is dropped, even if a whole packet has a wrong LRC. If its LEN is wrong, a valid packet
+                // may begin inside it.
                 Look::Incomplete | Look::Wrong => {
                     self.dropped += 1;
                     at += 1;
@@ -187,8 +189,8 @@ impl Decoder {
         }
     }
 
-    /// Gives up all open chains. A packet of a chain may be among the dropped bytes without a sign, and without it the
-    /// chain is useless.
+    /// Gives up all open chains. The dropped bytes may include a packet of a chain, and without that packet the chain
+    /// is useless.
     fn break_chains(&mut self, on: &mut impl FnMut(Received<'_>)) {
         for (nad, chain) in [(Nad::Reader, &mut self.reader), (Nad::Base, &mut self.base)] {
             if chain.is_open() {
@@ -207,7 +209,7 @@ impl Drop for Decoder {
     }
 }
 
-/// The result of a look at the start of the input.
+/// The result of a check of the start of the input.
 enum Look {
     Incomplete,
     Wrong,
@@ -269,7 +271,8 @@ impl Chain {
         if let ChainState::Open { unsolicited: before } | ChainState::TooLong { unsolicited: before } = self.state
             && before != unsolicited
         {
-            // The vendor treats a mixed chain as a broken stream. The packet that has arrived may still be complete.
+            // The vendor treats a mixed chain as a broken stream. The packet that has just arrived may still be
+            // complete.
             self.clear();
             on(Received::Fault(LinkFault::BrokenChain(nad)));
         }
@@ -305,7 +308,7 @@ impl Chain {
 /// Builds a command that must fit into one packet.
 ///
 /// # Errors
-/// Returns [`EncodeError`] when `apdu` is not 2 to 254 bytes long.
+/// Returns [`EncodeError`] if `apdu` is not 2 to 254 bytes long.
 pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
     let bytes = apdu.len();
     match bytes {
@@ -318,7 +321,7 @@ pub fn command(apdu: &[u8]) -> Result<Packet, EncodeError> {
 /// Builds a command of more than one packet.
 ///
 /// # Errors
-/// Returns [`EncodeError`] when `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
+/// Returns [`EncodeError`] if `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
 pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
     if apdu.len() > MAX_EXTENDED_COMMAND {
         return Err(EncodeError::TooLong { bytes: apdu.len() });
@@ -327,11 +330,11 @@ pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
 }
 
 /// Builds the packets of an answer or unsolicited message (with its status bytes), for the simulator. Each packet has
-/// at most `apdu_size` bytes of it. `apdu_size` is limited to 3 to [`MAX_APDU`]: with 2, a message of odd length would
-/// end in a packet of one byte, which is not valid.
+/// at most `apdu_size` bytes of it, from 3 to [`MAX_APDU`]. With a size of 2, a message of odd length would end in an
+/// invalid packet of one byte.
 ///
 /// # Errors
-/// Returns [`EncodeError::TooShort`] when `message` has less than [`MIN_APDU`] bytes.
+/// Returns [`EncodeError::TooShort`] if `message` has fewer than [`MIN_APDU`] bytes.
 pub fn chain(
     nad: Nad,
     unsolicited: bool,

@@ -1,18 +1,18 @@
-//! Sets the reader's clock from the board's clock, and only when that one is trusted (design: invariant 8).
+//! Sets the reader's clock from the board's clock, if the board's clock is trusted (design: invariant 8).
 //!
 //! The reader's clock is set at each start-up. Later it is set while the reader is idle, in three cases: the board's
-//! clock was not trusted before, it has jumped against the elapsed time, or a day is over. An untrusted clock never
-//! sets it.
+//! clock has become trusted, it has jumped, or a day has passed. An untrusted board clock never sets the reader's
+//! clock.
 
 use std::time::Duration;
 
 use crate::LocalTime;
 
-/// The time after which the reader's clock is set again: a quartz loses a second or two in a day, and 9A must change at
-/// midnight.
+/// The time after which the reader's clock is set again. A quartz drifts by a second or two in a day, and 9A must
+/// change at midnight.
 const SET_EACH: Duration = Duration::from_secs(24 * 3600);
-/// The smallest difference that counts as a jump (a person set the clock, summer time) and not as drift of the board's
-/// quartz.
+/// The smallest difference that counts as a jump and not as drift of the board's quartz. A jump comes from a person who
+/// sets the clock, or from summer time.
 const JUMP_S: u64 = 30;
 
 /// The time at which the reader's clock was set, and its value.
@@ -25,7 +25,7 @@ impl ClockSetting {
         self.0 = Some((now, time));
     }
 
-    /// Forgets the setting: the reader has restarted, so its clock is not known.
+    /// Forgets the setting. The reader has restarted, so its clock is unknown.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }

@@ -1,11 +1,11 @@
-//! The configuration section `[reader]` and its check.
+//! The configuration section `[reader]`, with its checks.
 
 use pos_daemon::settings::{BAUD, FaultList, check, is_made_of, port, within};
 use serde::Deserialize;
 
 use crate::ReaderLanguage;
 
-/// The most readers that a shop may use in turn.
+/// Maximum number of readers that a shop may use in turn.
 const MAX_SERIALS: usize = 32;
 
 /// The card reader.
@@ -15,19 +15,19 @@ const MAX_SERIALS: usize = 32;
 pub struct Reader {
     /// The protocol of the reader.
     pub protocol: ReaderProtocol,
-    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    /// A tty such as `/dev/serial/by-id/…`, or `tcp://host:6543`.
     pub port: String,
-    /// Line speed of a tty, in baud; not used on USB.
+    /// Line speed of a tty, in baud. A USB port does not use it.
     #[serde(default = "pos_daemon::settings::default_baud")]
     pub baud: u32,
     /// Serial numbers of the readers that may be used, as `pos-agent status` shows them. The agent uses no other
-    /// reader. Empty: every connected reader is used.
+    /// reader. If the list is empty, every connected reader is used.
     #[serde(default)]
     pub serials: Vec<String>,
     /// Language of the reader's texts until a card names another: `en`, `de`, `fr`, `es`, `it`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// Allow card numbers to be typed on the reader, when a transaction asks for it.
+    /// Allow card numbers to be typed on the reader when a transaction asks for it.
     #[serde(default)]
     pub manual_entry: bool,
     /// The command for typed card numbers: `D2E0` on newer readers, `D25A` on older ones.
@@ -36,20 +36,20 @@ pub struct Reader {
     /// Ask for the card verification value too (`D2E0` only).
     #[serde(default)]
     pub manual_entry_verification_value: bool,
-    /// The amount that the customer types for a tip: `tip`, or `total` for the bill with the tip.
+    /// The amount that the customer types for a tip: `tip` for the tip, or `total` for the bill with the tip.
     #[serde(default)]
     pub tip_entry: TipEntry,
-    /// Tips in percent that the reader offers when there is no section `[tips]`: one to four values of 1 to 100. With
-    /// fewer than four the customer may type another.
+    /// Tips in percent that the reader offers if there is no section `[tips]`: one to four values of 1 to 100. With
+    /// fewer than four, the customer can type another tip.
     #[serde(default = "defaults::tip_percentages")]
     pub tip_percentages: Vec<u8>,
-    /// Name of the capability by which a reader says that it takes commands of more than one packet. The name is not
-    /// published. Without this setting a name with the words "extended" and "APDU" counts as this capability.
+    /// Name of the capability with which a reader announces that it accepts commands of more than one packet. The name
+    /// is not published. Without this setting, a name with the words "extended" and "APDU" counts as this capability.
     pub extended_apdu_capability: Option<String>,
-    /// Warn when the reader has fewer keys left than this; a transaction takes one to three of each kind.
+    /// Warn when the reader has fewer keys left than this. A transaction takes one to three keys of each kind.
     #[serde(default = "defaults::warn_keys_left")]
     pub warn_keys_left: u64,
-    /// Numbers of the signed texts that are shown with entries of digits.
+    /// Numbers of the signed texts that the reader shows while digits are typed.
     #[serde(default)]
     pub prompts: ReaderPrompts,
 }
@@ -58,10 +58,10 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 pub enum ManualEntryCommand {
-    /// GET SECURE DATA, for newer readers: number and expiry date one after the other.
+    /// GET SECURE DATA, for newer readers. It asks for the number and then for the expiry date.
     #[default]
     D2E0,
-    /// GET SECURE PAN, for older readers: one command.
+    /// GET SECURE PAN, for older readers. It is a single command.
     D25A,
 }
 
@@ -73,13 +73,13 @@ pub enum TipEntry {
     /// The tip.
     #[default]
     Tip,
-    /// The bill with the tip; the tip is the difference from the bill.
+    /// The bill with the tip. The tip is the difference from the bill.
     Total,
 }
 
-/// Numbers of the signed texts that are shown with entries of digits. Each has three lines, and 0 is an empty line.
-/// They depend on the reader's prompts file (readers: 2.9, 2.10; 10, point 3). Those for a card number come from the
-/// vendor's source; the others are guesses.
+/// Numbers of the signed texts that the reader shows while digits are typed. Each entry has three lines, and 0 is an
+/// empty line. The numbers depend on the reader's prompts file (readers: 2.9, 2.10; 10, point 3). Those for a card
+/// number come from the vendor's source, and the others are guesses.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -155,19 +155,19 @@ pub fn check_values(found: &mut FaultList, reader: &Reader) {
     ));
 }
 
-/// The defaults with their reasons.
+/// The defaults, with their reasons.
 mod defaults {
-    /// Names the language that every reader has and that the agent itself uses.
+    /// Returns the language that every reader has and that the agent itself uses.
     pub(super) fn language() -> String {
         "en".to_owned()
     }
 
-    /// Lists the percentages that customers are used to.
+    /// Returns the percentages that customers are used to.
     pub(super) fn tip_percentages() -> Vec<u8> {
         vec![5, 10, 15]
     }
 
-    /// Leaves a shop of 100 transactions a day at least a month to have new keys injected.
+    /// Returns a number of keys that gives a shop with 100 transactions a day at least a month for injecting new keys.
     pub(super) fn warn_keys_left() -> u64 {
         10_000
     }

@@ -1,10 +1,9 @@
-//! The entry to the families of readers: the only file that knows the families. The task that owns the port asks a
-//! `Driver` for its next action on the port. The configuration names the family.
+//! The selection of a reader's family. Only this file knows the families. The task that owns the port asks a `Driver`
+//! for its next action on the port. The configuration names the family.
 //!
 //! A new family needs a module next to `miura`, a variant of [`ReaderFamily`] and `Driver`, and a name in the
-//! configuration. A driver does no I/O and reads no clock: it takes bytes, orders and the time, and returns
+//! configuration. A driver does no I/O and reads no clock. It takes bytes, orders and the time, and returns
 //! [`PortAction`]s and a deadline.
-//! come out.
 
 use std::time::Duration;
 
@@ -32,13 +31,13 @@ impl ReaderFamily {
 }
 
 impl Default for ReaderFamily {
-    /// Returns the family of a device at a port without a configured reader.
+    /// Returns the default family, for a device at a port without a configured reader.
     fn default() -> Self {
         Self::Miura(MiuraSettings::default())
     }
 }
 
-/// One reader of any family.
+/// One reader, of any family.
 ///
 /// After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Self::poll`] until it returns `None`.
 /// Then wait for bytes, an order or [`Self::deadline`]. `now` is the time since any fixed moment.
@@ -47,28 +46,28 @@ pub(super) enum Driver {
 }
 
 impl Driver {
-    /// Makes a driver whose port is not open yet.
+    /// Creates a driver whose port is not open yet.
     pub(super) fn new(settings: ReaderSettings, family: ReaderFamily) -> Self {
         match family {
             ReaderFamily::Miura(miura) => Self::Miura(MiuraSession::new(settings, miura)),
         }
     }
 
-    /// Takes note that the port is open.
+    /// Records that the port is open.
     pub(super) fn opened(&mut self, now: Duration) {
         match self {
             Self::Miura(session) => session.opened(now),
         }
     }
 
-    /// Takes note that the port could not be opened, or that the other end closed it.
+    /// Records that the port could not be opened, or that the other end closed it.
     pub(super) fn closed(&mut self, cause: &str) {
         match self {
             Self::Miura(session) => session.closed(cause),
         }
     }
 
-    /// Takes an order of the agent.
+    /// Takes an order from the agent.
     pub(super) fn order(&mut self, order: ReaderOrder, now: Duration) {
         match self {
             Self::Miura(session) => session.order(order, now),
@@ -82,7 +81,7 @@ impl Driver {
         }
     }
 
-    /// Acts on the time when [`Self::deadline`] has passed; otherwise it does nothing.
+    /// Handles the passing of [`Self::deadline`]. Before the deadline it does nothing.
     pub(super) fn timeout(&mut self, now: Duration) {
         match self {
             Self::Miura(session) => session.timeout(now),

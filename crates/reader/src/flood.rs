@@ -1,19 +1,20 @@
-//! The limit on a reader's messages. A reader that sends more floods the line, and the agent stops reading from it.
+//! The limit on a reader's messages. A reader that exceeds it floods the line, and the agent stops reading from it.
 //!
-//! The limit is an allowance of messages (faults count as messages) and of bytes. Each order of the agent fills it,
-//! because the answers to an order are requested; otherwise it fills slowly. The longest known transaction has about
-//! sixty messages, a card with its PIN two kilobytes, and an idle reader a few events an hour. So only other devices
-//! use it up: a reader that sends without end, a line that is open at the other end, a program that is not a reader.
+//! The limit is an allowance of messages and of bytes. Faults count as messages. Each order of the agent fills the
+//! allowance, because the answers to an order are requested. Otherwise it fills slowly. The longest known transaction
+//! has about sixty messages, and a card with its PIN has two kilobytes. An idle reader sends a few events an hour. So
+//! only a fault uses up the allowance: a reader that sends without end, a line that is open at the other end, or a
+//! program that is not a reader.
 
 use std::time::Duration;
 
-/// The most messages and faults in one burst.
+/// Maximum number of messages and faults in one burst.
 const MESSAGES: u64 = 512;
-/// The messages added each second: a key that is held down sends about ten.
+/// Number of messages added each second. A key that is held down sends about ten.
 const MESSAGES_PER_S: u64 = 32;
-/// The most bytes in one burst.
+/// Maximum number of bytes in one burst.
 const BYTES: u64 = 64 * 1024;
-/// The bytes added each second, a third of the capacity of a line with 115200 baud.
+/// Number of bytes added each second: a third of the capacity of a line with 115200 baud.
 const BYTES_PER_S: u64 = 4 * 1024;
 
 /// The reader's remaining allowance.
@@ -32,14 +33,14 @@ impl Default for ReaderAllowance {
 }
 
 impl ReaderAllowance {
-    /// Fills the allowance: an order was given, or the line is new.
+    /// Fills the allowance after an order, or for a new line.
     pub(super) fn fill(&mut self, now: Duration) {
         *self = Self { filled: now, ..Self::default() };
     }
 
-    /// Deducts received messages and bytes; returns `false` when they exceed the allowance.
+    /// Deducts received messages and bytes. Returns `false` if they exceed the allowance.
     pub(super) fn take(&mut self, messages: u64, bytes: usize, now: Duration) -> bool {
-        // Only whole steps are added. The rest of a step counts for the next one.
+        // Only whole steps are added. The rest of a step counts towards the next one.
         let passed = u64::try_from(now.saturating_sub(self.filled).as_millis()).unwrap_or(u64::MAX);
         let steps = passed.saturating_mul(MESSAGES_PER_S) / 1000;
         self.filled += Duration::from_millis(steps.saturating_mul(1000) / MESSAGES_PER_S);
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     fn a_reader_at_work_is_never_a_flood() {
         let mut allowance = ReaderAllowance::default();
-        // One transaction each second for a day, with a slow PIN, a list of applications and an answer in small
+        // A transaction each second for a day, with slow PIN entry, a list of applications and an answer in small
         // packets.
         for second in 0..86_400 {
             let now = Duration::from_secs(second);

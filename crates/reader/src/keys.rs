@@ -1,8 +1,9 @@
-//! The reader's keys, as far as their serial numbers (KSN) show: the number of keys left, and whether a key is reused.
+//! The reader's keys, as far as their serial numbers (KSN) reveal them: the number of keys left, and whether a key is
+//! reused.
 //!
-//! DUKPT gives each block its own key, counted by the KSN (readers: 8.1, 8.2). The device skips counters with more one
-//! bits than the standard allows, so the keys left are counted, not subtracted. KSNs never leave this module: it
-//! returns only numbers.
+//! DUKPT gives each block its own key, which the KSN counts (readers: 8.1, 8.2). The device skips counters with more
+//! one bits than the standard allows, so the remaining keys cannot be found by subtraction. KSNs never leave this
+//! module, which returns only numbers of keys.
 
 use super::NotEncrypting;
 use pos_terms::card::{SealedCard, SealedPin};
@@ -12,17 +13,17 @@ use pos_terms::card::{SealedCard, SealedPin};
 struct DukptCounter {
     /// The width of the counter in bits.
     bits: u32,
-    /// The most one bits of a counter in use.
+    /// Maximum number of one bits in a counter.
     ones: u32,
 }
 
-/// 10 bytes: ANSI X9.24-1, 21 bits, at most 10 ones; the last is 1FF800.
+/// 10 bytes: ANSI X9.24-1, 21 bits, at most 10 ones. The last counter is 1FF800.
 const TDES: DukptCounter = DukptCounter { bits: 21, ones: 10 };
-/// 12 bytes: ANSI X9.24-3, 32 bits, at most 16 ones; the last is FFFF0000.
+/// 12 bytes: ANSI X9.24-3, 32 bits, at most 16 ones. The last counter is FFFF0000.
 const AES: DukptCounter = DukptCounter { bits: 32, ones: 16 };
 
 impl DukptCounter {
-    /// Returns how many numbers above `count` have few enough one bits.
+    /// Returns how many numbers above `count` have no more one bits than allowed.
     fn left(self, count: u64) -> u64 {
         let mut left = 0;
         let mut ones = 0;
@@ -30,7 +31,8 @@ impl DukptCounter {
             if count >> bit & 1 == 1 {
                 ones += 1;
             } else if ones < self.ones {
-                // Counts the numbers that agree with `count` above this bit, have a one here, and any bits below.
+                // Counts the numbers that equal `count` above this bit, have a one at this bit, and have any bits
+                // below.
                 left += (0..=bit.min(self.ones - ones - 1)).map(|k| choose(bit, k)).sum::<u64>();
             }
             if ones > self.ones {
@@ -41,12 +43,12 @@ impl DukptCounter {
     }
 }
 
-/// Returns the binomial coefficient n over k.
+/// Returns the binomial coefficient "n over k".
 fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1, |product, i| product * (u64::from(n) - i) / (i + 1))
 }
 
-/// A decoded KSN: the key set with device, and the counter.
+/// A decoded KSN: the key set with its device, and the counter.
 #[derive(Clone, Copy)]
 struct Ksn {
     counter: DukptCounter,
@@ -67,24 +69,24 @@ impl Ksn {
     }
 }
 
-/// Returns the number of keys left after the one of this KSN; `None` when the KSN does not have 10 or 12 bytes.
+/// Returns the number of keys left after the one of this KSN, or `None` if the KSN does not have 10 or 12 bytes.
 #[must_use]
 pub fn left(ksn: &[u8]) -> Option<u64> {
     Ksn::new(ksn).map(|serial| serial.counter.left(serial.count))
 }
 
-/// One key set: its latest KSN.
+/// A key set with its latest KSN.
 #[derive(Default)]
 struct KeySet(Option<Ksn>);
 
 impl KeySet {
-    /// Takes the KSN and the block that came with it.
+    /// Takes the KSN and the block that it belongs to.
     fn take(&mut self, ksn: &[u8], block: &[u8]) -> Result<(), NotEncrypting> {
         let serial = Ksn::new(ksn).filter(|_| !block.is_empty()).ok_or(NotEncrypting::Nothing)?;
         if block.iter().all(|byte| *byte == 0) {
             return Err(NotEncrypting::Zeros);
         }
-        // Another set or device (keys were injected, the reader was replaced) starts a new count.
+        // A different key set or device starts a new count: keys were injected, or the reader was replaced.
         let again = |last: &Ksn| last.set == serial.set && serial.count <= last.count;
         if self.0.as_ref().is_some_and(again) {
             return Err(NotEncrypting::KeyAgain);
@@ -98,7 +100,7 @@ impl KeySet {
     }
 }
 
-/// The reader's two key sets, kept as long as the process runs: unplugging the reader does not reset them.
+/// The reader's two key sets. They are kept for the life of the process, so unplugging the reader does not reset them.
 #[derive(Default)]
 pub(super) struct KeySets {
     card: KeySet,
@@ -112,7 +114,7 @@ impl KeySets {
         pin.map_or(Ok(()), |pin| self.pin.take(pin.ksn.expose(), pin.block.expose()))
     }
 
-    /// Returns the keys left for card data and for PINs; `None` before the first KSN.
+    /// Returns the keys left for card data and for PINs, each `None` before the first KSN.
     pub(super) fn left(&self) -> (Option<u64>, Option<u64>) {
         (self.card.left(), self.pin.left())
     }
@@ -142,9 +144,9 @@ mod tests {
         assert_eq!(left_of("FFFF9876543210E00000"), Some(1_048_575));
         assert_eq!(left_of("FFFF9876543210E00001"), Some(1_048_574));
         assert_eq!(left_of("FFFF9876543210FFF800"), Some(0));
-        // One step before the end: 1FF400 has ten ones too.
+        // One step before the end: 1FF400 also has ten ones.
         assert_eq!(left_of("FFFF9876543210FFF400"), Some(1));
-        // After ten ones the lowest one is incremented: 003FF is followed by 00400.
+        // After a counter with ten ones, the lowest one is incremented: 00400 follows 003FF.
         assert_eq!(left_of("FFFF9876543210E003FF"), left_of("FFFF9876543210E00400").map(|left| left + 1));
         assert_eq!(left_of("FFFF9876543210E003FF").unwrap() - left_of("FFFF9876543210E00800").unwrap(), 1 + 1023);
         assert_eq!(left_of("123456789012345600000000"), Some(2_448_023_842));

@@ -1,10 +1,9 @@
-//! Is: the card reader. It defines the agent's orders and the reader's events, for every reader protocol.
-//! Is not: the decision about a transaction. No family of readers knows a gateway or a till.
-//! Invariant: every event about a transaction carries the transaction's number.
+//! The card reader: the agent's orders and the reader's events, for every reader protocol. This crate does not decide
+//! about a transaction, and no family of readers knows a gateway or a till. Invariant: every event about a transaction
+//! carries the transaction's number.
 //!
-//! A task owns the port; the agent holds a [`ReaderHandle`] and a stream of [`ReaderEvent`]s. The reader has no contact
-//! with a gateway or a till. Every event about a transaction carries its number, so that a card read for one
-//! transaction cannot be used for another (design: invariant 5).
+//! A task owns the port. The agent holds a [`ReaderHandle`] and a stream of [`ReaderEvent`]s. Because every event
+//! carries its transaction's number, a card read for one transaction cannot be used for another (design: invariant 5).
 //!
 //! The order of events for one transaction:
 //!
@@ -17,16 +16,16 @@
 //! Arm while not ready or not idle: NoCard(NotReady), no Idle; TypeAmount then: Typed with NotReady
 //! ```
 //!
-//! An idle reader is checked each minute. It gets the board's clock when that clock was set, has jumped, or a day has
-//! passed.
+//! An idle reader is checked each minute. It gets the time from the board's clock after that clock was set, after it
+//! has jumped, or after a day.
 //!
 //! ```text
 //! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ miura (Miura MPI)
 //! ```
 //!
-//! Every family may use the other modules. `outbox` holds outgoing frames and events, and `apdu_link` the packets of
-//! Miura MPI and VIPA. `keys` checks that KSNs are used once, and `flood` limits endless sending. `clock_setting` and
-//! `local_time` are the other two.
+//! Every family may use the other modules. `outbox` holds outgoing frames and events, and `apdu_link` has the packets
+//! of Miura MPI and VIPA. `keys` checks that each KSN is used only once, and `flood` limits endless sending.
+//! `clock_setting` decides when the reader's clock is set, and `local_time` has the time for the card.
 
 use std::time::Duration;
 
@@ -52,7 +51,7 @@ pub use port::{ReaderGone, ReaderHandle, nobody, spawn, tested};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};
 pub use settings::{ClockSource, ReaderLanguage, ReaderSettings};
 
-/// An order of the agent to the reader. At most one transaction is running; an order for another number is ignored.
+/// An order from the agent to the reader. At most one transaction is running, and an order for any other is ignored.
 #[derive(Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -62,20 +61,20 @@ pub enum ReaderOrder {
     /// Wait for a card on every interface, or for a card number to be typed. Answered by [`ReaderEvent::Card`] or
     /// [`ReaderEvent::NoCard`].
     Arm(Arm),
-    /// Have an amount typed on the reader. Answered by [`ReaderEvent::Typed`].
+    /// Let an amount be typed on the reader. Answered by [`ReaderEvent::Typed`].
     TypeAmount(TypeAmount),
-    /// Show a text until the reader shows another one. It works only between transactions and has no answer. At any
+    /// Show a text until the reader shows another one. This works only between transactions and has no answer. At any
     /// other time the reader shows its own texts.
     Show {
-        /// The text without control characters; its lines end with a line feed. A text that does not fit the display is
-        /// cut.
+        /// The text, without control characters. Its lines end with a line feed. A text that does not fit the display
+        /// is cut.
         text: String,
     },
-    /// Set the reader's clock, when the settings' clock gives a time: immediately between two transactions, otherwise
-    /// after the current one.
+    /// Set the reader's clock if the settings' clock gives a time. Between transactions this happens immediately,
+    /// otherwise after the current one.
     SetClock,
     /// Pass the gateway's answer to the card. Answered by [`ReaderEvent::Completed`]. For a card without a chip
-    /// dialogue (swipe) it only changes the display.
+    /// dialogue (a swipe), this changes only the display.
     Complete {
         /// The transaction of the card.
         sale: SaleNumber,
@@ -83,7 +82,7 @@ pub enum ReaderOrder {
         completion: Completion,
     },
     /// Stop waiting for a card or an amount. Answered by [`ReaderEvent::NoCard`] or [`ReaderEvent::Typed`]. A card that
-    /// was read at the same moment is refused at the reader, wiped, and never reported. A number that was typed at the
+    /// is read at the same moment is declined at the reader, wiped, and never reported. A number that is typed at the
     /// same moment is not used.
     Cancel {
         /// The transaction to stop.
@@ -102,28 +101,28 @@ pub struct Arm {
     pub transaction_type: u8,
     /// Local date and time for the card (9A, 9F21).
     pub at: LocalTime,
-    /// The time to wait for a card; for a typed card the time for each part.
+    /// The time to wait for a card. For a typed card, the time for each part.
     pub card_timeout: Duration,
-    /// The way in which the card is to be entered.
+    /// How the card is to be entered.
     pub entry: EntryRequest,
 }
 
 /// The ways in which a card can be entered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EntryRequest {
-    /// Insert, tap or swipe.
+    /// Insert, tap or swipe the card.
     #[default]
     Card,
-    /// Insert only; a swipe is accepted after the chip has failed.
+    /// Insert the card. A swipe is accepted after the chip has failed.
     Chip,
-    /// Number and expiry date are typed on the reader, which seals them. Only when the reader's settings allow it.
+    /// Type the card number and the expiry date on the reader, which seals them. The reader's settings must allow this.
     Manual,
 }
 
-/// An amount to be typed on the reader by the customer or the cashier.
+/// An order for an amount that the customer or the cashier types on the reader.
 #[derive(Clone, Debug)]
 pub struct TypeAmount {
-    /// The number of its transaction, repeated in [`ReaderEvent::Typed`].
+    /// The transaction's number, repeated in [`ReaderEvent::Typed`].
     pub sale: SaleNumber,
     /// The amount to ask for.
     pub what: AmountToType,
@@ -139,13 +138,13 @@ pub enum AmountToType {
         /// The currency.
         currency: Currency,
     },
-    /// A tip; no tip is a valid answer.
+    /// A tip, which may be zero.
     Tip {
         /// The bill without the tip.
         base: Amount,
         /// Up to four percentages to choose from, 1 to 100.
         percentages: heapless::Vec<u8, 4>,
-        /// `true` when the customer may type another; offered when the percentages leave room.
+        /// `true` if the customer may type another tip. It is offered if the percentages leave room.
         other: bool,
     },
 }
@@ -155,19 +154,19 @@ pub enum AmountToType {
 pub struct Completion {
     /// Authorisation response code (8A), two ASCII characters: `00` approves, `Z1` declines.
     pub arc: [u8; 2],
-    /// Issuer authentication data (91).
+    /// The issuer authentication data (91).
     pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
-    /// Issuer scripts (71, 72), each a whole TLV. They are left out, with a note, when they do not fit the reader.
+    /// Issuer scripts (71, 72), each a whole TLV. Scripts that the reader cannot take are left out, with a note.
     pub scripts: heapless::Vec<u8, 512>,
 }
 
 /// An event from the reader to the agent.
 #[derive(Debug)]
 pub enum ReaderEvent {
-    /// Start-up is done; payments can be taken.
+    /// The start-up is done, and payments can be taken.
     Ready(ReaderIdentity),
-    /// No payments can be taken until the next [`ReaderEvent::Ready`]. A running transaction is over for the reader: no
-    /// other event about it follows.
+    /// No payments can be taken until the next [`ReaderEvent::Ready`]. The reader ends a running transaction and sends
+    /// no other event about it.
     Unready(Unready),
     /// A step that the cashier should see.
     Progress {
@@ -176,30 +175,30 @@ pub enum ReaderEvent {
         /// The step.
         progress: ReaderProgress,
     },
-    /// The card was read. Its amount and currency are the requested ones: the session has compared them.
+    /// The card was read. The session has checked that its amount and currency are the requested ones.
     Card {
         /// The transaction.
         sale: SaleNumber,
         /// The sealed card.
         presented: Box<Presented>,
     },
-    /// The number of keys that the reader has left, sent once for each read card, after [`ReaderEvent::Card`]. `None`:
-    /// no block of that kind was seen yet. A tap may take more than one key.
+    /// The number of keys that the reader has left. It is sent once for each read card, after [`ReaderEvent::Card`].
+    /// `None` means that no block of that kind has been seen. A tap may take more than one key.
     KeysLeft {
-        /// For card data (SRED).
+        /// The keys for card data (SRED).
         card: Option<u64>,
         /// For PINs.
         pin: Option<u64>,
     },
-    /// The answer to [`ReaderOrder::TypeAmount`]. The reader waits for the next order; no [`ReaderEvent::Idle`]
-    /// follows.
+    /// The answer to [`ReaderOrder::TypeAmount`]. After it, the reader waits for the next order without a
+    /// [`ReaderEvent::Idle`].
     Typed {
         /// The transaction.
         sale: SaleNumber,
-        /// The amount, `None` for a tip of zero; or the reason why there is none.
+        /// The amount, or `None` for a tip of zero. If there is no amount, the reason.
         amount: Result<Option<Amount>, NoAmount>,
     },
-    /// No card was read and none will be; the agent need not send a request.
+    /// No card was read and none will be, so the agent does not send a request.
     NoCard {
         /// The transaction.
         sale: SaleNumber,
@@ -212,9 +211,9 @@ pub enum ReaderEvent {
         sale: SaleNumber,
         /// The card's answer.
         verdict: CardVerdict,
-        /// The facts with the final cryptogram, TVR and TSI, when the chip gave them.
+        /// The facts with the final cryptogram, TVR and TSI, if the chip gave them.
         facts: Option<Box<CardFacts>>,
-        /// `true` when issuer scripts had to be left out (design: path of a sale, 7).
+        /// `true` if issuer scripts were left out (design: path of a sale, 7).
         scripts_dropped: bool,
     },
     /// The slot is empty and the reader waits for the next order.
@@ -226,15 +225,16 @@ pub enum ReaderEvent {
 pub struct ReaderIdentity {
     /// Serial number (9F1E).
     pub serial: String,
-    /// The model, as `M010-MPI`.
+    /// The model, such as `M010-MPI`.
     pub model: String,
     /// Firmware version.
     pub firmware: String,
-    /// The reader's configuration files, as far as it names them.
+    /// The reader's configuration files, if it names them.
     pub configuration: Vec<ConfigFile>,
-    /// `true` when the reader has a PIN key.
+    /// `true` if the reader has a PIN key.
     pub pin_key: bool,
-    /// The reader's own clock when it was read at start-up and the board's clock is not trusted (design: invariant 8).
+    /// The reader's own clock, if it was read at start-up because the board's clock was not trusted (design: invariant
+    /// 8).
     pub clock: Option<LocalTime>,
 }
 
@@ -250,7 +250,7 @@ pub struct ConfigFile {
 /// A step of the reader's work, for the cashier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReaderProgress {
-    /// The cardholder chooses a tip on the reader, before it asks for a card.
+    /// The cardholder chooses a tip on the reader, before the reader asks for a card.
     ChoosingTip,
     /// The reader waits for a card on every interface.
     PresentCard,
@@ -258,7 +258,7 @@ pub enum ReaderProgress {
     InsertCard,
     /// The customer must swipe the card (its chip failed).
     SwipeCard,
-    /// The customer must present only one card, or another one: the tap was not accepted.
+    /// The customer must present only one card, or a different one, because the tap was not accepted.
     TryAgain,
     /// The card's number is being typed on the reader.
     TypeCard,
@@ -268,24 +268,24 @@ pub enum ReaderProgress {
     ReadingCard,
     /// The cardholder enters the PIN.
     PinEntry {
-        /// The number of digits entered so far, when the reader sends it.
+        /// The number of digits entered so far, if the reader sends it.
         digits: Option<u8>,
     },
-    /// The chip found the PIN wrong. With tries left, the reader asks for the PIN again.
+    /// The chip rejected the PIN. If tries are left, the reader asks for the PIN again.
     PinWrong {
-        /// The PIN tries that the chip still takes, when the reader sends the number.
+        /// The number of PIN tries left at the chip, if the reader sends it.
         tries_left: Option<u8>,
     },
     /// The reader accepted a PIN entry.
     PinDone,
     /// The reader's own text.
     ReaderText(String),
-    /// The customer must take the card out.
+    /// The customer must remove the card.
     RemoveCard,
 }
 
 impl ReaderProgress {
-    /// Checks whether a card, or its number, has come, so that the reader no longer waits for one.
+    /// Returns whether a card or its number has been entered, so that the reader no longer waits for one.
     #[must_use]
     pub fn has_a_card(&self) -> bool {
         match self {
@@ -306,13 +306,13 @@ impl ReaderProgress {
     }
 }
 
-/// The card's answer after the gateway's answer.
+/// The card's decision after the gateway's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardVerdict {
-    /// TC, or a card without a decision.
+    /// TC, or a card that does not decide.
     Approved,
     /// AAC.
     Refused,
-    /// The card was pulled or mute, or the reader failed: the card's decision is not known.
+    /// The card was removed or did not answer, or the reader failed, so the card's decision is unknown.
     Lost,
 }

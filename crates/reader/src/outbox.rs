@@ -1,5 +1,5 @@
-//! The outgoing data of a driver, in order: frames for the port, events for the agent, and when to open the port again.
-//! Every family of readers has an outbox; it contains no protocol.
+//! The outgoing data of a driver, in order: frames for the port, events for the agent, and the time to open the port
+//! again. Every family of readers has an outbox, which contains no protocol.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,23 +9,23 @@ use pos_reader_link::apdu_link;
 use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready};
 use pos_terms::transaction::SaleNumber;
 
-/// The first wait before the port is opened again; it doubles each time up to the longest. A reader boots in about ten
+/// The first wait before the port is opened again. It doubles each time, up to the longest. A reader boots in about ten
 /// seconds.
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
 const REOPEN_LONGEST: Duration = Duration::from_secs(10);
-/// The first wait before the agent reads again from a flooding reader; it doubles each time up to the longest.
+/// The first wait before the agent reads again from a flooding reader. It doubles each time, up to the longest.
 const FLOOD_FIRST: Duration = Duration::from_secs(2);
 const FLOOD_LONGEST: Duration = Duration::from_secs(60);
 /// Floods older than this are forgotten.
 const FLOOD_FORGOTTEN: Duration = Duration::from_secs(600);
 
-/// The bytes of one write. The longest frame of any family is a packet of [`apdu_link`].
+/// The bytes of one write. In every family the longest frame is a packet of [`apdu_link`].
 pub type Frame = heapless::Vec<u8, { apdu_link::MAX_PACKET }>;
 
-/// An action that a driver asks of the task that owns the port.
+/// An action that a driver requests from the task that owns the port.
 #[derive(Debug)]
 pub enum PortAction {
-    /// Send the frame, in one write.
+    /// Send the frame in one write.
     Write(Frame),
     /// Report the event to the agent.
     Report(ReaderEvent),
@@ -36,15 +36,15 @@ pub enum PortAction {
     },
 }
 
-/// A driver's pending actions for port and agent, and its reports so far.
+/// A driver's pending actions for port and agent, and the state of its reports.
 pub(super) struct Outbox {
-    /// The port's name, for reports.
+    /// The port's name for reports.
     port: String,
     actions: VecDeque<PortAction>,
-    /// The latest reported [`Unready`] without a later [`ReaderEvent::Ready`].
+    /// The latest [`Unready`] that was reported, if no [`ReaderEvent::Ready`] came after it.
     told: Option<Unready>,
     failures: u32,
-    /// The number of floods, and the time of the latest one. A successful start does not reset them.
+    /// The number of floods and, below, the time of the latest one. A successful start does not reset them.
     floods: u32,
     flooded_at: Duration,
 }
@@ -85,7 +85,8 @@ impl Outbox {
         }
     }
 
-    /// Gives up this connection: reports the reason, and has the port opened again after a wait that grows each time.
+    /// Gives up this connection: reports the reason, and requests that the port be opened again after a wait that grows
+    /// each time.
     pub(super) fn reopen(&mut self, why: Unready) {
         self.unready(why);
         self.forget_unsent();
@@ -94,13 +95,13 @@ impl Outbox {
         self.actions.push_back(PortAction::Reopen { after });
     }
 
-    /// Takes note that the port could not be opened, or that the other end closed it.
+    /// Records that the port could not be opened, or that the other end closed it.
     pub(super) fn port_lost(&mut self, cause: &str) {
         self.reopen(Unready::Absent { port: self.port.clone(), cause: cause.to_owned() });
     }
 
-    /// Gives up this connection because the reader sends without end. The agent does not read from it for a while,
-    /// longer each time.
+    /// Gives up this connection because the reader sends without end. The agent stops reading from it for a while, each
+    /// time for longer.
     pub(super) fn reopen_after_flood(&mut self, now: Duration) {
         if now.saturating_sub(self.flooded_at) >= FLOOD_FORGOTTEN {
             self.floods = 0;

@@ -1,9 +1,9 @@
-//! The connection to the reader: one task owns the tty or TCP stream, runs the reader's `Driver`, and reopens a lost
+//! The connection to the reader. One task owns the tty or TCP stream, runs the reader's `Driver`, and reopens a lost
 //! port. It knows no family of readers.
 //!
 //! The agent may await the handle without reading events, because the task never waits for the agent. Events that do
-//! not fit their channel are kept, and the task reads no bytes until the agent has taken them. When there is much to
-//! read, orders and deadlines get their turn after a few reads, and so do the other tasks of the agent.
+//! not fit their channel are kept, and the task reads no bytes until the agent has taken them. If there is much to
+//! read, orders, deadlines and the agent's other tasks get their turn after a few reads.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -23,33 +23,33 @@ use super::driver::{Driver, Frame, PortAction, ReaderFamily};
 use super::{ReaderEvent, ReaderOrder, ReaderSettings};
 use pos_daemon::wire::{self, Stream};
 
-/// The size of the channel of orders: a transaction has three.
+/// The size of the channel for orders. A transaction has three.
 const ORDERS: usize = 8;
-/// The size of the channel of events: a transaction has about twenty, most of them PIN digits.
+/// The size of the channel for events. A transaction has about twenty, most of them PIN digits.
 const EVENTS: usize = 64;
-/// The bytes of one read; a whole E4 arrives in one or two reads.
+/// The number of bytes in one read. A whole E4 arrives in one or two reads.
 const READ: usize = 1024;
-/// The reads after which orders and deadlines take precedence.
+/// The number of reads after which orders and deadlines take precedence.
 const READS: u32 = 8;
-/// The time in which a TCP reader must accept: it is on the same network.
+/// The time within which a TCP reader must accept the connection. It is on the same network.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The time in which the port must take a packet: 258 bytes take 22 ms at 115200 baud.
+/// The time within which the port must take a packet. 258 bytes take 22 ms at 115200 baud.
 const WRITE: Duration = Duration::from_secs(2);
 
 /// The agent's handle for giving orders to the reader.
 #[derive(Clone, Debug)]
 pub struct ReaderHandle(mpsc::Sender<ReaderOrder>);
 
-/// The reader's task has ended.
+/// The error after the reader's task has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reader's task has ended")]
 pub struct ReaderGone;
 
 impl ReaderHandle {
-    /// Gives an order; waits a moment when many orders are in the channel.
+    /// Gives an order. Waits a moment if the channel is full of orders.
     ///
     /// # Errors
-    /// [`ReaderGone`] when the task has ended, which happens only when its events have no receiver.
+    /// Returns [`ReaderGone`] if the task has ended, which happens only if its events have no receiver.
     pub async fn order(&self, order: ReaderOrder) -> Result<(), ReaderGone> {
         self.0.send(order).await.map_err(|_| ReaderGone)
     }
@@ -57,29 +57,30 @@ impl ReaderHandle {
     /// Gives an order without waiting.
     ///
     /// # Errors
-    /// [`ReaderGone`] also when more orders wait than any transaction has: then the task no longer takes them.
+    /// Returns [`ReaderGone`] if the task has ended. Also returns it if more orders wait than any transaction has,
+    /// because then the task no longer takes them.
     pub fn order_now(&self, order: ReaderOrder) -> Result<(), ReaderGone> {
         self.0.try_send(order).map_err(|_| ReaderGone)
     }
 }
 
-/// Makes a handle without a reader: it takes no order and sends no event.
+/// Creates a handle without a reader. It takes no order and sends no event.
 #[must_use]
 pub fn nobody() -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     (ReaderHandle(mpsc::channel(1).0), mpsc::channel(1).1)
 }
 
-/// Makes a handle whose orders a test receives.
+/// Creates a handle whose orders a test receives.
 #[must_use]
 pub fn tested() -> (ReaderHandle, mpsc::Receiver<ReaderOrder>) {
     let (handle, orders) = mpsc::channel(ORDERS);
     (ReaderHandle(handle), orders)
 }
 
-/// Starts the task that owns the reader. It ends when every [`ReaderHandle`] or the events' receiver is dropped.
+/// Starts the task that owns the reader. It ends when every [`ReaderHandle`] or the receiver of the events is dropped.
 ///
 /// # Panics
-/// Outside of a tokio runtime.
+/// Panics outside a Tokio runtime.
 #[must_use]
 pub fn spawn(settings: ReaderSettings, family: ReaderFamily) -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     let (handle, orders) = mpsc::channel(ORDERS);
@@ -97,14 +98,14 @@ struct PortTask {
     events: mpsc::Sender<ReaderEvent>,
     /// Events that did not fit into the channel.
     unsent: VecDeque<ReaderEvent>,
-    /// The start of the driver's time.
+    /// The start of the driver's clock.
     start: Instant,
 }
 
-/// The agent has dropped the handle or the events.
+/// The agent has dropped the handle or the receiver of the events.
 struct AgentGone;
 
-/// The driver's remaining work for the port, once its events are sent.
+/// The driver's remaining work at the port, after its events have been sent.
 #[allow(clippy::large_enum_variant, reason = "moved once, from the driver to the write")]
 enum PortWork {
     Write(Frame),
@@ -113,7 +114,7 @@ enum PortWork {
 
 impl PortTask {
     async fn run(mut self) {
-        // The loop ends only when the agent has gone.
+        // The loop ends only after the agent has gone.
         let Err(AgentGone) = self.keep_open().await;
     }
 
@@ -131,7 +132,7 @@ impl PortTask {
         }
     }
 
-    /// Waits for `future`, and meanwhile takes orders and sends events.
+    /// Waits for `future`. Meanwhile takes orders and sends events.
     async fn meanwhile<F: Future>(&mut self, future: F) -> Result<F::Output, AgentGone> {
         tokio::pin!(future);
         loop {
@@ -140,7 +141,7 @@ impl PortTask {
                 order = self.orders.recv() => {
                     let now = self.now();
                     self.driver.order(order.ok_or(AgentGone)?, now);
-                    // A driver whose port is closed has only events.
+                    // While the port is closed, a driver has only events.
                     self.port_work()?;
                 }
                 space = space_for_event(&self.events), if !self.unsent.is_empty() => {
@@ -152,7 +153,7 @@ impl PortTask {
         }
     }
 
-    /// Runs the driver over an open port; returns the time after which to open it again.
+    /// Runs the driver on an open port. Returns the time after which to open the port again.
     async fn serve(&mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<Duration, AgentGone> {
         let mut buffer = [0; READ];
         let mut reads = 0;
@@ -163,7 +164,7 @@ impl PortTask {
             }
             if reads >= READS {
                 reads = 0;
-                // A reader that always has more data must not occupy the processor, nor delay orders and deadlines.
+                // A reader that always has more data must not block the processor, or delay orders and deadlines.
                 tokio::task::yield_now().await;
                 let now = self.now();
                 if let Ok(order) = self.orders.try_recv() {
@@ -182,7 +183,7 @@ impl PortTask {
                 read = stream.read(&mut buffer), if self.unsent.is_empty() => match read {
                     Ok(0) => return Ok(self.closed(&io::ErrorKind::UnexpectedEof.into())),
                     Ok(count) => {
-                        // After a full buffer there is more to read.
+                        // After a full buffer there is probably more to read.
                         reads = if count == READ { READS } else { reads + 1 };
                         let now = self.now();
                         self.driver.bytes(&buffer[..count], now);
@@ -207,7 +208,7 @@ impl PortTask {
         }
     }
 
-    /// Carries out all actions of the driver. When the port is to be closed, returns the time after which to open it
+    /// Carries out all actions of the driver. If the port must be closed, returns the time after which to open it
     /// again.
     async fn act(&mut self, stream: &mut (impl AsyncWrite + Unpin)) -> Result<Option<Duration>, AgentGone> {
         loop {
@@ -215,7 +216,8 @@ impl PortTask {
                 None => return Ok(None),
                 Some(PortWork::Reopen(after)) => return Ok(Some(after)),
                 Some(PortWork::Write(frame)) => {
-                    // Writes the whole frame in one call: a reader may take a pause inside a frame for its end.
+                    // The whole frame is written in one call, because a reader may take a pause inside a frame for its
+                    // end.
                     let written = timeout(WRITE, stream.write_all(&frame)).await;
                     if let Err(error) = written.map_err(io::Error::from).and_then(|written| written) {
                         return Ok(Some(self.closed(&error)));
@@ -225,20 +227,20 @@ impl PortTask {
         }
     }
 
-    /// Reports the lost port to the driver; returns the time after which to open it again.
+    /// Reports the lost port to the driver. Returns the time after which to open the port again.
     fn closed(&mut self, cause: &io::Error) -> Duration {
         self.driver.closed(&cause.to_string());
         loop {
             match self.port_work() {
                 Ok(Some(PortWork::Reopen(after))) => return after,
                 Ok(Some(PortWork::Write(_))) => {}
-                // `closed` always returns a time. The next wait finds out that the agent has gone.
+                // `closed` always requests a time. If the agent has gone, the next wait ends the task.
                 Ok(None) | Err(AgentGone) => return CONNECT,
             }
         }
     }
 
-    /// Sends events up to the driver's next work for the port.
+    /// Sends events until the driver has work for the port.
     fn port_work(&mut self) -> Result<Option<PortWork>, AgentGone> {
         loop {
             match self.driver.poll() {
@@ -255,7 +257,7 @@ impl PortTask {
         }
     }
 
-    /// Sends the oldest event that did not fit.
+    /// Sends the oldest event that did not fit into the channel.
     fn send_oldest_event(&mut self) -> Result<(), AgentGone> {
         match self.unsent.pop_front().map(|event| self.events.try_send(event)) {
             Some(Err(mpsc::error::TrySendError::Full(event))) => self.unsent.push_front(event),
@@ -291,7 +293,7 @@ async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
         stream.set_nodelay(true)?;
         return Ok(OpenPort::Tcp(stream));
     }
-    // Raw 8N1 without flow control (readers: 2.1), for exclusive use.
+    // The port is raw 8N1 without flow control (readers: 2.1), for exclusive use.
     let mut stream = tokio_serial::new(settings.port.as_str(), settings.baud)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
@@ -300,7 +302,7 @@ async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
         .open_native_async()
         .map_err(|error| wire::refused(error.into()))?;
     stream.set_exclusive(true)?;
-    // Data sent before the port was open is useless, and after a flood there may be much of it.
+    // Data sent before the port was open is useless. After a flood, there may be much of it.
     stream.clear(ClearBuffer::Input)?;
     Ok(OpenPort::Tty(stream))
 }

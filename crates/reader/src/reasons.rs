@@ -1,5 +1,5 @@
-//! The reasons that a reader gives the agent: why it cannot be used, why it read no card, why no amount was typed. The
-//! facts are fields, and a sentence tells a person how to react.
+//! The reasons that a reader gives the agent: why it cannot be used, why it read no card, or why no amount was typed.
+//! The facts are fields, and a sentence tells people how to react.
 
 /// The reason why no payments can be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum Unready {
         /// The system's error text.
         cause: String,
     },
-    /// The device does not answer, or it is not this kind of reader.
+    /// The device does not answer, or is not a reader of this kind.
     #[error("the device at {port} does not answer as a {protocol} reader ({cause}); check [reader] port and protocol")]
     WrongDevice {
         /// The port's name.
@@ -45,7 +45,7 @@ pub enum Unready {
         /// The serial number.
         serial: String,
     },
-    /// The reader stopped encrypting, or reused a key; nothing was sent. Its keys are checked again before it is ready.
+    /// The reader no longer encrypts, or reused a key. Nothing was sent. Its keys are checked again before it is ready.
     #[error(
         "reader {serial} {fault}; no data was sent or kept; its keys are being checked; have it replaced if this \
          happens again"
@@ -56,7 +56,7 @@ pub enum Unready {
         /// The fault.
         fault: NotEncrypting,
     },
-    /// The reader sends more than any reader needs to.
+    /// The reader sends more data than any reader needs to.
     #[error(
         "the reader at {port} sends data without end and is ignored; next try in {wait_s} s; check its cable and \
          power; have it replaced if this happens again"
@@ -75,16 +75,16 @@ pub enum Unready {
     },
 }
 
-/// The way in which a reader was found not to encrypt correctly.
+/// How the reader failed to encrypt correctly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotEncrypting {
     /// A card was read without sealed data.
     #[error("read a card without encrypting it")]
     Nothing,
-    /// A sealed block of zeros only.
+    /// A sealed block contains only zeros.
     #[error("gave an empty block for encrypted data")]
     Zeros,
-    /// The KSN was seen before in this process, or is an earlier one of the same key set.
+    /// The KSN was seen before in this process, or precedes the latest one of its key set.
     #[error("used a key a second time")]
     KeyAgain,
 }
@@ -107,17 +107,17 @@ pub enum NoCard {
         /// The reader's description, without card data.
         cause: String,
     },
-    /// The reader's 9F02 or 5F2A differs from the request; nothing may be sent.
+    /// The reader's 9F02 or 5F2A differs from the request, so nothing may be sent.
     #[error("the reader signed a different amount or currency; nothing was charged; have the reader checked")]
     AmountDiffers,
-    /// The cardholder's verification method is an online PIN, and no PIN block came; nothing may be sent.
+    /// The cardholder's verification method is an online PIN, but no PIN block came. Nothing may be sent.
     #[error("the reader reports a PIN entry but sent no PIN; nothing was charged; try again")]
     PinMissing,
-    /// The reader has no key left, for card data or for a PIN. The agent then asks which one. Without a key for card
-    /// data [`Unready::NoCardKey`] follows.
+    /// The reader has no key left for card data or for a PIN. The agent then asks which one. Without a key for card
+    /// data, [`Unready::NoCardKey`] follows.
     #[error("the reader has no encryption keys left; have new keys injected")]
     NoKeyLeft,
-    /// [`EntryRequest::Manual`](super::EntryRequest::Manual) was requested, and the settings do not allow it.
+    /// [`EntryRequest::Manual`](super::EntryRequest::Manual) was requested, but the settings do not allow it.
     #[error("typing card numbers is switched off; see [reader] manual-entry")]
     ManualEntryOff,
     /// The reader does not know the commands for typing a card number.
@@ -140,7 +140,7 @@ pub enum NoAmount {
     /// Nothing was typed in time.
     #[error("no amount was typed in time")]
     TimedOut,
-    /// The input is not an amount of the currency above zero (a tip may be zero).
+    /// The input is not an amount of the currency, or is zero. Only a tip may be zero.
     #[error("the typed value is not an amount; ask again")]
     NotAnAmount,
     /// The tip is above the bill, or the total is below it.

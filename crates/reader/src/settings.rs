@@ -1,4 +1,4 @@
-//! The settings of a reader of any family, with the defaults.
+//! The settings that readers of all families have, with their defaults.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,28 +7,28 @@ use super::LocalTime;
 use pos_daemon::wire::Connector;
 use pos_terms::emv::Tag;
 
-/// The settings of a reader of any family.
+/// The settings that readers of all families have.
 #[derive(Clone)]
 pub struct ReaderSettings {
-    /// A tty as `/dev/serial/by-id/…`, or `tcp://host:6543`.
+    /// A tty such as `/dev/serial/by-id/…`, or `tcp://host:6543`.
     pub port: String,
-    /// Line speed of a tty, in baud; not used on USB.
+    /// Line speed of a tty, in baud. A USB port does not use it.
     pub baud: u32,
-    /// Serial numbers (9F1E) of the readers that may be used; empty: every connected reader is used.
+    /// Serial numbers (9F1E) of the readers that may be used. If the list is empty, every connected reader is used.
     pub serials: Vec<String>,
-    /// `true` when the reader's masked card data stays inside `pos.iccDataRequest`.
+    /// `true` if the reader's masked card data stays inside `pos.iccDataRequest`.
     pub icc_masked_tags: bool,
-    /// The maker's own tags that go into `pos.iccDataRequest`; the others are left out.
+    /// The vendor's own tags that go into `pos.iccDataRequest`. Other vendor tags are left out.
     pub icc_private_tags: Vec<Tag>,
     /// The board's local time.
     pub clock: ClockSource,
     /// The shop's language, for the reader's texts until a card names another.
     pub language: ReaderLanguage,
-    /// The stream, when the caller provides it instead of a `port`.
+    /// The stream, if the caller provides it instead of a `port`.
     pub way: Option<Connector>,
 }
 
-/// A source of the board's local time; it gives `None` while the clock is not trusted (design: invariant 8).
+/// A source of the board's local time. It returns `None` while the clock is not trusted (design: invariant 8).
 pub type ClockSource = Arc<dyn Fn() -> Option<LocalTime> + Send + Sync>;
 
 /// A language of the driver's texts on the reader.
@@ -62,13 +62,13 @@ impl ReaderLanguage {
         (Self::Polish, "pl"),
     ];
 
-    /// Returns the language of an ISO 639 code, lower or upper case.
+    /// Returns the language with this ISO 639 code, in lower or upper case.
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, known)| code.eq_ignore_ascii_case(known)).map(|(language, _)| language)
     }
 
-    /// Returns the ISO 639 code, lower case.
+    /// Returns the ISO 639 code, in lower case.
     #[must_use]
     pub fn code(self) -> &'static str {
         let found = Self::ALL.into_iter().find(|(language, _)| *language == self);
@@ -84,7 +84,7 @@ impl ReaderLanguage {
 }
 
 impl ReaderSettings {
-    /// Makes settings with the defaults: 115200 baud, masked data left out, a clock that is not trusted, English.
+    /// Creates settings with the defaults: 115200 baud, masked data left out, an untrusted clock, and English.
     #[must_use]
     pub fn new(port: impl Into<String>) -> Self {
         Self {

@@ -1,5 +1,4 @@
-//! The expected settlement of a journal entry. This is the only place that decides it, so a new kind of entry is judged
-//! here.
+//! The expected settlement of a journal entry. Only this module decides it, so a new kind of entry must be added here.
 
 use chrono::{DateTime, NaiveDate};
 
@@ -16,14 +15,14 @@ pub(super) enum Charged {
     Yes,
     /// Nothing should be settled: the charge was reversed.
     Reversed,
-    /// Nothing should be settled: declined, cancelled, not sent.
+    /// Nothing should be settled: the transaction was declined, cancelled or not sent.
     No,
-    /// It is not known yet.
+    /// It is not known yet whether money should be settled.
     Unsure,
 }
 
-/// Returns whether a transaction should be settled, and the amount. Reservations are settled by their captures, and a
-/// reversal reduces the one that it refers to: [`takes_back`].
+/// Returns whether a transaction should be settled, and its amount. A reservation is settled by its captures, and a
+/// reversal reduces the transaction that it refers to ([`takes_back`]).
 pub(super) fn due(sale: &Transaction) -> (Charged, Amount) {
     let kind = sale.order().kind();
     let settles = kind.moves_money() && !kind.reserves_money() && kind != Kind::Reversal;
@@ -62,7 +61,7 @@ pub(super) fn takes_back(sale: &Transaction) -> Option<(SaleNumber, Amount)> {
     }
 }
 
-/// Returns the payments at the gateway that a record names, including reversals. Each may have its own rows.
+/// Returns the gateway payments that a record names, including reversals. Each payment may have its own rows.
 pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     match record {
         Record::HostApproved { payment, .. } | Record::Pending { payment } => [Some(payment), None],
@@ -87,7 +86,7 @@ pub(super) fn payments(record: &Record) -> [Option<&PaymentId>; 2] {
     }
 }
 
-/// Returns the reference of another request that a record of a transaction sent, such as a reversal.
+/// Returns the reference of another request that was sent for the transaction, such as a reversal.
 pub(super) fn own_reference(record: &Record) -> Option<&str> {
     match record {
         Record::ReversalAsked { reference, .. } => reference.as_deref(),
@@ -112,7 +111,7 @@ mod tests {
         Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
     }
 
-    /// Returns a transaction of 10.00 of a kind, with its outcome.
+    /// Returns a transaction of this kind for 10.00, with its outcome.
     fn ended(kind: Kind, outcome: Option<Outcome>) -> Transaction {
         let of = serde_json::json!({ "payment": "8ac7a4a1000000000000000000000009", "number": 3 });
         let order: Order = serde_json::from_value(serde_json::json!({

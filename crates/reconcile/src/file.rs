@@ -1,9 +1,9 @@
 //! The settlement file as lines: a header that defines the columns, and one record on each following line (interface:
 //! Reconciliation file).
 //!
-//! A record ends with its line, even inside quotes. A quote that is never closed must not swallow the following rows,
-//! and a line's number must be the one that an editor shows. The document does not mention quotes. `"a;b"` and `"say
-//! ""hi"""` are read as usual. `row.rs` defines the meaning of a value.
+//! A record ends with its line, even inside quotes. An unclosed quote therefore does not swallow the following rows,
+//! and the line numbers are those that an editor shows. The document does not mention quotes. `"a;b"` and
+//! `"say ""hi"""` are read as usual. `row.rs` defines the meaning of a value.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -13,12 +13,12 @@ use chrono::NaiveDate;
 use super::row::{Column, RowFault, SettlementRow};
 use pos_gateway_model::{self as parameter, Format, Need};
 
-/// The longest line in bytes. The columns of the document, each at its longest and in four-byte characters, are about 9
-/// KiB.
+/// The maximum length of a line, in bytes. The document's columns take about 9 KiB if each is at its longest and in
+/// four-byte characters.
 const LONGEST_LINE: usize = 16 * 1024;
-/// The most columns of a header: four times those of the document.
+/// The maximum number of columns in a header: four times that of the document.
 const MOST_COLUMNS: usize = 150;
-/// The separator of the fields of an unquoted line: the unit separator of ASCII, which no text contains.
+/// The separator of fields after their quotes are removed: the ASCII unit separator, which no text contains.
 const UNIT_SEPARATOR: char = '\u{1F}';
 
 /// The reason why a file cannot be reconciled at all.
@@ -27,7 +27,7 @@ pub enum HeaderError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// The first line is not a text of an acceptable length.
+    /// The first line is not text of an acceptable length.
     #[error("line 1, the header, {0}")]
     Header(RowFault),
     /// A required column is missing in the header.
@@ -54,7 +54,7 @@ pub enum HeaderError {
 #[derive(Debug)]
 pub struct SettlementFile<R> {
     lines: Lines<R>,
-    /// The column of each field of a line.
+    /// The column of each field in a line.
     columns: Vec<FileColumn>,
     unquoted: String,
 }
@@ -62,9 +62,9 @@ pub struct SettlementFile<R> {
 /// A column of this file.
 #[derive(Debug)]
 struct FileColumn {
-    /// The column; `None` when it is not used.
+    /// The column, or `None` if it is not used.
     column: Option<Column>,
-    /// The document's definition of the column, when no other code checks its values.
+    /// The document's definition of the column, if no other code checks its values.
     documented: Option<&'static parameter::Row>,
     /// The first line with an invalid value, and the number of such lines.
     wrong: Option<(u64, u64)>,
@@ -83,13 +83,13 @@ impl FileColumn {
         Self { column, documented, wrong: None }
     }
 
-    /// Notes a value that the document does not allow. An optional value may be missing. Of the required values, only
-    /// our own reference may be missing, because the payment id can replace it.
+    /// Records a value that the document does not permit. An optional value may be missing. Of the required values,
+    /// only our own reference may be missing, because the payment id can replace it.
     fn judge(&mut self, value: &str, line: u64) {
         let Some(row) = self.documented else { return };
         let fits = match value {
             "" => row.need != Need::Required || self.column == Some(Column::TransactionId),
-            // Payments of a list; the document does not define their separator.
+            // A list of payments. The document does not define its separator.
             _ if row.name.contains("[n]") => value.split(',').all(|one| row.format.fits(one.trim_ascii())),
             _ => row.format.fits(value),
         };
@@ -100,17 +100,17 @@ impl FileColumn {
     }
 }
 
-/// A column whose values are not as documented. The values are not repeated, because the holder of an account may be
-/// among them.
+/// A column whose values are not as documented. The values are not repeated, because they may include the holder of an
+/// account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongColumn {
     /// The name of the column.
     pub name: &'static str,
     /// The documented format.
     pub must_be: Format,
-    /// The first such line.
+    /// The first line with such a value.
     pub line: u64,
-    /// The number of such lines.
+    /// The number of lines with such a value.
     pub lines: u64,
 }
 
@@ -164,13 +164,13 @@ impl<R: BufRead> SettlementFile<R> {
         Ok(Self { lines, columns, unquoted })
     }
 
-    /// Returns whether the rows name our own reference, and with it the terminal.
+    /// Returns whether the rows contain our own reference, which names the terminal.
     #[must_use]
     pub fn has_transaction_ids(&self) -> bool {
         self.columns.iter().any(|found| found.column == Some(Column::TransactionId))
     }
 
-    /// Returns the columns with values that the document does not allow, in the lines so far.
+    /// Returns the columns with values that the document does not permit, in the lines read so far.
     pub fn wrong_columns(&self) -> impl Iterator<Item = WrongColumn> {
         self.columns.iter().filter_map(|column| {
             let ((line, lines), row) = (column.wrong?, column.documented?);
@@ -181,7 +181,7 @@ impl<R: BufRead> SettlementFile<R> {
     /// Returns the next record, or `None` at the end of the file. Empty lines are skipped.
     ///
     /// # Errors
-    /// When reading the file fails. An invalid line is not such an error.
+    /// Returns an error if reading the file fails. An invalid line is not such an error.
     #[allow(clippy::should_implement_trait, reason = "a row borrows the line it stands in, which no Iterator can say")]
     pub fn next(&mut self) -> io::Result<Option<SettlementLine<'_>>> {
         let Some(line) = self.lines.next_that_is_not_empty()? else {
@@ -200,7 +200,8 @@ impl<R: BufRead> SettlementFile<R> {
                     }
                     found += 1;
                 }
-                // One field too many or too few shifts all that follow. An amount would be read from another column.
+                // One field too many or too few would shift all following fields, so an amount would be read from the
+                // wrong column.
                 if found != self.columns.len() {
                     return Err(RowFault::Fields { found, expected: self.columns.len() });
                 }
@@ -217,7 +218,7 @@ impl<R: BufRead> SettlementFile<R> {
 #[derive(Debug)]
 struct Lines<R> {
     input: R,
-    /// The current line without its end.
+    /// The current line, without its line end.
     bytes: Vec<u8>,
     number: u64,
 }
@@ -252,7 +253,7 @@ impl<R: BufRead> Lines<R> {
         let mut too_long = false;
         loop {
             self.bytes.clear();
-            // Includes room for the line's end.
+            // This includes room for the line end.
             let most = LONGEST_LINE as u64 + 2;
             let length = self.input.by_ref().take(most).read_until(b'\n', &mut self.bytes)?;
             if length == 0 && !too_long {
@@ -275,7 +276,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the line in a form that can be split, and the character to split it at.
+/// Returns the line in a form that can be split, and the separator.
 fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char), RowFault> {
     if !line.contains('"') {
         return Ok((line, ';'));
@@ -300,7 +301,8 @@ fn fields<'a>(line: &'a str, unquoted: &'a mut String) -> Result<(&'a str, char)
     }
 }
 
-/// Takes one field after its opening quote. Returns the text after its closing quote: `;` or the end.
+/// Reads one field after its opening quote. Returns the rest of the line after its closing quote, which is empty or
+/// begins with `;`.
 fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, RowFault> {
     loop {
         let (text, behind) = rest.split_once('"').ok_or(RowFault::Quote)?;
@@ -316,7 +318,7 @@ fn unquote<'a>(mut rest: &'a str, field: &mut String) -> Result<&'a str, RowFaul
     }
 }
 
-/// Returns the date at the start of a text, `2026-11-20` alone or before a time (interface: date).
+/// Returns the date at the start of a text: `2026-11-20`, either alone or before a time (interface: date).
 #[must_use]
 pub fn date(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_at_checked(10)?;

@@ -1,9 +1,9 @@
-//! The journal's transactions in a form for a million look-ups: by our reference or by a payment id.
+//! The journal's transactions in a form that can be searched a million times, by our reference or by a payment id.
 //!
-//! A transaction takes 32 bytes, its reference 12, each payment 12: 56 bytes for the usual transaction, 53 MiB for
-//! [`MOST_SALES`]. A reference is not kept as text, but as a keyed 64-bit hash. With a file of a million rows and a
-//! journal of a million transactions, the odds of a false match are one in ten million. Such a row would be reported as
-//! an amount that differs. The key is new in every run.
+//! A transaction takes 32 bytes, its reference 12, and each payment 12. The usual transaction takes 56 bytes, and
+//! [`MOST_SALES`] take 53 MiB. A reference is stored as a keyed 64-bit hash, not as text. With a file of a million rows
+//! and a journal of a million transactions, the probability of a false match is one in ten million. Such a row would be
+//! reported as an amount that differs. Each run uses a new key.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -16,15 +16,15 @@ use pos_terms::transaction::{PaymentId, SaleNumber};
 
 use super::due::{self, Charged};
 
-/// The highest number of transactions that are kept, using 53 MiB. Of a longer journal the latest are kept. A busy shop
-/// needs nine years for as many.
+/// The maximum number of transactions that are kept, which take 53 MiB. Of a longer journal, the latest are kept. A
+/// busy shop needs nine years for this number.
 pub const MOST_SALES: u64 = 1_000_000;
-/// The highest number of payments that are kept, using 14 MiB. A reversed transaction has two.
+/// The maximum number of payments that are kept, which take 14 MiB. A reversed transaction has two.
 const MOST_PAYMENTS: usize = 1_200_000;
-/// The number of elements by which a list grows. Doubling it would temporarily need three times the memory.
+/// The number of elements by which a list grows. Doubling its size would temporarily need three times the memory.
 const GROWS_BY: usize = 1 << 16;
 
-/// The reason why a journal cannot be looked up.
+/// The reason why a journal cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There are more transactions than expected.
@@ -38,15 +38,16 @@ pub enum Error {
     NoBeginning,
 }
 
-/// The transactions. It is empty at first, and must be [sorted](Self::sorted) when all are added.
+/// The transactions of a journal. The ledger is empty at first, and must be [sorted](Self::sorted) after all
+/// transactions are added.
 #[derive(Debug, Default)]
 pub struct Ledger {
     sales: Vec<Entry>,
     references: Vec<Key>,
     payments: Vec<Key>,
-    /// The currencies that occur. An entry names its currency by the position here.
+    /// The currencies that occur. An entry refers to its currency by the position in this list.
     currencies: Vec<Currency>,
-    /// The terminals that made the transactions; nearly always one.
+    /// The terminals of the transactions. There is nearly always only one.
     terminals: BTreeSet<String>,
     hasher: RandomState,
 }
@@ -55,11 +56,11 @@ pub struct Ledger {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) number: u32,
-    /// The latest line about it; 0 before the first.
+    /// The latest line about the transaction; 0 if there was none yet.
     pub(super) line: u32,
-    /// The expected amount in minor units, below zero when the shop pays.
+    /// The expected amount in minor units, which is below zero if the shop pays.
     pub(super) due: i64,
-    /// The settled amount in minor units, below zero when more was returned than charged.
+    /// The settled amount in minor units, which is below zero if more was returned than charged.
     pub(super) settled: i64,
     pub(super) day: NaiveDate,
     pub(super) charged: Charged,
@@ -68,10 +69,10 @@ pub(super) struct Entry {
     currency: u8,
 }
 
-/// The calculation above depends on it.
+/// The calculation at the top of this file depends on these sizes.
 const _: () = assert!(size_of::<Entry>() == 32 && size_of::<Key>() == 12);
 
-/// A name of a transaction.
+/// A reference or payment id of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// The hash in two halves, so the struct needs no padding.
@@ -85,13 +86,14 @@ struct Key {
 pub(super) struct LedgerPlace(u32);
 
 impl Ledger {
-    /// Creates an empty ledger. `terminal` is the configured one, so its rows are judged even if it never sold.
+    /// Creates an empty ledger. `terminal` is the configured terminal, whose rows are checked even if it has no
+    /// transactions.
     #[must_use]
     pub fn new(terminal: Option<String>) -> Self {
         Self { terminals: terminal.into_iter().collect(), ..Self::default() }
     }
 
-    /// Adds a transaction by the records of its steps, in the order of the journal.
+    /// Adds a transaction, given by the records of its steps in the order of the journal.
     ///
     /// # Errors
     /// See [`Error`].
@@ -108,7 +110,7 @@ impl Ledger {
         let day = due::day(&sale);
         let minor = i64::try_from(amount.minor()).map_err(|_| Error::NoBeginning)?;
         let minor = if due::is_paid_out(&sale) { -minor } else { minor };
-        // A row of a reversal, which has its own names, reduces the transaction that it reversed.
+        // A reversal has its own reference and payment ids. Its rows count for the transaction that it reversed.
         let counts_for = due::takes_back(&sale).and_then(|(number, amount)| self.take_back(number, amount.minor()));
         let counts_for = counts_for.unwrap_or(place);
         let entry = Entry { number, line: 0, due: minor, settled: 0, day, charged, is_settled: false, currency };
@@ -123,7 +125,7 @@ impl Ledger {
         }
         let mut last = "";
         for id in steps.iter().flatten().flat_map(due::payments).flatten().map(PaymentId::as_str) {
-            // Consecutive records name the same payment.
+            // Consecutive records name the same payment, which is kept once.
             if id != last && !id.is_empty() {
                 push(&mut self.payments, key(&self.hasher, id, counts_for));
                 last = id;
@@ -132,8 +134,8 @@ impl Ledger {
         if self.payments.len() > MOST_PAYMENTS { Err(Error::TooManyPayments) } else { Ok(()) }
     }
 
-    /// Reduces an earlier transaction that was reversed in full or in part. Returns its position. The entries are added
-    /// in the order of their numbers.
+    /// Reduces an earlier transaction that was reversed in full or in part. Returns its position. The search relies on
+    /// entries that are added in the order of their numbers.
     fn take_back(&mut self, number: SaleNumber, minor: u64) -> Option<u32> {
         let place = self.sales.binary_search_by_key(&number, |entry| entry.number.into()).ok()?;
         let entry = self.sales.get_mut(place)?;
@@ -145,7 +147,7 @@ impl Ledger {
         u32::try_from(place).ok()
     }
 
-    /// Sorts the ledger after all transactions are added. Earlier look-ups find nothing.
+    /// Sorts the ledger after all transactions are added. Before that, searches find nothing.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         self.references.sort_unstable();
@@ -159,7 +161,7 @@ impl Ledger {
         self.sales.len()
     }
 
-    /// Returns whether the journal is empty.
+    /// Returns whether there are no transactions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sales.is_empty()
@@ -195,7 +197,7 @@ impl Ledger {
         self.terminals.contains(terminal)
     }
 
-    /// Returns the number of the first transaction that is kept. Earlier ones are unknown here.
+    /// Returns the number of the first transaction that is kept. Earlier transactions are unknown here.
     pub(super) fn first_number(&self) -> SaleNumber {
         self.sales.first().map_or(SaleNumber::BEFORE_ALL, |entry| entry.number.into())
     }

@@ -8,9 +8,9 @@
 //!  FILE.csv ─ file.rs: lines, header ─ row.rs: meaning of a line ────────────────┘   row by row     findings, summary
 //! ```
 //!
-//! The journal is read once and kept in a small form. The file is read once and not kept. A finding in one row is given
-//! out immediately. Findings that need the whole file (a sum that differs, a transaction without a settled row) follow
-//! at its end.
+//! The journal is read once and kept in a compact form. The file is read once and not kept. A finding about one row is
+//! reported immediately. Findings that need the whole file (a sum that differs, a transaction without a settled row)
+//! follow at the end.
 
 mod due;
 mod file;

@@ -1,11 +1,12 @@
-//! The matching: each row is counted for its transaction, and differences are given out.
+//! Matches each row of the file with a transaction, and reports the differences.
 //!
-//! A row is matched by `TransactionId`, which is our `merchantTransactionId`. When that is empty, or the file has no
-//! such column, it is matched by `UniqueID`, the payment id. A transaction agrees when its settled rows, each with the
-//! sign of its `Cashflow`, sum to the amount that the journal says was charged.
+//! A row is matched by `TransactionId`, which is our `merchantTransactionId`. If that is empty or the file has no such
+//! column, the row is matched by `UniqueID`, the payment id. A transaction agrees if its settled rows, each with the
+//! sign of its `Cashflow`, add up to the charged amount in the journal.
 //!
-//! Rows of other terminals are recognised by the beginning of `TransactionId`, and are not judged. `UniqueID` alone
-//! does not show the terminal. Then every row that the journal does not know counts as missing at the terminal.
+//! Rows of other terminals are recognised by the beginning of `TransactionId`, and are not checked. `UniqueID` alone
+//! does not show the terminal. With `UniqueID` alone, every row that the journal does not know counts as missing at the
+//! terminal.
 
 use chrono::NaiveDate;
 
@@ -26,12 +27,12 @@ pub struct Period {
     pub to: Option<NaiveDate>,
 }
 
-/// The state of matching files.
+/// The matching of one or more files.
 #[derive(Debug)]
 pub struct Matching {
     ledger: Ledger,
     given: Period,
-    /// The earliest and the latest date of a settled row that may be ours.
+    /// The earliest and the latest date of the settled rows that may be ours.
     settles: Option<(NaiveDate, NaiveDate)>,
     summary: Summary,
 }
@@ -40,25 +41,25 @@ pub struct Matching {
 enum Whose {
     /// A row of this transaction.
     Known(LedgerPlace),
-    /// A row of this terminal as far as known, which the journal does not know.
+    /// A row that the journal does not know, and that may be of this terminal.
     Unknown,
-    /// A row of this terminal, from before the transactions that are checked.
+    /// A row of this terminal that is older than the checked transactions.
     Earlier,
     /// A row of another terminal, or of no terminal.
     Other,
-    /// A row about no payment: a monthly fee.
+    /// A row that is not about a payment: a monthly fee.
     NoOnes,
 }
 
 impl Matching {
-    /// Begins with the sorted transactions.
+    /// Starts with the sorted transactions.
     #[must_use]
     pub fn new(ledger: Ledger, given: Period) -> Self {
         let summary = Summary::new(ledger.len(), ledger.first_number());
         Self { ledger, given, settles: None, summary }
     }
 
-    /// Begins a file, the first or another one. `has_transaction_ids` comes from its header.
+    /// Starts the first or another file. `has_transaction_ids` comes from its header.
     pub fn next_file(&mut self, has_transaction_ids: bool) {
         self.summary.files += 1;
         self.summary.match_by(has_transaction_ids);
@@ -81,7 +82,7 @@ impl Matching {
         }
     }
 
-    /// Counts a line, and gives out the findings of this line alone.
+    /// Counts a line, and reports the findings about this line alone.
     pub fn take(&mut self, line: SettlementLine<'_>, out: &mut impl FnMut(Difference)) {
         self.summary.rows += 1;
         let row = match line.row {
@@ -124,7 +125,7 @@ impl Matching {
         }
     }
 
-    /// Ends the matching after the last line, and gives out the findings of the whole file.
+    /// Ends the matching after the last line, and reports the findings about the whole file.
     pub fn finish(mut self, out: &mut impl FnMut(Difference)) -> Summary {
         let from = self.given.from.or(self.settles.map(|(first, _)| first));
         let to = self.given.to.or(self.settles.map(|(_, last)| last));
@@ -149,7 +150,7 @@ impl Matching {
             if let Some(place) = self.ledger.by_reference(reference) {
                 return Whose::Known(place);
             }
-            // Terminal id, number, random bits (design: Decisions).
+            // The parts are the terminal id, the number and random bits (design: Decisions).
             let mut parts = reference.split('-');
             let (terminal, number) =
                 (parts.next().unwrap_or_default(), parts.next().and_then(|part| part.parse().ok()));
@@ -179,7 +180,7 @@ impl Matching {
         let entry = self.ledger.entry(place);
         entry.line = short(line);
         if is_same {
-            // A sum beyond any real amount stays at the bound, and differs.
+            // A sum that exceeds every real amount stays at the limit, and therefore differs.
             entry.settled = entry.settled.saturating_add(row.amount);
             entry.is_settled = true;
         } else {
@@ -208,7 +209,7 @@ impl Matching {
     }
 }
 
-/// Returns the finding for a transaction after the file was read, and the amount that is counted for it.
+/// Returns the finding about a transaction after the file was read, and the amount that counts for it.
 fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Difference, Money)> {
     let due = Money { minor: entry.due.into(), currency };
     let settled = Money { minor: entry.settled.into(), currency };
@@ -220,7 +221,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
     };
     let settled_though = |kind| {
         let finding = Difference { settled: Some(settled), ..of_sale(kind) };
-        // A payment that was settled and refunded counts like one that was never settled.
+        // A payment that was settled and refunded counts as never settled.
         (settled.minor != 0).then_some((finding, settled))
     };
     match entry.charged {
@@ -229,7 +230,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
                 Difference { due: Some(due), settled: Some(settled), ..of_sale(DifferenceKind::AmountDiffers) };
             Some((finding, Money { minor: settled.minor - due.minor, currency }))
         }
-        // A line without a sum was already reported: it failed, or is in another currency.
+        // A line without a sum was already reported, because it failed or is in another currency.
         Charged::Yes if entry.line == 0 && days.is_some_and(|days| days.include(entry.day)) => {
             Some((Difference { due: Some(due), ..of_sale(DifferenceKind::MissingAtGateway) }, due))
         }
@@ -240,7 +241,7 @@ fn sale_ends(entry: Entry, currency: Currency, days: Option<Days>) -> Option<(Di
     }
 }
 
-/// Converts a line number to the type in an entry. No file has more than four thousand million lines.
+/// Converts a line number to the type that an entry uses. No file has more than four thousand million lines.
 fn short(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
-//! The report: one finding for each difference that a person must check, and a summary at the end. Each is written as a
-//! line of text and as a JSON object.
+//! The report: one finding for each difference that a person must check, and a summary at the end. Both can be written
+//! as text and as JSON.
 //!
-//! Texts of the file are shortened here. Control bytes are removed when text leaves the program (`cli/out.rs`).
+//! Texts from the file are shortened here. Control bytes are removed when the program writes the text (`cli/out.rs`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +15,10 @@ use pos_terms::transaction::SaleNumber;
 
 use super::row::SettlementRow;
 
-/// The most characters of a text of the file: the longest that the document allows.
+/// The maximum number of characters of a text from the file, which is the longest that the document permits.
 const LONGEST_TEXT: usize = 255;
 
-/// The column with our reference.
+/// The column that contains our reference.
 const BY_REFERENCE: &str = "TransactionId";
 
 /// The kind of a finding.
@@ -27,29 +27,29 @@ const BY_REFERENCE: &str = "TransactionId";
 pub enum DifferenceKind {
     /// An approved transaction has no row that settles it.
     MissingAtGateway,
-    /// A settled row has a payment that the journal does not know.
+    /// A settled row names a payment that the journal does not know.
     MissingAtTerminal,
-    /// The rows of a transaction sum to another amount than was charged.
+    /// The rows of a transaction do not add up to the charged amount.
     AmountDiffers,
-    /// A cardholder took money back.
+    /// A cardholder reclaimed a payment.
     Chargeback,
-    /// The shop received the money of a chargeback again.
+    /// A chargeback was reversed, and the shop has the money again.
     ChargebackReversal,
-    /// A row has another currency than its transaction.
+    /// The currency of a row differs from that of its transaction.
     CurrencyDiffers,
-    /// Settled, although the journal has the reversal.
+    /// The payment was settled, although the journal contains its reversal.
     SettledThoughReversed,
-    /// Settled, although the transaction was declined, cancelled or never sent.
+    /// The payment was settled, although the transaction was declined, cancelled or never sent.
     SettledThoughNotCharged,
-    /// Settled, although the journal does not know the outcome yet.
+    /// The payment was settled, although the journal does not contain the outcome yet.
     SettledThoughUnconfirmed,
-    /// The clearing institute could not settle it.
+    /// The clearing institute could not settle the payment.
     SettlementFailed,
     /// A line cannot be read.
     Malformed,
-    /// A column without sums contains values that the document does not allow.
+    /// A column that is in no sum contains values that the document does not permit.
     NotAsDocumented,
-    /// A file of a folder cannot be read.
+    /// A file in a folder cannot be read.
     Unreadable,
 }
 
@@ -71,7 +71,7 @@ impl DifferenceKind {
         Self::Unreadable,
     ];
 
-    /// Returns the words for people.
+    /// Returns the name of the kind, for people.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl DifferenceKind {
         }
     }
 
-    /// Returns whether the summary names it even when there is none.
+    /// Returns whether the summary names the kind even if it has no findings.
     fn is_always_told(self) -> bool {
         matches!(self, Self::MissingAtGateway | Self::MissingAtTerminal | Self::AmountDiffers | Self::Chargeback)
     }
@@ -138,14 +138,14 @@ impl Serialize for Money {
     }
 }
 
-/// One difference to check. Unknown values, and those without a meaning for its kind, are absent.
+/// One difference to check. Values that are unknown, or that have no meaning for its kind, are absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// The kind of the finding.
     #[serde(rename = "finding")]
     pub kind: DifferenceKind,
-    /// The file, when a folder was given.
+    /// The file, if a folder was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the file; for a transaction, the latest line that settles it.
@@ -154,7 +154,7 @@ pub struct Difference {
     /// The transaction's number in the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale: Option<SaleNumber>,
-    /// The date of the transaction in the journal, or else of the row.
+    /// The date of the transaction in the journal, or else the date in the row.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
     pub date: Option<NaiveDate>,
     /// The charged amount according to the journal.
@@ -255,7 +255,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A count, and sums by currency.
+/// A count, and the sums by currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// The number.
@@ -288,9 +288,9 @@ pub struct Days {
     /// The last day.
     #[serde(serialize_with = "day_as_text")]
     pub to: NaiveDate,
-    /// True if a person gave the first day; otherwise it is the file's earliest.
+    /// True if a person gave the first day. Otherwise, it is the earliest in the file.
     pub from_given: bool,
-    /// True if a person gave the last day; otherwise it is the file's latest.
+    /// True if a person gave the last day. Otherwise, it is the latest in the file.
     pub to_given: bool,
 }
 
@@ -300,35 +300,34 @@ impl Days {
     }
 }
 
-/// The end of the report.
+/// The summary at the end of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// The column by which the rows were matched. `UniqueID` replaces `TransactionId` in a row without it.
+    /// The column by which the rows were matched. In a row without a `TransactionId`, `UniqueID` replaces it.
     pub matched_by: &'static str,
-    /// The days whose transactions should have been settled. Absent when the file settles nothing and no days were
-    /// given.
+    /// The days whose transactions should have been settled. Absent if the file settles nothing and no days were given.
     pub period: Option<Days>,
     /// The number of the journal's transactions that were checked.
     pub sales: usize,
-    /// The number of the first of them in the journal.
+    /// The number of the first checked transaction in the journal.
     pub first_sale: SaleNumber,
     /// The number of files that were read, at least in part.
     pub files: u64,
-    /// The number of lines of the files, without their headers.
+    /// The number of lines in the files, without their headers.
     pub rows: u64,
-    /// The transactions whose rows sum to the charged amount.
+    /// The transactions whose rows add up to the charged amount.
     pub matched: Tally,
     /// The findings, by kind.
     #[serde(serialize_with = "kinds")]
     pub findings: BTreeMap<DifferenceKind, Tally>,
-    /// The cost of settling payments (`SettlementFee`). The count is of settled rows.
+    /// The cost of settling payments (`SettlementFee`). The count is the number of settled rows.
     pub settlement_fees: Tally,
-    /// Records of fees by `PaymentType`; amounts paid back are subtracted.
+    /// The fee records by `PaymentType`. Amounts that were paid back are subtracted.
     pub fees: BTreeMap<&'static str, Tally>,
-    /// Rows of other terminals, and of no terminal. They are not judged.
+    /// Rows of other terminals, and of no terminal. They are not checked.
     pub other_terminals: Tally,
-    /// Rows of this terminal from before `firstSale`. They are not judged.
+    /// Rows of this terminal from before `firstSale`. They are not checked.
     pub earlier_sales: Tally,
 }
 
@@ -350,7 +349,8 @@ impl Summary {
         }
     }
 
-    /// Notes the columns of another file. A single column with our reference is enough to recognise the terminal.
+    /// Records whether another file has the column with our reference. One such file is enough to recognise the
+    /// terminal.
     pub(super) fn match_by(&mut self, has_transaction_ids: bool) {
         if has_transaction_ids {
             self.matched_by = BY_REFERENCE;
@@ -429,7 +429,7 @@ fn values<S: Serializer>(amounts: &BTreeMap<&'static str, Money>, to: S) -> Resu
     to.collect_seq(amounts.values())
 }
 
-/// Writes every kind, so a program need not know which are absent.
+/// Writes every kind, so that programs need not know which kinds are absent.
 fn kinds<S: Serializer>(found: &BTreeMap<DifferenceKind, Tally>, to: S) -> Result<S::Ok, S::Error> {
     let none = Tally::default();
     to.collect_map(DifferenceKind::ALL.iter().map(|kind| (kind, found.get(kind).unwrap_or(&none))))

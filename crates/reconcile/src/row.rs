@@ -1,7 +1,7 @@
-//! The meaning of one line of the settlement file: the used columns, and the values that the document allows.
+//! The meaning of one line of the settlement file: the used columns, and the values that the document permits.
 //!
 //! The holder, number and bank of an account are not among the columns, because data that is never read is never shown.
-//! For the same reason an error names its column, but not the value.
+//! For the same reason, an error names its column but not the value.
 
 use chrono::NaiveDate;
 
@@ -27,26 +27,26 @@ pub enum RowFault {
     /// The line has fewer or more fields than the header has columns.
     #[error("has {found} columns, the header has {expected}")]
     Fields {
-        /// The number on the line.
+        /// The number of fields on the line.
         found: usize,
-        /// The number in the header.
+        /// The number of columns in the header.
         expected: usize,
     },
-    /// A value is not allowed by the document.
+    /// The document does not permit a value.
     #[error("{column} must be {expected}")]
     Value {
         /// The column.
         column: &'static str,
-        /// The allowed values.
+        /// The permitted values.
         expected: &'static str,
     },
-    /// A settled record has a kind that settles nothing of a transaction.
+    /// A settled record has a payment type that settles nothing of a transaction.
     #[error("a SETTLED record has PaymentType {found}; the types that settle a payment are DEBIT, CREDIT and REFUND")]
     NotSettling {
         /// The kind.
         found: &'static str,
     },
-    /// No value names the payment.
+    /// No value identifies the payment.
     #[error("names neither TransactionId nor UniqueID")]
     Nameless,
 }
@@ -64,11 +64,12 @@ macro_rules! columns {
                 match self { $(Self::$column => $name,)* }
             }
 
-            /// Returns the column with a name of the header.
+            /// Returns the column with this name in the header.
             pub(super) fn named(name: &str) -> Option<Self> {
                 match name.trim_ascii() {
                     $($name => Some(Self::$column),)*
-                    // The document's own spelling is the one above. A gateway that corrects it is understood too.
+                    // The names above have the document's own spelling. A gateway's corrected spelling is also
+                    // accepted.
                     "ClearingInstituteName" => Some(Self::ClearingInstituteName),
                     _ => None,
                 }
@@ -86,7 +87,7 @@ columns! {
 }
 
 impl Column {
-    /// The required columns. One of `TransactionId` and `UniqueID` must be there too.
+    /// The required columns. In addition, one of `TransactionId` and `UniqueID` is required.
     pub(super) const NEEDED: [Self; 9] = [
         Self::ReconciliationType,
         Self::PaymentType,
@@ -110,11 +111,11 @@ impl Column {
 /// `ReconciliationType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordType {
-    /// Money of a payment.
+    /// The money of a payment.
     Settled,
-    /// The cardholder took money back.
+    /// The cardholder reclaimed a payment.
     Chargeback,
-    /// The shop received the money of a chargeback again.
+    /// A chargeback was reversed, and the shop has the money again.
     ChargebackReversal,
     /// The price of the service.
     Fee,
@@ -154,7 +155,7 @@ pub struct SettlementRow<'a> {
     pub record_type: RecordType,
     /// The payment type.
     pub payment_type: PaymentType,
-    /// The amount in minor units. It is below zero when it leaves the shop's balance (`Cashflow` NEG).
+    /// The amount in minor units. It is below zero if it leaves the shop's balance (`Cashflow` NEG).
     pub amount: i64,
     /// The currency of `amount`.
     pub currency: Currency,
@@ -164,9 +165,9 @@ pub struct SettlementRow<'a> {
     pub settlement_currency: Currency,
     /// The cost of the payment, in minor units.
     pub fee: i64,
-    /// The date of the order, or else of the settlement; both in the clearing institute's time zone.
+    /// The date of the order, or else of the settlement, in the clearing institute's time zone.
     pub date: NaiveDate,
-    /// True if `SettlementStatus` is FAILED: no money moved.
+    /// True if `SettlementStatus` is FAILED, which means that no money moved.
     pub failed: bool,
     /// Our reference.
     pub transaction: Option<&'a str>,
@@ -178,12 +179,12 @@ pub struct SettlementRow<'a> {
     pub reason_code: Option<&'a str>,
     /// The reason of a chargeback.
     pub reason: Option<&'a str>,
-    /// The clearing institute that can be asked.
+    /// The clearing institute, which can be asked about the payment.
     pub institute: Option<&'a str>,
 }
 
 impl<'a> SettlementRow<'a> {
-    /// Reads the values of one line, one for each column. A column that the file does not have is empty.
+    /// Reads the values of one line, one for each column. The value of a column that the file lacks is empty.
     pub(super) fn read(values: &[&'a str; Column::COUNT]) -> Result<Self, RowFault> {
         use Column as C;
         let value = |column: C| values[column as usize];
@@ -250,7 +251,7 @@ impl<'a> SettlementRow<'a> {
     }
 }
 
-/// Returns the minor units. Unlike a transaction's amount, a row's amount may be zero.
+/// Returns the amount in minor units. Unlike a transaction's amount, a row's amount may be zero.
 fn minor(text: &str, currency: Currency) -> Option<i64> {
     let (integer, _) = text.split_once('.')?;
     if integer.len() > 10 {

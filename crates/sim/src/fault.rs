@@ -1,5 +1,5 @@
-//! Faults on a connection: delay, drop, one wrong bit, cut. They work around any byte stream, and repeat with the same
-//! seed.
+//! Faults on a connection: delay, dropped byte, flipped bit, cut. They apply to any byte stream, and the same seed
+//! produces the same faults.
 //!
 //! ```text
 //!            ┌──────── FaultyStream<S> ────────┐
@@ -9,9 +9,9 @@
 //!                      LineFaults (a cloneable handle: for a test, or for typed commands)
 //! ```
 //!
-//! The fate of a byte depends only on the seed, the direction and its position. It depends neither on the size of the
-//! pieces nor on the time, so a failing run can be repeated. This is not a model of a radio or of a network; it does
-//! not reorder or repeat. Positions and settings belong to the handle, so the count goes on after a reconnect.
+//! The fault of a byte depends only on the seed, the direction and the byte's position. It depends neither on the chunk
+//! size nor on the time, so a failing run can be repeated. This is not a model of a radio or a network, because it
+//! neither reorders nor repeats data. Positions and settings belong to the handle, so they continue after a reconnect.
 
 mod proxy;
 mod stream;
@@ -25,76 +25,77 @@ use tokio::sync::Notify;
 pub use self::proxy::{FaultArgs, Misunderstood, proxy, run};
 pub use self::stream::FaultyStream;
 
-/// The direction of a byte, as seen by the holder of the [`FaultyStream`].
+/// The direction of a byte, from the view of the holder of the [`FaultyStream`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// From the other end to the holder.
+    /// From the other side to the holder.
     Read,
-    /// From the holder to the other end.
+    /// From the holder to the other side.
     Write,
 }
 
-/// Both directions, for settings that apply to both.
+/// Both directions, for settings that apply to each.
 pub const BOTH_DIRECTIONS: [Direction; 2] = [Direction::Read, Direction::Write];
 
-/// The handle of the faults on a connection. Clones set and count the same faults, also while the connection is open.
+/// The handle for the faults on a connection. All clones control and count the same faults, even while the connection
+/// is open.
 #[derive(Clone, Debug)]
 pub struct LineFaults(Arc<Shared>);
 
-/// The faults that were really injected, for a test that must prove that its faults happened.
+/// The injected faults, so that a test can prove that its faults happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultCounts {
-    /// Bytes that went in, in both directions.
+    /// Bytes that entered, in both directions.
     pub bytes: u64,
-    /// Bytes that never came out.
+    /// Bytes that were dropped.
     pub dropped: u64,
-    /// Bytes that came out with one wrong bit.
+    /// Bytes that were delivered with one wrong bit.
     pub flipped: u64,
     /// The number of cuts.
     pub cuts: u64,
 }
 
 impl LineFaults {
-    /// Makes a connection without faults. The seed decides which bytes the chances will hit.
+    /// Makes a connection without faults. The seed decides which bytes the random faults will hit.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         let state = State { seed, ways: Default::default(), cuts: 0 };
         Self(Arc::new(Shared { state: Mutex::new(state), cut: Arc::new(Notify::new()) }))
     }
 
-    /// Delays every piece of data by `delay`.
+    /// Delays every chunk of data by `delay`.
     pub fn delay(&self, direction: Direction, delay: Duration) {
         self.way(direction, |way| way.delay = delay);
     }
 
-    /// Loses this many of a thousand bytes.
+    /// Drops this many bytes per thousand.
     pub fn drop_per_mille(&self, direction: Direction, chance: u16) {
         self.way(direction, |way| way.drop_per_mille = chance);
     }
 
-    /// Flips one bit in this many of a thousand bytes.
+    /// Flips one bit in this many bytes per thousand.
     pub fn flip_per_mille(&self, direction: Direction, chance: u16) {
         self.way(direction, |way| way.flip_per_mille = chance);
     }
 
-    /// Loses the byte that comes after `skip` more bytes (0: the next).
+    /// Drops the byte that follows `skip` further bytes (0: the next byte).
     pub fn drop_byte(&self, direction: Direction, skip: u64) {
         self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), ByteFate::Drop));
     }
 
-    /// Flips bit `bit` (0 is the lowest) of the byte that comes after `skip` more bytes (0: the next).
+    /// Flips bit `bit` (0 is the lowest) of the byte that follows `skip` further bytes (0: the next byte).
     pub fn flip_bit(&self, direction: Direction, skip: u64, bit: u8) {
         let fate = ByteFate::Flip(1 << (bit % 8));
         self.way(direction, |way| _ = way.planned.insert(way.position.saturating_add(skip), fate));
     }
 
-    /// Lets `n` more bytes pass and then cuts the connection, once.
+    /// Lets `n` more bytes pass, and then cuts the connection once.
     pub fn cut_after_bytes(&self, direction: Direction, n: u64) {
         self.way(direction, |way| way.cut_at = Some(way.position.saturating_add(n)));
     }
 
-    /// Cuts every open connection, as pulling the plug does: the holder reads the end of file and can write no more,
-    /// and the other end loses its peer. A connection opened later has no fault.
+    /// Cuts every open connection, as an unplugged cable does. The holder reads the end of file and cannot write, and
+    /// the other side loses its peer. Connections that are opened later are not cut.
     pub fn cut_now(&self) {
         self.lock().cuts += 1;
         self.0.cut.notify_waiters();
@@ -109,7 +110,7 @@ impl LineFaults {
         }
     }
 
-    /// Returns the faults that were injected so far.
+    /// Returns the faults injected so far.
     #[must_use]
     pub fn counts(&self) -> FaultCounts {
         let state = self.lock();
@@ -130,7 +131,7 @@ impl LineFaults {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the fate of the next bytes in this direction, at most `len` of them: a run without faults, or one fault.
+    /// Returns the next bytes in this direction, at most `len`: a run without faults, or one fault.
     fn next(&self, direction: Direction, len: usize) -> Next {
         let state = self.lock();
         let way = &state.ways[direction as usize];
@@ -146,7 +147,7 @@ impl LineFaults {
         Next::Clean(clean)
     }
 
-    /// Counts `n` bytes with this fate. Returns true if the connection is to be cut after them.
+    /// Counts `n` bytes with this fault, and returns whether the connection must be cut after them.
     fn passed(&self, direction: Direction, n: usize, fate: ByteFate) -> bool {
         self.way(direction, |way| {
             way.position += n as u64;
@@ -171,14 +172,14 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     seed: u64,
-    /// Indexed by [`Direction`].
+    /// The state for each [`Direction`], by its index.
     ways: [DirectionFaults; 2],
     cuts: u64,
 }
 
 #[derive(Debug, Default)]
 struct DirectionFaults {
-    /// The number of bytes whose fate is decided.
+    /// The number of bytes whose fault is decided.
     position: u64,
     delay: Duration,
     drop_per_mille: u16,
@@ -192,7 +193,7 @@ struct DirectionFaults {
 enum ByteFate {
     Pass,
     Drop,
-    /// Exclusive-or with this mask of one bit.
+    /// Exclusive-or with this mask, which has one bit set.
     Flip(u8),
     Cut,
 }
@@ -223,7 +224,8 @@ impl DirectionFaults {
     }
 }
 
-/// Computes SplitMix64 (Steele, Lea, Flood 2014) as a hash: any position can be computed without the earlier ones.
+/// Computes SplitMix64 (Steele, Lea, Flood 2014) as a hash. The value for a position does not depend on earlier
+/// positions.
 fn scatter(seed: u64, direction: Direction, position: u64) -> u64 {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let mix = |mut z: u64| {

@@ -1,5 +1,4 @@
-//! `pos-sim gateway`: the gateway as a program. The arguments are here, so that the service needs no parser for command
-//! lines.
+//! `pos-sim gateway`: the gateway as a program. The arguments are here, so the service needs no command-line parser.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,13 +20,13 @@ pub struct Args {
     /// The access token to accept (a test token: the gateway prints it)
     #[arg(long, value_name = "TOKEN")]
     pub token: Option<String>,
-    /// The entityId to serve, 32 lower-case hex digits
+    /// The entityId to serve: 32 lower-case hex digits
     #[arg(long, value_name = "ID")]
     pub entity_id: Option<String>,
-    /// Write the CA certificate to trust into this file (PEM); it is new at each start
+    /// Write the CA certificate to trust into this file (PEM); each start makes a new one
     #[arg(long, value_name = "FILE")]
     pub ca_out: Option<PathBuf>,
-    /// Another name or address for the server's certificate, for requests from another machine
+    /// Additional name or address for the server's certificate, for requests from another machine
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Days until the server's certificate expires
@@ -36,8 +35,7 @@ pub struct Args {
     /// Require client certificates from the CA in this file (PEM)
     #[arg(long, value_name = "FILE")]
     pub client_ca: Option<PathBuf>,
-    /// Trust the CA in this file (PEM) for calls to a shop over HTTPS, about a checkout result that the shop did not
-    /// fetch
+    /// Trust the CA in this file (PEM) for HTTPS calls to a shop that did not fetch a checkout result
     #[arg(long, value_name = "FILE")]
     pub shop_ca: Option<PathBuf>,
     /// Use only TLS 1.2
@@ -46,10 +44,10 @@ pub struct Args {
     /// Keep the ledger in this SQLite file, which survives a restart [default: in memory]
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Maximum requests per second, as 5/s; more are answered with 800.120.100 and not processed
+    /// Maximum requests per second, such as 5/s; further requests get 800.120.100 and are not processed
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub throttle: Option<u32>,
-    /// Start time of the gateway's clock, as 2026-11-20T12:34:56Z [default: the system's time]
+    /// Start time of the gateway's clock, such as 2026-11-20T12:34:56Z [default: the system time]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub clock: Option<DateTime<Utc>>,
     /// Delay before each answer
@@ -61,36 +59,36 @@ pub struct Args {
     /// The currency of the merchant's account, for settlement
     #[arg(long, value_name = "CODE", default_value = "EUR", value_parser = currency)]
     pub settlement_currency: Currency,
-    /// Send the interface's webhooks to this URL; can be given several times
+    /// Send the interface's webhooks to this URL; can be given more than once
     #[arg(long, value_name = "URL")]
     pub webhook: Vec<String>,
-    /// Encrypt the webhooks with this AES-256 key, 64 hex digits (a test key: others can see it)
+    /// Encrypt the webhooks with this AES-256 key: 64 hex digits (a test key: others can see it)
     #[arg(long, value_name = "HEX")]
     pub webhook_key: Option<String>,
-    /// Trust only the CAs in this file (PEM) for the servers of webhooks
+    /// Trust only the CAs in this file (PEM) for webhook servers
     #[arg(long, value_name = "FILE")]
     pub webhook_ca: Option<PathBuf>,
-    /// Accept only this pos.terminalId; can be given several times
+    /// Accept only this pos.terminalId; can be given more than once
     #[arg(long, value_name = "ID")]
     pub terminal: Vec<String>,
-    /// Accept only this currency and refuse others (600.200.500); can be given several times
+    /// Accept only this currency, and refuse others (600.200.500); can be given more than once
     #[arg(long, value_name = "CODE", value_parser = currency)]
     pub currency: Vec<Currency>,
-    /// The name of a card scheme, as it follows threeDSecure.v2. in a parameter; at most six
+    /// The name of a card scheme, which follows threeDSecure.v2. in parameters; at most six
     #[arg(long, value_name = "NAME")]
     pub scheme: Vec<String>,
-    /// When to call a shop that has not fetched the result, where the call is due after the checkout's id has ended:
-    /// after that end, before it (in the last of its 30 minutes), or never
+    /// When to call a shop that has not fetched the result, if the call is due after the checkout's id has expired:
+    /// after the expiry, before it (in the last of the 30 minutes), or never
     #[arg(long, value_name = "WHEN", default_value = "after", value_parser = late_shop_call)]
     pub late_shop_call: LateShopCall,
     #[command(flatten)]
     host_rules: HostRulesArgs,
 }
 
-/// How the gateway thinks; as we read the interface without either.
+/// The gateway's rules. Without an argument, they are our reading of the interface.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct HostRulesArgs {
-    /// Book each readable request, as often as it comes, without a check of the earlier payment: a bank without rules
+    /// Book each readable request, each time it is sent, without a check of the earlier payment
     #[arg(long, conflicts_with = "literal")]
     permissive: bool,
     /// Follow the interface's text literally
@@ -99,7 +97,7 @@ pub struct HostRulesArgs {
 }
 
 impl HostRulesArgs {
-    /// Returns the host rules that the arguments mean.
+    /// Returns the host rules that the arguments select.
     #[must_use]
     pub fn host_rules(self) -> HostRules {
         match (self.permissive, self.literal) {
@@ -130,10 +128,11 @@ fn time(text: &str) -> Result<DateTime<Utc>, String> {
 }
 
 impl Args {
-    /// Returns the options that the arguments mean.
+    /// Returns the options that the arguments select.
     ///
     /// # Errors
-    /// When a file that they name cannot be read.
+    ///
+    /// Fails if a file that they name cannot be read.
     pub fn options(&self) -> io::Result<Options> {
         let default = Options::default();
         let client_ca = self.client_ca.as_ref().map(std::fs::read_to_string).transpose()?;
@@ -167,7 +166,8 @@ impl Args {
 /// Runs the gateway until the program is interrupted, and prints its addresses and files.
 ///
 /// # Errors
-/// When the address cannot be taken or the file cannot be written.
+///
+/// Fails if the address is in use or a file cannot be written.
 #[allow(clippy::print_stdout, reason = "a program for a person at a desk")]
 pub async fn run(args: Args) -> io::Result<()> {
     let gateway = start(args.options()?).await?;

@@ -1,6 +1,6 @@
-//! Is: a simulator of everything around the agent, for tests and `cargo demo`: reader, gateway with its issuers,
-//! printer, tills, faults. Is not: a part of the terminal's program, or a user of the agent's code. Invariant: it knows
-//! the agent only by its connections.
+//! Is: a simulator of the devices and services around the agent, for tests and `cargo demo`: reader, gateway with its
+//! issuers, printer, tills, faults. Is not: a part of the agent, or a user of the agent's code. Invariant: it knows the
+//! agent only through connections.
 //!
 //! ```text
 //!                          ┌─────────┐  pty or TCP
@@ -12,35 +12,35 @@
 //!                          └─────────┘◀──────────────────────────────▶ printer: paper, picture
 //! ```
 //!
-//! | what happens | where |
+//! | step | code |
 //! |---|---|
-//! | a shop opens: reader, gateway, printer, and a configuration for the agent | `shop.rs` `open`, `config_text` |
+//! | a shop opens with reader, gateway, printer, and a configuration for the agent | `shop.rs` `open`, `config_text` |
 //! | the shop is drawn on the terminal | `shop/demo.rs` `run`, `shop/demo/screen.rs` `show`, `shop/demo/screen/view.rs` `draw` |
 //! | a key is pressed | `shop/demo/screen/keys.rs` `intent`, `shop/demo/screen/key_pressed.rs` `press` |
 //! | a key acts on reader, printer, connection and agent | `shop/demo/screen/shop_actions.rs` `act` |
 //! | the demo's till asks the agent | `shop/demo/till.rs` `ask` |
-//! | bytes come to the reader, and answers go out | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `answer` |
+//! | the reader receives bytes and sends answers | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `answer` |
 //! | a command is carried out | `reader/commands.rs` `command` |
 //! | a transaction is started at the reader | `reader/start_transaction.rs` `start_transaction`, `start_contactless` |
-//! | a card is inserted, tapped or swiped; the list of cards | `reader/card_entry.rs` `insert`, `tap`, `swipe`, `reader/deck/cards.rs` |
-//! | the cardholder chooses an application, types digits | `reader/application_choice.rs` `choose`, `reader/number_entry.rs` `get_numeric` |
+//! | a card from the deck is inserted, tapped or swiped | `reader/card_entry.rs` `insert`, `tap`, `swipe`, `reader/deck/cards.rs` |
+//! | the cardholder chooses an application or types digits | `reader/application_choice.rs` `choose`, `reader/number_entry.rs` `get_numeric` |
 //! | the cardholder types a PIN, and it is processed | `reader/pin_entry.rs` `ask_for_pin`, `pin_entered` |
 //! | card data and PIN are encrypted under DUKPT | `reader/keys.rs` `seal_chip`, `seal_pin`, `keys/tdes_dukpt.rs` `next` |
-//! | the card decides: first, and after the issuer's answer | `reader/emv_transaction.rs` `first`, `second` |
+//! | the card makes its first decision, and its decision after the issuer's answer | `reader/emv_transaction.rs` `first`, `second` |
 //! | the issuer's answer reaches the card | `reader/continue_transaction.rs` `continue_transaction`, `card_hears_host` |
 //! | the reader has faults | `reader/faults.rs`, `reader/flood.rs` |
-//! | a script says when | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
-//! | a connection delays, loses, changes or cuts | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
+//! | a script sets the time of actions | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
+//! | a connection delays, drops or changes bytes, or is cut | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
 //! | a till speaks ZVT to a terminal | `till.rs` `run`, `till/zvt.rs` `run` |
 //! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
-//! The map of `pos_payment_service` describes the gateway.
+//! The table in `pos_payment_service` describes the gateway.
 //!
-//! The simulator speaks the real protocols (pty or TCP, TLS, ESC/POS). It shares with the agent what both must agree
-//! on, and nothing that decides: the reader's packets (`pos_reader_link`), TLV and track 2 (`pos_terms::emv`), money.
-//! The content of packets and receipts is written a second time here.
+//! The simulator uses the real protocols (pty or TCP, TLS, ESC/POS). It shares only basic code with the agent: the
+//! reader's packets (`pos_reader_link`), TLV and track 2 (`pos_terms::emv`), and money. It has its own code for the
+//! content of packets and receipts.
 
-// Delay, drop, one wrong bit, cut: on any connection.
+// Delay, drop, wrong bit and cut on any connection.
 pub mod fault;
 // The payment gateway as a program.
 pub mod gateway_args;
@@ -48,13 +48,13 @@ pub mod gateway_args;
 pub mod printer;
 // The card reader, its cards and its cardholder.
 pub mod reader;
-// All of them together, and `cargo demo`.
+// All devices together, and `cargo demo`.
 pub mod shop;
-// Tills that speak their own protocol.
+// Tills with their own protocols.
 pub mod till;
 mod typed;
 
-// DUKPT, PIN blocks, card cryptograms, issuer scripts: for public test keys.
+// DUKPT, PIN blocks, card cryptograms and issuer scripts, for public test keys.
 pub use pos_keys as keys;
 // The payment gateway and its issuers.
 pub use pos_payment_service as gateway;

@@ -1,4 +1,5 @@
-//! `pos-sim`: the simulator of everything around the agent. Each device alone with its real protocol, or a whole shop.
+//! `pos-sim`: the simulator of the devices and services around the agent. It runs one device with its real protocol, or
+//! a whole shop.
 
 use std::process::ExitCode;
 
@@ -17,13 +18,13 @@ struct Cli {
 enum Device {
     /// A whole shop with a real agent (`cargo demo`).
     Demo(shop::demo::Args),
-    /// A card reader (Miura MPI) on a pty or TCP, with a deck of test cards.
+    /// A card reader (Miura MPI) on a pty or TCP, with a deck of test cards
     Reader(reader::args::Args),
     /// The payment gateway over HTTPS, with its own CA.
     Gateway(gateway::Args),
-    /// A receipt printer on TCP or a pty: shows its paper as text and as pictures.
+    /// A receipt printer on TCP or a pty that shows its paper as text and as pictures
     Printer(printer::Args),
-    /// A till that speaks ZVT or the Terminal API to a terminal.
+    /// A till that uses ZVT or the Terminal API to talk to a terminal
     Till(till::Args),
     /// Faults on a TCP connection: delay, loss, flipped bits, cuts.
     Fault(fault::FaultArgs),
@@ -39,10 +40,10 @@ async fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // If the terminal is gone, the error cannot be shown.
+            // If the terminal is gone, no one can see the error.
             let _ = error.print();
-            // clap's exit code 2 would mean a cancelled transaction (`demo --once` ends with the code of its
-            // transaction).
+            // clap's exit code 2 would mean a cancelled transaction, because `demo --once` ends with its transaction's
+            // code.
             return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
         }
     };

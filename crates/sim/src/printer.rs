@@ -1,9 +1,9 @@
-//! A simulated receipt printer: accepts ESC/POS on TCP (port 9100 on real ones) or on a pty, and shows its paper as
-//! text and as a picture.
+//! A simulated receipt printer. It accepts ESC/POS on TCP (port 9100 on real printers) or on a pty, and shows its paper
+//! as text and as a picture.
 //!
-//! It shares nothing with the agent's printer module. [`paper`] has its own reader of the command language, with
-//! code-page tables from other sources, so that a mistake there is seen here. It reports its state as the manuals say
-//! (DLE EOT, while it prints or not). People and tests can take its paper, open its cover, or make it slow, silent or
+//! It shares no code with the agent's printer module. [`paper`] parses the command language separately, with code-page
+//! tables from other sources, so it reveals mistakes in that module. The printer reports its state as the manuals say
+//! (DLE EOT), even while it prints. People and tests can take its paper, open its cover, or make it slow, silent or
 //! dead. They can also switch it off in the middle of a receipt.
 
 mod args;
@@ -28,50 +28,50 @@ use connection::{Connection, PrinterPort};
 use mechanism::{BUFFER, Mechanism};
 use paper::Receipt;
 
-/// The options of a printer's start.
+/// The start options of a printer.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Its connection.
+    /// The address to listen on.
     pub place: Place,
-    /// Characters on a line.
+    /// The number of characters on a line.
     pub columns: u8,
-    /// Its answers to state requests.
+    /// Its answers to status requests.
     pub status_answers: StatusAnswers,
-    /// The state of its sensors.
+    /// The state of the sensors.
     pub sensors: Sensors,
-    /// Its speed; without it the printer prints immediately.
+    /// Its speed; without it, the printer prints immediately.
     pub bytes_per_second: Option<u32>,
 }
 
 /// The address of a printer.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A TCP address to listen on; port 0 takes a free one.
+    /// A TCP address to listen on; port 0 selects a free port.
     Tcp(SocketAddr),
     /// A pty, and a link to it that stays when the plug is pulled and put back.
     Pty(Option<PathBuf>),
 }
 
-/// A printer's answers to state requests.
+/// A printer's answers to status requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatusAnswers {
-    /// As the manuals say.
+    /// The answers that the manuals define.
     #[default]
     Answers,
     /// No answer.
     Silent,
-    /// Bytes without meaning.
+    /// Meaningless bytes.
     Garbage,
-    /// An answer about its state, but none when it has finished (GS r).
+    /// It answers status requests, but does not report when it has finished (GS r).
     AnswersStateOnly,
 }
 
 /// The state of a printer's sensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sensors {
-    /// No paper.
+    /// There is no paper.
     pub paper_out: bool,
-    /// Not much paper.
+    /// The paper is nearly used up.
     pub paper_near_end: bool,
     /// The cover is open.
     pub cover_open: bool,
@@ -80,7 +80,7 @@ pub struct Sensors {
 }
 
 impl Default for Options {
-    /// Returns 42 columns on a free port of this machine.
+    /// Returns options for 42 columns on a free port of this machine.
     fn default() -> Self {
         Self {
             place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
@@ -103,7 +103,7 @@ pub struct Printer {
     taken: usize,
 }
 
-/// An action at the plug, with a signal when it is done.
+/// An action at the plug, with a signal when it is complete.
 #[derive(Debug)]
 struct PlugOrder {
     dead: bool,
@@ -111,10 +111,11 @@ struct PlugOrder {
 }
 
 impl Printer {
-    /// Starts a printer of 42 columns; port 0 takes a free one.
+    /// Starts a printer of 42 columns; port 0 selects a free port.
     ///
     /// # Errors
-    /// When it cannot listen on the address.
+    ///
+    /// Fails if it cannot listen on the address.
     pub async fn start(listen: SocketAddr) -> io::Result<Self> {
         Self::open(Options { place: Place::Tcp(listen), ..Options::default() }).await
     }
@@ -122,7 +123,8 @@ impl Printer {
     /// Starts a printer with these options.
     ///
     /// # Errors
-    /// When it cannot listen on the address, or the pty or its link cannot be made.
+    ///
+    /// Fails if it cannot listen on the address, or if the pty or its link cannot be made.
     #[allow(clippy::unused_async, reason = "it starts a task and wants a runtime")]
     pub async fn open(options: Options) -> io::Result<Self> {
         let (port, name) = PrinterPort::open(&options.place)?;
@@ -134,25 +136,25 @@ impl Printer {
         Ok(Self { shared, columns: options.columns, orders, receipts, taken: 0 })
     }
 
-    /// Returns its address, as in a configuration: `tcp://…` or a path.
+    /// Returns its address in the form of a configuration: `tcp://…` or a path.
     #[must_use]
     pub fn place(&self) -> String {
         self.shared.mechanism().name.clone()
     }
 
-    /// Returns the text of the receipts cut so far, oldest first.
+    /// Returns the text of the receipts cut so far, the oldest first.
     #[must_use]
     pub fn receipts(&self) -> Vec<String> {
         self.receipts.borrow().iter().map(|receipt| receipt.text.clone()).collect()
     }
 
-    /// Returns the receipts cut so far, with a signal at each further one.
+    /// Returns the receipts cut so far, with a signal for each later one.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Vec<Receipt>> {
         self.receipts.clone()
     }
 
-    /// Returns the next receipt that it has not returned yet.
+    /// Returns the next receipt that this method has not returned.
     pub async fn next_receipt(&mut self) -> String {
         let taken = self.taken;
         let all = self.receipts.wait_for(|all| all.len() > taken).await.expect("the sender is in `shared`");
@@ -160,39 +162,39 @@ impl Printer {
         all[taken].text.clone()
     }
 
-    /// Returns a receipt cut so far as a PNG file; `None` if there were fewer.
+    /// Returns one of the receipts cut so far as a PNG file; `None` if it does not exist.
     #[must_use]
     pub fn picture(&self, number: usize) -> Option<Vec<u8>> {
         let receipt = self.receipts.borrow().get(number)?.clone();
         drawing::png(&receipt.strips, usize::from(self.columns)).ok()
     }
 
-    /// Returns the text on the paper since the last cut.
+    /// Returns the text printed since the last cut.
     #[must_use]
     pub fn uncut(&self) -> String {
         self.shared.mechanism().paper.uncut()
     }
 
-    /// Returns how many commands and bytes it did not understand; they are on the paper as `<1B 3F>`.
+    /// Returns the number of unknown commands and bytes; they are on the paper as `<1B 3F>`.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.shared.mechanism().paper.errors()
     }
 
-    /// Switches the printer off or on again: off cuts every connection and refuses new ones.
+    /// Switches the printer off or on again. Off cuts every connection and refuses new ones.
     pub async fn set_dead(&self, dead: bool) {
         let (done, wait) = oneshot::channel();
         self.orders.send(PlugOrder { dead, done }).await.expect("the printer runs as long as its handle");
         wait.await.expect("the printer obeys each order");
     }
 
-    /// Switches the printer off after `bytes` more bytes, as a loss of power: it cuts the connection and refuses new
+    /// Switches the printer off after `bytes` more bytes, like a power cut. It cuts the connection and refuses new
     /// ones.
     pub fn die_after(&self, bytes: usize) {
         self.shared.mechanism().die_after = Some(bytes);
     }
 
-    /// Runs out of paper after `lines` more lines.
+    /// Lets the paper run out after `lines` more lines.
     pub fn run_out_after(&self, lines: usize) {
         let mut mechanism = self.shared.mechanism();
         mechanism.out_after = Some(mechanism.paper.fed() + lines);
@@ -204,7 +206,7 @@ impl Printer {
         self.shared.mechanism().sensors
     }
 
-    /// Changes paper or cover. The printer then prints what it could not print earlier, as real printers do.
+    /// Changes paper or cover. The printer then prints the waiting data, as real printers do.
     pub fn set_sensors(&self, sensors: Sensors) {
         self.shared.mechanism().sensors = sensors;
         self.shared.changed.notify_one();
@@ -214,7 +216,7 @@ impl Printer {
 #[derive(Debug)]
 struct Shared {
     mechanism: Mutex<Mechanism>,
-    /// Signals that its state was changed.
+    /// Signals that its state has changed.
     changed: Notify,
     receipts: watch::Sender<Vec<Receipt>>,
 }
@@ -259,12 +261,12 @@ async fn serve(
             }
             Err(_) => return,
         };
-        // The receiver is gone if the handle was dropped meanwhile.
+        // The receiver no longer exists if the handle was dropped.
         let _ = done.map(|done| done.send(()));
     }
 }
 
-/// Does one step: accepts a connection, reads bytes, or prints some. Returns false if the printer died.
+/// Does one step: accepts a connection, reads bytes, or prints. Returns false if the printer has died.
 async fn work(port: &mut PrinterPort, line: &mut Option<Connection>, pace: &mut Pace, shared: &Shared) -> bool {
     let (can_print, room) = {
         let mechanism = shared.mechanism();
@@ -307,7 +309,7 @@ enum Arrival {
     Bytes(io::Result<usize>),
 }
 
-/// The speed of the paper.
+/// The printing speed.
 struct Pace {
     bytes_per_second: Option<u32>,
     next: Instant,
@@ -324,10 +326,10 @@ impl Pace {
         }
     }
 
-    /// Returns how many bytes are printed in this step, and sets the time of the next step.
+    /// Returns how many bytes this step prints, and sets the time of the next step.
     fn take(&mut self) -> usize {
         let Some(speed) = self.bytes_per_second.map(|speed| speed.max(1)) else { return BUFFER };
-        // People do not see steps that are shorter than a hundredth of a second.
+        // People cannot see steps shorter than a hundredth of a second.
         let bytes = (speed / 100).max(1);
         self.next = Instant::now() + Duration::from_secs(1) * bytes / speed;
         bytes as usize

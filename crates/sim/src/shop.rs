@@ -1,4 +1,4 @@
-//! A whole shop for the agent: simulated reader, gateway and printer with real connections, and a configuration for a
+//! A whole shop for the agent: a simulated reader, gateway and printer with real connections, and a configuration for a
 //! real agent.
 //!
 //! The agent is not included. It runs as a separate process (`demo`) or inside a test.
@@ -25,15 +25,15 @@ pub struct Options {
     pub reader: reader::Options,
     /// The gateway.
     pub gateway: gateway::Options,
-    /// The faults on the connection between agent and gateway; without them the connection is direct.
+    /// The faults on the connection between agent and gateway; without them, the connection is direct.
     pub gateway_line: Option<LineFaults>,
-    /// Changes to the configuration: `(text, replacement)`, applied to the text that the shop writes.
+    /// Changes to the configuration as `(text, replacement)`, applied to the text that the shop writes.
     pub config: Vec<(String, String)>,
-    /// The file of the journal; `None` for one in the shop's folder.
+    /// The file of the journal; with `None`, it is in the shop's folder.
     pub journal: Option<PathBuf>,
 }
 
-/// A running shop. Its folder is removed with it.
+/// A running shop. Its folder is removed when this value is dropped.
 pub struct Shop {
     /// The reader.
     pub reader: Reader,
@@ -45,14 +45,15 @@ pub struct Shop {
     folder: Folder,
 }
 
-/// Bearer token of the till `till-1`, for HTTP.
+/// The bearer token of the till `till-1`, for HTTP.
 pub const TILL_TOKEN: &str = "dGhlLXRva2VuLW9mLXRpbGwtMQ";
 
 impl Shop {
-    /// Opens the shop in its own folder under the system's temporary folder.
+    /// Opens the shop in a new folder under the system's temporary folder.
     ///
     /// # Errors
-    /// When an address cannot be taken or a file cannot be written.
+    ///
+    /// Fails if an address is in use or a file cannot be written.
     pub async fn open(mut options: Options) -> io::Result<Self> {
         let folder = Folder::make()?;
         if options.reader.tcp.is_none() {
@@ -77,13 +78,14 @@ impl Shop {
         Ok(shop)
     }
 
-    /// Returns the shop's folder: configuration, tokens, journal, the reader's link, the till's socket.
+    /// Returns the shop's folder, which contains the configuration, the tokens, the journal, the reader's link and the
+    /// till's socket.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder.path
     }
 
-    /// Returns the configuration file for the agent.
+    /// Returns the agent's configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.folder.path.join("config.toml")
@@ -148,7 +150,7 @@ path = "{journal}"
 
 /// A connection with faults in front of the gateway. It ends when this value is dropped.
 struct FaultyLine {
-    /// The address to which the agent connects, with the name in the gateway's certificate.
+    /// The agent's address for the gateway, with the name in the gateway's certificate.
     url: String,
     task: JoinHandle<io::Result<()>>,
 }
@@ -167,7 +169,7 @@ impl Drop for FaultyLine {
     }
 }
 
-/// A folder that is removed at the end.
+/// A folder that is removed when this value is dropped.
 struct Folder {
     path: PathBuf,
 }
@@ -177,7 +179,7 @@ impl Folder {
         for _ in 0..16 {
             let mut random = [0; 6];
             getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-            // Short, because the path of a Unix socket has at most 107 bytes.
+            // The name is short, because the path of a Unix socket has at most 107 bytes.
             let path = std::env::temp_dir().join(format!("pos-shop-{}", hex::encode(random)));
             match fs::create_dir(&path) {
                 Ok(()) => {
@@ -194,7 +196,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The folder is left only if the system refuses to remove it; it holds test data only.
+        // The folder stays only if the system refuses to remove it. It contains only test data.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! Simulated tills: `pos-sim till` speaks to a terminal as a shop's till does, and shows the messages that it gets.
+//! Simulated tills: `pos-sim till` talks to a terminal as a shop's till does, and shows the messages that it receives.
 
 use std::io;
 
@@ -18,16 +18,17 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Protocol {
-    /// A till that speaks ZVT, to the port of `[[zvt]]` in front.toml
+    /// A till that uses ZVT, for the port of `[[zvt]]` in front.toml
     Zvt(zvt::Args),
-    /// A till that speaks the Terminal API (nexo), to the port of `[nexo]` in front.toml
+    /// A till that uses the Terminal API (nexo), for the port of `[nexo]` in front.toml
     Nexo(nexo::Args),
 }
 
-/// Carries out the request; the exit code is 0 when it was approved or done, 1 when it was not.
+/// Carries out the request. The exit code is 0 if it was approved or done, and 1 if it was not.
 ///
 /// # Errors
-/// When the terminal cannot be reached, or its answer violates the protocol.
+///
+/// Fails if the terminal cannot be reached, or if its answer violates the protocol.
 pub async fn run(args: Args) -> io::Result<u8> {
     match args.protocol {
         Protocol::Zvt(args) => zvt::run(args).await,

@@ -1,8 +1,7 @@
-//! The data that a card reader hands over: sealed (encrypted) card data and PIN, and the few facts that a receipt may
-//! show.
+//! The data from a card reader: sealed (encrypted) card data and PIN, and the few facts that a receipt may show.
 //!
-//! No type here can print a PAN, a track or a PIN block. Sealed bytes have no `Debug` of their content and no `Clone`,
-//! and are wiped when dropped. The only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
+//! No type here can print a PAN, a track or a PIN block. Sealed bytes have no `Clone`, do not show their content in
+//! `Debug`, and are wiped when dropped. The only form of a PAN is [`MaskedPan`] (design: invariant 7; security: 3.1).
 
 mod facts;
 mod masking;
@@ -18,17 +17,17 @@ use crate::emv::{TlvError, tlv};
 pub use facts::{CardFacts, ChipElements, Cryptogram, CryptogramKind, Cvm};
 pub use masking::mask_pans;
 
-/// The most bytes of one sealed value. The gateway takes 2048 letters and digits, two for each byte (interface: Point
-/// of sale).
+/// The maximum size of one sealed value, in bytes. The gateway accepts 2048 letters and digits, two for each byte
+/// (interface: Point of sale).
 pub const MAX_SEALED: usize = 1024;
 
-/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer has a fixed place on the heap. A
-/// move copies only its address, so no copy of the bytes is left.
+/// Bytes in a fixed buffer that are wiped when dropped and never printed. The buffer is on the heap. A move copies only
+/// the buffer's address, so it leaves no copy of the bytes.
 #[derive(Default)]
 pub struct Wiped<const N: usize>(Box<heapless::Vec<u8, N>>);
 
 impl<const N: usize> Wiped<N> {
-    /// Copies `bytes`, or returns `None` when they are more than `N`.
+    /// Copies `bytes`, or returns `None` if there are more than `N`.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Option<Self> {
         let mut wiped = Self::default();
@@ -36,7 +35,7 @@ impl<const N: usize> Wiped<N> {
         Some(wiped)
     }
 
-    /// Returns the bytes, for the one place that sends them.
+    /// Returns the bytes, for the only code that sends them.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.0
@@ -45,7 +44,7 @@ impl<const N: usize> Wiped<N> {
 
 impl<const N: usize> Drop for Wiped<N> {
     fn drop(&mut self) {
-        // The whole capacity, not only the used part.
+        // This wipes the whole capacity, not only the used part.
         self.0.clear();
         let _ = self.0.resize(N, 0);
         self.0.as_mut_slice().zeroize();
@@ -58,33 +57,33 @@ impl<const N: usize> fmt::Debug for Wiped<N> {
     }
 }
 
-/// Card data as the reader encrypted it (SRED) with its key serial number.
+/// Card data that the reader encrypted (SRED), with its key serial number.
 #[derive(Debug)]
 pub struct SealedCard {
     /// Ciphertext, for `pos.encryptedSred.data`.
     pub data: Wiped<MAX_SEALED>,
-    /// KSN of 10 (TDES DUKPT) or 12 bytes (AES DUKPT), for `pos.encryptedSred.ksn`.
+    /// The KSN of 10 bytes (TDES DUKPT) or 12 bytes (AES DUKPT), for `pos.encryptedSred.ksn`.
     pub ksn: Wiped<12>,
 }
 
-/// The PIN block as the reader encrypted it with its key serial number.
+/// The PIN block that the reader encrypted, with its key serial number.
 #[derive(Debug)]
 pub struct SealedPin {
-    /// PIN block of 8 (ISO format 0) or 16 bytes (ISO format 4), for `pos.encryptedPin.data`.
+    /// The PIN block of 8 bytes (ISO format 0) or 16 bytes (ISO format 4), for `pos.encryptedPin.data`.
     pub block: Wiped<16>,
-    /// KSN of 10 or 12 bytes, for `pos.encryptedPin.ksn`.
+    /// The KSN of 10 or 12 bytes, for `pos.encryptedPin.ksn`.
     pub ksn: Wiped<12>,
 }
 
-/// A PAN with only the first six and last four digits. The others were masked earlier, or are masked here.
+/// A PAN that shows only its first six and last four digits. The others were masked earlier, or are masked here.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct MaskedPan(heapless::String<19>);
 
 impl MaskedPan {
-    /// Takes digits and mask characters (`*`, `F`, `f`). Every digit except the first six and the last four is masked,
-    /// regardless of the source. A PAN of less than 13 places shows only the last four. Returns `None` when it is not a
-    /// PAN of 8 to 19 places.
+    /// Creates a masked PAN from digits and mask characters (`*`, `F`, `f`). Every digit except the first six and the
+    /// last four is masked, regardless of the source. A PAN of fewer than 13 positions shows only the last four.
+    /// Returns `None` if the text is not a PAN of 8 to 19 positions.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let places = text.chars().count();
@@ -104,13 +103,13 @@ impl MaskedPan {
         Some(Self(masked))
     }
 
-    /// Returns the last four places.
+    /// Returns the last four positions.
     #[must_use]
     pub fn last4(&self) -> &str {
         &self.0[self.0.len() - 4..]
     }
 
-    /// Returns the masked text, as `476173******0119`.
+    /// Returns the masked text, for example `476173******0119`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -141,7 +140,7 @@ impl From<MaskedPan> for String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EntryMode {
-    /// The PAN was typed on the reader.
+    /// The PAN was typed at the reader.
     Manual,
     /// The card was swiped and has no chip.
     Magstripe,
@@ -199,7 +198,7 @@ pub struct Presented {
     pub facts: CardFacts,
     /// The encrypted card data.
     pub card: SealedCard,
-    /// The encrypted PIN, when an online PIN was entered.
+    /// The encrypted PIN, if an online PIN was entered.
     pub pin: Option<SealedPin>,
     /// The EMV data for the issuer, without the data that [`for_host`] removes; empty for a swipe.
     pub icc: Wiped<MAX_SEALED>,
@@ -207,12 +206,12 @@ pub struct Presented {
     pub first_answer: FirstAnswer,
 }
 
-/// Selects the TLVs of a reader's answer for `pos.iccDataRequest`. It removes the sealed blocks (DFAE02…05) and clear
-/// card data. It removes the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`. It removes other tags
-/// of the reader's maker, unless they are in `private`.
+/// Selects the TLVs of a reader's answer for `pos.iccDataRequest`. It removes the sealed blocks (DFAE02…05) and card
+/// data in clear text. It removes the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`. It removes
+/// the manufacturer's other tags, unless they are in `private`.
 ///
 /// # Errors
-/// When `tlvs` is not BER-TLV, or what is left is more than [`MAX_SEALED`] bytes.
+/// Returns an error if `tlvs` is not BER-TLV, or if more than [`MAX_SEALED`] bytes are left.
 pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<MAX_SEALED>, TlvError> {
     let mut out = Wiped::default();
     for object in tlv::walk(tlvs) {
@@ -228,7 +227,7 @@ pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<
     Ok(out)
 }
 
-/// Returns whether an object is card data that must not leave, or a template with such data at any depth.
+/// Returns whether an object is card data that must not leave the terminal, or a template with such data at any depth.
 fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
     let mut holds = object.tag.is_sensitive();
     if object.tag.is_constructed() {
@@ -245,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_pan_is_masked_even_when_it_comes_clear() {
-        // 16, 8 and 19 places. The middle is always masked.
+        // PANs with 16, 8 and 19 positions. The middle is always masked.
         for (given, kept) in [
             ("4761739001010119", "476173******0119"),
             ("476173FFFFFF0119", "476173******0119"),

@@ -5,7 +5,7 @@
 pub mod money;
 // BER-TLV, tags, track 2.
 pub mod emv;
-// The data that a reader hands over: sealed card data, sealed PIN, a few facts.
+// The data from a card reader: sealed card data, sealed PIN, and a few facts.
 pub mod card;
 // The terms for a transaction: its kinds, its ids, its callers, its outcomes.
 pub mod transaction;

@@ -1,8 +1,8 @@
-//! Money: integer minor units, and the currencies of ISO 4217 with their exponents. There are no floats, here or
-//! anywhere.
+//! Money in integer minor units, and the currencies of ISO 4217 with their exponents. There are no floats, here or
+//! anywhere else.
 //!
 //! This module does no arithmetic over transactions. A transaction carries one [`Amount`] unchanged from the till to
-//! the receipt. Only a tip is added to it, before the card sees it (design: invariant 4).
+//! the receipt. Only a tip is added, before the card sees the amount (design: invariant 4).
 #![deny(clippy::arithmetic_side_effects)]
 
 mod typed;
@@ -11,7 +11,7 @@ use std::fmt;
 
 pub use typed::Typed;
 
-/// A currency of ISO 4217. It is two bytes wide: an index into the table of this file.
+/// An ISO 4217 currency. It is stored in two bytes, as an index into the table of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Currency(&'static Row);
 
@@ -23,23 +23,23 @@ struct Row {
 }
 
 impl Currency {
-    /// Returns the currency of an ISO 4217 letter code, upper case.
+    /// Returns the currency with this ISO 4217 letter code, in upper case.
     ///
     /// # Errors
-    /// [`MoneyError::UnknownCurrency`].
+    /// Returns [`MoneyError::UnknownCurrency`] if there is none.
     pub fn from_code(code: &str) -> Result<Self, MoneyError> {
         TABLE.iter().find(|row| row.code == code).map(Self).ok_or_else(|| MoneyError::UnknownCurrency {
             code: code.chars().filter(|c| !c.is_control()).take(12).collect(),
         })
     }
 
-    /// Returns the three letters, as `EUR`.
+    /// Returns the three letters, for example `EUR`.
     #[must_use]
     pub fn code(self) -> &'static str {
         self.0.code
     }
 
-    /// Returns the ISO 4217 number, as 978.
+    /// Returns the ISO 4217 number, for example 978.
     #[must_use]
     pub fn numeric(self) -> u16 {
         self.0.numeric
@@ -51,7 +51,7 @@ impl Currency {
         self.0.exponent
     }
 
-    /// Returns the currency of tag 5F2A: four BCD digits. `None` when no currency has this number.
+    /// Returns the currency of tag 5F2A: four BCD digits. Returns `None` if no currency has this number.
     #[must_use]
     pub fn from_bcd(digits: [u8; 2]) -> Option<Self> {
         TABLE.iter().map(Self).find(|currency| currency.to_bcd() == digits)
@@ -86,7 +86,7 @@ pub struct Amount {
 
 /// The largest amount in minor units: the capacity of tag 9F02 (n12).
 const MAX_MINOR: u64 = 999_999_999_999;
-/// The most integer digits that the gateway takes (interface: amount10.2).
+/// The maximum number of integer digits that the gateway accepts (interface: amount10.2).
 const MAX_INTEGER_DIGITS: usize = 10;
 
 /// The reason why a text is not an accepted amount.
@@ -120,7 +120,7 @@ pub enum MoneyError {
         /// The number of decimals found.
         found: usize,
     },
-    /// It has more decimals than the currency, where fewer are allowed.
+    /// It has more decimals than the currency, in a form that permits fewer.
     #[error("{currency} amounts have at most {most} decimals, but this one has {found}; write one thousand as 1000")]
     TooManyDecimals {
         /// The currency.
@@ -133,7 +133,7 @@ pub enum MoneyError {
     /// It has several points or commas.
     #[error("the amount has more than one point or comma; write it without thousands separators, as 1000.00")]
     Grouped,
-    /// Two amounts to be combined are in different currencies.
+    /// Two amounts to be added are in different currencies.
     #[error("{other} cannot be added to {one}")]
     OtherCurrency {
         /// The first currency.
@@ -141,7 +141,7 @@ pub enum MoneyError {
         /// The different currency.
         other: Currency,
     },
-    /// The gateway takes two decimals, and this amount needs three (1.235 KWD).
+    /// The gateway accepts two decimals, but this amount needs three (1.235 KWD).
     #[error("{amount} has more than the two decimals that the gateway accepts; round it")]
     NotInTwoDecimals {
         /// The amount.
@@ -153,7 +153,7 @@ impl Amount {
     /// Returns an amount of `minor` units (cents for EUR).
     ///
     /// # Errors
-    /// [`MoneyError::Zero`], [`MoneyError::TooLarge`].
+    /// Returns [`MoneyError::Zero`] or [`MoneyError::TooLarge`].
     pub fn from_minor(minor: u64, currency: Currency) -> Result<Self, MoneyError> {
         let amount = Self { minor, currency };
         match minor {
@@ -163,18 +163,18 @@ impl Amount {
         }
     }
 
-    /// Returns a zero amount, for a kind that moves no money. A card that is to be stored is read with it. Tills,
-    /// people and the gateway cannot name it.
+    /// Returns a zero amount, for a kind that moves no money, such as reading a card to store it. Tills, people and the
+    /// gateway cannot give this amount.
     #[must_use]
     pub fn nothing(currency: Currency) -> Self {
         Self { minor: 0, currency }
     }
 
-    /// Reads an amount that a program writes: `12.34` EUR, `1200` JPY, `1.230` KWD. The decimals must be exactly the
-    /// currency's, or absent together with the dot.
+    /// Parses an amount that a program writes: `12.34` EUR, `1200` JPY, `1.230` KWD. The decimals must be exactly those
+    /// of the currency, or absent together with the dot.
     ///
     /// # Errors
-    /// Every [`MoneyError`] except `UnknownCurrency`.
+    /// Returns any [`MoneyError`] except `UnknownCurrency`.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, MoneyError> {
         if let Some(rest) = text.strip_prefix('-') {
             return Err(if is_number(rest) { MoneyError::Negative } else { MoneyError::NotANumber });
@@ -194,11 +194,11 @@ impl Amount {
         Self::from_digits(integer, fraction, currency)
     }
 
-    /// Reads an amount of the gateway. It always has two decimals, for every exponent of the currency (interface:
+    /// Parses an amount from the gateway. It always has two decimals, for every exponent of the currency (interface:
     /// amount10.2).
     ///
     /// # Errors
-    /// Every [`MoneyError`] except `UnknownCurrency`.
+    /// Returns any [`MoneyError`] except `UnknownCurrency`.
     pub fn from_gateway(text: &str, currency: Currency) -> Result<Self, MoneyError> {
         let (integer, fraction) = text.split_once('.').ok_or(MoneyError::NotANumber)?;
         if !is_number(text) || fraction.len() != 2 {
@@ -220,10 +220,10 @@ impl Amount {
         Self::from_minor(minor, currency)
     }
 
-    /// Adds `other`: an amount and its tip.
+    /// Adds `other`, for example a tip to an amount.
     ///
     /// # Errors
-    /// [`MoneyError::OtherCurrency`], [`MoneyError::TooLarge`].
+    /// Returns [`MoneyError::OtherCurrency`] or [`MoneyError::TooLarge`].
     pub fn plus(self, other: Self) -> Result<Self, MoneyError> {
         if self.currency != other.currency {
             return Err(MoneyError::OtherCurrency { one: self.currency, other: other.currency });
@@ -232,15 +232,15 @@ impl Amount {
         Self::from_minor(minor, self.currency)
     }
 
-    /// Returns this percentage of it, rounded to the nearest minor unit, with half a unit rounded up. `None` when the
-    /// result is zero or too large.
+    /// Returns this percentage of the amount, rounded to the nearest minor unit, with half a unit rounded up. Returns
+    /// `None` if the result is zero or too large.
     #[must_use]
     pub fn percent(self, percent: u8) -> Option<Self> {
         let minor = u128::from(self.minor).saturating_mul(percent.into()).saturating_add(50) / 100;
         Self::from_minor(u64::try_from(minor).ok()?, self.currency).ok()
     }
 
-    /// Subtracts `other`. Returns `None` when nothing is left, or when the currencies differ.
+    /// Subtracts `other`. Returns `None` if nothing is left, or if the currencies differ.
     #[must_use]
     pub fn less(self, other: Self) -> Option<Self> {
         let minor = self.minor.checked_sub(other.minor).filter(|_| self.currency == other.currency)?;
@@ -269,11 +269,11 @@ impl Amount {
         }
     }
 
-    /// Returns the gateway's form, always with two decimals (interface: amount10.2). 1200 JPY is `1200.00`, 1.230 KWD
-    /// is `1.23`.
+    /// Returns the amount in the gateway's form, always with two decimals (interface: amount10.2). 1200 JPY is
+    /// `1200.00`, and 1.230 KWD is `1.23`.
     ///
     /// # Errors
-    /// [`MoneyError::NotInTwoDecimals`] when a third decimal is not zero.
+    /// Returns [`MoneyError::NotInTwoDecimals`] if a third decimal is not zero.
     pub fn to_gateway(self) -> Result<String, MoneyError> {
         let (integer, fraction) = self.split();
         let digits = format!("{fraction:0width$}", width = usize::from(self.currency.exponent()));
@@ -302,7 +302,7 @@ impl Amount {
     }
 }
 
-/// The form that the journal keeps: `{"minor":1234,"currency":"EUR"}`.
+/// The form in the journal: `{"minor":1234,"currency":"EUR"}`.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Kept<'a> {
     minor: u64,
@@ -339,7 +339,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Returns whether it is digits with at most one dot, and begins and ends with a digit.
+/// Returns whether a text consists of digits with at most one dot, and begins and ends with a digit.
 fn is_number(text: &str) -> bool {
     let (integer, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -363,7 +363,7 @@ macro_rules! currencies {
     };
 }
 
-/// ISO 4217:2015 with its amendments to 2025; funds codes and metals are left out.
+/// ISO 4217:2015 with its amendments to 2025, without funds codes and metals.
 static TABLE: &[Row] = currencies! {
     "AED" 784 2 "AFN" 971 2 "ALL" 8 2 "AMD" 51 2 "AOA" 973 2 "ARS" 32 2 "AUD" 36 2 "AWG" 533 2 "AZN" 944 2 "BAM" 977 2
     "BBD" 52 2 "BDT" 50 2 "BGN" 975 2 "BHD" 48 3 "BIF" 108 0 "BMD" 60 2 "BND" 96 2 "BOB" 68 2 "BRL" 986 2 "BSD" 44 2
@@ -391,7 +391,7 @@ mod tests {
         Currency::from_code(code).unwrap()
     }
 
-    /// A tip in percent, as a till computes it too.
+    /// A tip in percent, which a till calculates in the same way.
     #[test]
     fn percentages_are_rounded_to_the_nearest_unit_and_half_of_one_up() {
         for (amount, code, percent, wanted) in [

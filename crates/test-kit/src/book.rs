@@ -1,5 +1,5 @@
-//! Transactions for tests of the journal's book, written step by step as the agent writes them, and the verbs that read
-//! the journal.
+//! Transactions for tests of the journal, written step by step as the agent writes them, and the commands that read the
+//! journal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -63,7 +63,7 @@ pub fn end(db: &mut Db, number: u64, started: Record, unix_ms: i64) {
     db.write(SaleNumber::new(number), 2, unix_ms + 2000, &[ended()]).unwrap();
 }
 
-/// Writes a transaction that is being reversed.
+/// Writes a transaction whose reversal is in progress.
 pub fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, reference)]).unwrap();
     db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
@@ -84,8 +84,8 @@ pub fn open_journal(path: &Path) -> Result<(Journal, Opened), Error> {
     Journal::open(path)
 }
 
-/// Waits until the journal's lock is free. A program that another test is starting holds the locks of this process
-/// until it runs.
+/// Waits until the journal's lock is free. While another test starts a program, that program briefly holds the locks of
+/// this process.
 pub fn until_free(path: &Path) {
     for _ in 0..10_000 {
         if !pos_journal::is_held(path) {
@@ -95,7 +95,7 @@ pub fn until_free(path: &Path) {
     }
 }
 
-/// Runs SQL with another program than the agent.
+/// Runs SQL with a program other than the agent.
 pub fn sql(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
@@ -108,7 +108,7 @@ pub fn verify(path: &Path) -> Verdict {
     Reading::open(path).unwrap().verify().unwrap()
 }
 
-/// Checks that the journal is as it was written.
+/// Checks that the journal is unchanged.
 pub fn well(path: &Path) -> Verdict {
     let verdict = verify(path);
     assert_eq!(verdict.altered, None, "{verdict:?}");
@@ -121,7 +121,7 @@ pub fn verb(arguments: &[&str], journal: &Path) -> Output {
     verb_beside_the_agent(arguments, journal)
 }
 
-/// Does the same while an agent holds the journal.
+/// Runs `pos-agent journal …` while an agent holds the journal.
 pub fn verb_beside_the_agent(arguments: &[&str], journal: &Path) -> Output {
     let mut command = Command::new(crate::agent());
     command.arg("journal").args(arguments).arg("--journal").arg(journal).env_remove("RUST_LOG").output().unwrap()

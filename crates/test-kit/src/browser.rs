@@ -1,4 +1,4 @@
-//! A browser of a cashier or a shopper: Debian's Chromium without a window, controlled through chromedriver.
+//! The browser of a cashier or a shopper: Debian's Chromium without a window, controlled through chromedriver.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,21 +16,21 @@ use crate::within;
 
 /// The pause between two checks of a condition.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The most starts of the driver until it finds a free port.
+/// The maximum number of attempts to start the driver on a free port.
 const STARTS: u32 = 10;
-/// The script that marks a document before it is left.
+/// The script that marks a document before the browser leaves it.
 const LEFT: &str = "window.wasLeft = true";
-/// The condition that another document is there and was read.
+/// The condition that another document is loaded.
 const ARRIVED: &str = "!window.wasLeft && document.readyState !== 'loading'";
 
-/// Keys without a letter, as the protocol writes them.
+/// Keys without a letter, as the protocol encodes them.
 pub const ENTER: char = '\u{e006}';
 /// The Enter key of the number pad.
 pub const NUMPAD_ENTER: char = '\u{e007}';
 pub const TAB: char = '\u{e004}';
 pub const ESCAPE: char = '\u{e00c}';
 
-/// The driver's process. It ends with this value, and its browsers with it.
+/// The driver's process. When this value is dropped, the driver and its browsers end.
 pub struct Driver {
     _child: Child,
     url: String,
@@ -48,8 +48,8 @@ impl Driver {
         panic!("chromedriver does not start: {said}");
     }
 
-    /// Starts the driver. It takes a port that is free on `::1`, and ends if another socket has the same port on
-    /// `127.0.0.1`. Its output is the error.
+    /// Starts the driver on a port that is free on `::1`. The driver ends if another socket has the same port on
+    /// `127.0.0.1`. The error contains the driver's output.
     async fn try_start() -> Result<Self, String> {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
@@ -81,7 +81,7 @@ impl Driver {
         let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
         let arguments = [&arguments, more].concat();
         let wanted = json!({
-            // The driver does not wait for pages, because it may wait for ever for a frame that a click has removed.
+            // The driver does not wait for pages, because it may wait forever for a frame that a click has removed.
             "pageLoadStrategy": "none",
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "args": arguments },
@@ -97,7 +97,7 @@ pub struct Browser {
     client: Client,
 }
 
-/// A command by its path: one of Chromium's own, or one that the client does not list.
+/// A command with its path: one of Chromium's commands, or one that the client does not list.
 #[derive(Debug)]
 struct Chromium {
     path: &'static str,
@@ -115,7 +115,7 @@ impl WebDriverCompatibleCommand for Chromium {
 }
 
 impl Browser {
-    /// Opens the page in this language and size.
+    /// Opens the page in this language and window size.
     pub async fn open(&self, url: &str, language: &str, size: (u32, u32)) {
         self.resize(size).await;
         self.go(&format!("{url}/assets/icons.svg")).await;
@@ -139,7 +139,7 @@ impl Browser {
         self.client.issue_cmd(Chromium { path: "goog/cdp/execute", body }).await.unwrap();
     }
 
-    /// Returns the page's errors since the last call, without failed requests.
+    /// Returns the page's errors since the last call, except for failed requests.
     pub async fn complaints(&self) -> Vec<String> {
         let log = self.client.issue_cmd(Chromium { path: "se/log", body: json!({ "type": "browser" }) }).await.unwrap();
         let all = log.as_array().cloned().unwrap_or_default();
@@ -147,14 +147,14 @@ impl Browser {
         serious.map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// Opens an address in any state of the page, and waits for its document.
+    /// Opens an address in any state of the page, and waits until its document is loaded.
     pub async fn go(&self, url: &str) {
         self.run(LEFT).await;
         self.client.goto(url).await.unwrap();
         self.until(ARRIVED).await;
     }
 
-    /// Lets later commands work in this frame, or in the whole page without one.
+    /// Makes later commands apply to this frame or, without one, to the whole page.
     pub async fn enter(&self, frame: Option<&str>) {
         self.client.issue_cmd(Chromium { path: "frame", body: json!({ "id": null }) }).await.unwrap();
         if let Some(frame) = frame {
@@ -163,7 +163,7 @@ impl Browser {
         }
     }
 
-    /// Types into a field as soon as it is there, and replaces its text.
+    /// Waits for a field, and replaces its text with this text.
     pub async fn fill(&self, selector: &str, text: &str) {
         self.until(&format!("document.querySelector({selector:?})")).await;
         let field = self.client.find(Locator::Css(selector)).await.unwrap();
@@ -177,7 +177,7 @@ impl Browser {
         self.until(ARRIVED).await;
     }
 
-    /// Returns the value of a script that ends in `return …`, or null.
+    /// Runs a script that ends with `return …`, and returns its value or null.
     pub async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{error}: {script:.200}"))
     }
@@ -189,10 +189,10 @@ impl Browser {
         self.client.execute_async(&script, Vec::new()).await.unwrap()
     }
 
-    /// Waits until this expression is true. If it never is, the panic shows the screen.
+    /// Waits until this expression is true. After the time-out, the panic shows the screen.
     pub async fn until(&self, what: &str) {
         let asked = async {
-            // Between two documents no script can run.
+            // Between two documents, no script can run.
             while !self.client.execute(&format!("return !!({what})"), Vec::new()).await.is_ok_and(|is| is == true) {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
@@ -223,7 +223,7 @@ impl Browser {
         self.client.perform_actions(keys.chars().fold(KeyActions::new("keyboard".to_owned()), one)).await.unwrap();
     }
 
-    /// Presses an element as soon as it is enabled: with the pointer, or with Tab and Enter.
+    /// Waits until an element is enabled, and presses it with the pointer, or with Tab and Enter.
     pub async fn press(&self, selector: &str, by: By) {
         let there = format!(
             "(() => {{ const e = document.querySelector({selector:?}); \
@@ -231,7 +231,7 @@ impl Browser {
         );
         self.until(&there).await;
         match by {
-            // An element that was drawn again between the search and the click was not clicked.
+            // If the element was redrawn between the search and the click, the click had no effect.
             By::Pointer => loop {
                 match self.client.find(Locator::Css(selector)).await.unwrap().click().await {
                     Err(error) if error.is_stale_element_reference() => self.until(&there).await,
@@ -250,7 +250,7 @@ impl Browser {
         }
     }
 
-    /// Returns a picture of the page.
+    /// Returns a screenshot of the page.
     pub async fn picture(&self) -> Vec<u8> {
         self.client.screenshot().await.unwrap()
     }

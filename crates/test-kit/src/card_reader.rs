@@ -1,5 +1,5 @@
-//! A card reader with one test card, as bytes: its encrypted data and the chip's answers. For tests that talk to the
-//! simulated gateway without a reader's protocol.
+//! A card reader with one test card, as bytes: its encrypted data and the chip's answers. It is for tests that talk to
+//! the simulated gateway without a reader's protocol.
 
 use pos_sim::keys::cryptogram::{CardKey, Issuer};
 use pos_sim::keys::pin_block::{Pin, encrypt_0};
@@ -9,18 +9,18 @@ use pos_sim::keys::{Ksn, TEST_BDK_PIN, TEST_BDK_SRED, TEST_IMK_AC, TEST_KSN_PIN,
 pub const PAN: &str = "4761739001010119";
 const TAG_57: &str = "57124761739001010119D311220112345678900F";
 
-/// The reader and the card in it (PAN sequence number 1).
+/// The reader with its card (PAN sequence number 1).
 pub struct Reader {
     sred: Device,
     pin: Device,
     pub card: CardKey,
-    /// The card's transaction counter in its last transaction.
+    /// The card's transaction counter (ATC) in its last transaction.
     pub atc: u16,
-    /// The PIN that the cardholder types; 1234 is right.
+    /// The PIN that the cardholder types; the right PIN is 1234.
     pub typed_pin: &'static str,
 }
 
-/// Ciphertext and its KSN.
+/// A ciphertext and its KSN.
 pub struct Sealed {
     pub data: Vec<u8>,
     pub ksn: Vec<u8>,
@@ -45,7 +45,7 @@ impl Reader {
         }
     }
 
-    /// Lets the chip sign `minor` units of the currency with this ISO 4217 number.
+    /// Makes the chip sign `minor` units of the currency with this ISO 4217 number.
     pub fn chip(&mut self, minor: u64, numeric: u16) -> ChipRead {
         self.atc += 1;
         let fields = format!(
@@ -61,14 +61,14 @@ impl Reader {
         ChipRead { card, pin: self.pin(self.typed_pin, PAN), icc }
     }
 
-    /// Encrypts a PIN that was typed for this card number.
+    /// Encrypts a typed PIN for this card number.
     pub fn pin(&mut self, typed: &str, pan: &str) -> Sealed {
         let (ksn, key) = self.pin.next().unwrap();
         let block = encrypt_0(&key.working(Usage::Pin), &Pin::new(typed).unwrap(), pan).unwrap();
         Sealed { data: block.to_vec(), ksn: ksn.0.to_vec() }
     }
 
-    /// Encrypts track 2 equivalent data.
+    /// Encrypts the track 2 equivalent data.
     pub fn tap(&mut self) -> Sealed {
         self.seal(&hex::decode(TAG_57).unwrap())
     }

@@ -1,16 +1,17 @@
-//! The data model as people typed it from the interface document, chapter by chapter, in its order. It is not made from
-//! the table in `crates/gateway-model/src/table`; the table is checked against it. If such a test fails, read the
+//! The data model, copied by hand from the interface document, chapter by chapter, in the document's order. It is not
+//! derived from the table in `crates/gateway-model/src/table`; it checks that table. If such a test fails, read the
 //! document first.
 //!
-//! A heading is `# group direction call number-of-fields`. A line is: name, need (R, C, O), format. Formats:
+//! A heading has the form `# group direction call number-of-fields`. A line has a name, a requirement (R, C, O) and a
+//! format. The formats are:
 //!
 //! | | |
 //! |---|---|
 //! | `an:8-255` | free text with this many characters |
-//! | `n:1-32` `ld:` `w:` `a:` `up:` `hex:` | digits; letters and digits; these and underscores; letters; capitals; lower-case hex |
-//! | `amount:10` | at most this many digits, a dot, two decimals |
-//! | `v:A\|B` | one of these |
-//! | `x:good;good!bad;bad` | examples; `~` is a space, `%` an empty value |
+//! | `n:1-32` `ld:` `w:` `a:` `up:` `hex:` | digits; letters and digits; letters, digits and underscores; letters; capitals; lower-case hex |
+//! | `amount:10` | at most this many digits, then a dot and two decimals |
+//! | `v:A\|B` | one of these values |
+//! | `x:good;good!bad;bad` | good and bad examples; `~` is a space, and `%` is an empty value |
 
 pub const DOCUMENT: &str = r"
 # resource response checkout 1
@@ -611,8 +612,8 @@ includeLinkedTransactions O v:true|false
 shortId O an:1-14
 ";
 
-/// Structures that the document repeats under another name: group, the beginning of the names there and here, and the
-/// names that are left out. All fields are optional. The number is that of the fields.
+/// Structures that the document repeats with another prefix. Each row has the group, the original prefix, the new
+/// prefix, the omitted names, and the number of fields. All fields are optional.
 #[allow(clippy::type_complexity, reason = "a line of a table is as wide as the table")]
 pub const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     (
@@ -631,7 +632,7 @@ pub const REPEATED: &[(&str, &str, &str, &[&str], usize)] = &[
     ("merchant-shipping", "shipping.", "merchant.shipping.", &[], 26),
 ];
 
-/// The columns of the reconciliation file and their names in the interface, in the document's order.
+/// The columns of the reconciliation file with their names in the interface, in the document's order.
 pub const COLUMNS: &[(&str, &[&str])] = &[
     ("ReconciliationType", &["recordType"]),
     ("PaymentType", &["transactionType"]),

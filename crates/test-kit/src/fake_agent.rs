@@ -1,5 +1,5 @@
-//! An agent that plays a script: the reference of a transaction chooses its course. The tills' connections around it
-//! are real.
+//! An agent that follows a script. The reference of a transaction selects its steps. The till connections around it are
+//! real.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,10 +18,11 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, OutcomeWord, Reference, SaleNumber};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// The tokens of the tills `till-1`, which has the usual rights, and `till-2`, which has `any-till` too.
+/// The tokens of the tills `till-1`, which has the default rights, and `till-2`, which also has `any-till`.
 pub const TOKENS: [&str; 2] = ["0123456789abcdef-1", "0123456789abcdef-2"];
 
-/// The steps after the answer to `POST /v1/sales`, by reference. An unlisted reference keeps waiting for a card.
+/// The steps after the answer to `POST /v1/sales`, for each reference. With any other reference, the transaction keeps
+/// waiting for a card.
 #[rustfmt::skip]
 const SCRIPT: &[(&str, &[Beat])] = &[
     ("approved", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Say("pin-entry", "PIN ***"),
@@ -46,15 +47,15 @@ enum Beat {
     End(OutcomeWord),
     /// The transaction ends without an event.
     EndUnheard(OutcomeWord),
-    /// The server goes away for good.
+    /// The server stops for good.
     Vanish,
-    /// The server goes away and comes back.
+    /// The server stops and starts again.
     Restart,
-    /// The journal is gone.
+    /// The journal is lost.
     Forget,
 }
 
-/// A till server with the fake agent behind it.
+/// A till server in front of the fake agent.
 pub struct Shop {
     pub folder: tempfile::TempDir,
     pub socket: PathBuf,
@@ -65,17 +66,17 @@ pub struct Shop {
     pub wanted: watch::Receiver<Option<Wanted>>,
 }
 
-/// Returns the usual rights and further ones.
+/// Returns the default rights and additional ones.
 pub fn usual_and(more: &[Right]) -> Rights {
     Right::ALL.into_iter().filter(|right| Rights::till().has(*right) || more.contains(right)).collect()
 }
 
-/// Opens a shop; `ring` is how many steps are kept.
+/// Opens a shop. `ring` is the number of stored steps.
 pub async fn open(ring: usize) -> Shop {
     open_with(ring, |_| {}).await
 }
 
-/// Opens a shop with another configuration of the tills.
+/// Opens a shop with a different configuration of the tills.
 pub async fn open_with(ring: usize, change: impl FnOnce(&mut Till)) -> Shop {
     let folder = tempfile::tempdir().unwrap();
     let tokens = [1, 2].map(|n: usize| {
@@ -160,7 +161,7 @@ async fn play(
                 if reference == "drop" {
                     continue;
                 }
-                // Storing or deleting a card has no amount.
+                // A request that stores or deletes a card has no amount.
                 let amount = amount.map_or_else(
                     || ("0.00".to_owned(), "EUR".to_owned()),
                     |amount| (amount.decimal(), amount.currency().code().to_owned()),
@@ -222,7 +223,8 @@ async fn play(
                 if let Some(sale) = known.as_mut().filter(|sale| sale.state == SaleState::WaitingForCard) {
                     end(&mut sales, sale, OutcomeWord::Cancelled);
                     announce(&server, sale, "ended", "cancelled at the till");
-                    // More events of other tills than any ring holds: the end is pushed out before a listener can run.
+                    // The other till has more events than any ring holds, so the ending event is pushed out before a
+                    // listener can run.
                     let crowd = if reference == "crowded" { 100 } else { 0 };
                     let other = SaleView { till: "till-2".into(), ..sale.clone() };
                     (0..crowd).for_each(|_| announce(&server, &other, "present-card", "Insert, tap or swipe"));

@@ -1,4 +1,4 @@
-//! A counter of the shop: a reader and the requests of its cashier to the simulated gateway, payment after payment.
+//! A counter of the shop: its reader, and its cashier's requests to the simulated gateway, one payment after the other.
 
 use chrono::{DateTime, Utc};
 use pos_sim::gateway::Options;
@@ -10,7 +10,7 @@ use crate::shop_client::{Sales, Shop, with};
 /// The code for a parameter that is not as documented.
 pub const INVALID: &str = "200.300.404";
 
-/// A shop with its reader; it counts its references.
+/// A shop with its reader, and a counter for its references.
 pub struct Counter {
     pub shop: Shop,
     pub reader: Reader,
@@ -31,7 +31,7 @@ impl Counter {
         format!("life-{:04}", self.count)
     }
 
-    /// Pays with the chip; returns the id of the approved payment.
+    /// Pays with the chip, and returns the id of the approved payment.
     pub async fn paid(&mut self, kind: &str, amount: &str, more: &[(&str, &str)]) -> String {
         let (status, answer) = self.pay(kind, amount, more).await;
         assert_eq!(status, 200, "{answer}");
@@ -44,7 +44,7 @@ impl Counter {
         self.shop.pay(&with(form, more)).await
     }
 
-    /// Sends CP, RV or RF; without an amount for all that is left.
+    /// Sends CP, RV or RF. Without an amount, the request is for the whole remaining amount.
     pub async fn follow(&self, id: &str, kind: &str, amount: Option<&str>, more: &[(&str, &str)]) -> (u16, Value) {
         let entity = self.shop.gateway.entity_id().to_owned();
         let mut form = vec![("entityId", entity.as_str()), ("paymentType", kind)];
@@ -57,7 +57,7 @@ impl Counter {
     pub async fn followed(&self, id: &str, kind: &str, amount: Option<&str>) -> String {
         let (status, answer) = self.follow(id, kind, amount, &[]).await;
         assert_eq!(status, 200, "{answer}");
-        // Only webhooks name the payment that it follows; the books know it.
+        // Only webhooks name the payment of a follow-up, but the books contain it.
         assert!(answer.get("referencedId").is_none(), "{answer}");
         let ledger = self.shop.gateway.ledger();
         let booked = ledger.entries().iter().find(|entry| answer["id"] == entry.id.as_str()).unwrap();
@@ -77,7 +77,7 @@ impl Counter {
         assert_eq!(self.shop.gateway.ledger().entries(), before, "{kind} {amount:?}");
     }
 
-    /// Raises or renews a pre-authorisation by reference.
+    /// Raises or replaces a pre-authorisation by its reference.
     pub async fn by_reference(
         &mut self,
         id: &str,

@@ -1,5 +1,5 @@
-//! A scripted HTTPS server: one act for each request, and a record of what it saw. It knows nothing about payments:
-//! bytes in, bytes out. It is not the simulated gateway.
+//! A scripted HTTPS server: it has one reaction for each request, and records the events. It is not the simulated
+//! gateway: it handles bytes and knows no payments.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,29 +16,29 @@ use tokio_rustls::server::TlsStream;
 
 /// The server's reaction to one request.
 pub enum Act {
-    /// Answers with these bytes and waits for the next request.
+    /// Answers with these bytes, and waits for the next request.
     Answer(Vec<u8>),
-    /// Answers and ends TLS and TCP properly.
+    /// Answers, and then ends TLS and TCP properly.
     AnswerAndClose(Vec<u8>),
-    /// Sends these bytes and cuts the connection without ending TLS.
+    /// Sends these bytes, and then cuts the connection without ending TLS.
     Cut(Vec<u8>),
-    /// Sends these bytes and then nothing, until the client leaves.
+    /// Sends these bytes and nothing more, until the client leaves.
     Mute(Vec<u8>),
     /// Sends nothing until the client leaves.
     Silence,
-    /// Closes the port to all other clients, then answers and ends TLS and TCP properly: there is no other connection.
+    /// Closes the port to all other clients, answers, and then ends TLS and TCP properly. No other connection exists.
     AnswerAsTheLast(Vec<u8>),
 }
 
-/// The server's reaction to each request that the script does not list.
+/// The server's reaction to each request that is not in the script.
 type Answers = Box<dyn FnMut(&str) -> Act + Send>;
 
-/// The server's record, in order; the number is the connection's.
+/// The server's records, in their order; the number identifies the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The TCP connection is open.
     Connected(usize),
-    /// The TLS handshake is done.
+    /// The TLS handshake is complete.
     Handshake(usize),
     /// A whole request was received.
     Request(usize),
@@ -54,7 +54,7 @@ struct Seen {
     answers: Option<Answers>,
 }
 
-/// A running server; it ends with the test's runtime.
+/// A running server, which ends with the test's runtime.
 pub struct Server {
     address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
@@ -67,7 +67,7 @@ impl Server {
         Self::serving(tls, Seen { script: script.into(), ..Seen::default() }).await
     }
 
-    /// Does the same as [`Self::start`], but decides the reaction to a request, its head and body, when it comes.
+    /// Does the same as [`Self::start`], but selects the reaction when a request arrives, from its head and body.
     pub async fn answering(tls: ServerConfig, answers: impl FnMut(&str) -> Act + Send + 'static) -> Self {
         Self::serving(tls, Seen { answers: Some(Box::new(answers)), ..Seen::default() }).await
     }
@@ -109,25 +109,25 @@ impl Server {
         Self { address, seen, closed }
     }
 
-    /// Returns the address on which it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the record without the ends of connections.
+    /// Returns the records, except for the ends of connections.
     pub fn events(&self) -> Vec<Event> {
         let seen = self.seen.lock().unwrap();
         seen.events.iter().copied().filter(|event| !matches!(event, Event::Closed(_))).collect()
     }
 
-    /// Waits until this many handshakes are done on this side too: in TLS 1.3 the client finishes earlier.
+    /// Waits until this many handshakes are complete on the server's side too. In TLS 1.3, the client finishes earlier.
     pub async fn handshakes(&self, count: usize) {
         while self.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count() < count {
             tokio::task::yield_now().await;
         }
     }
 
-    /// Returns the received requests, head and body.
+    /// Returns the received requests, each with head and body.
     pub fn requests(&self) -> Vec<String> {
         self.seen.lock().unwrap().requests.clone()
     }
@@ -138,7 +138,7 @@ impl Server {
         closed.wait_for(|closed| *closed >= count).await.unwrap();
     }
 
-    /// Checks that the script is used up.
+    /// Checks that every step of the script was used.
     pub fn finish(&self) {
         assert!(self.seen.lock().unwrap().script.is_empty(), "the server still waits for requests");
     }
@@ -198,7 +198,7 @@ async fn serve(
     }
 }
 
-/// Reads the next request with its body by Content-Length; `None` when the client has left.
+/// Reads the next request, with its body by Content-Length; `None` if the client has left.
 async fn next_request(stream: &mut TlsStream<TcpStream>, received: &mut Vec<u8>) -> Option<String> {
     loop {
         if let Some(end) = received.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -241,7 +241,8 @@ impl Authority {
         &self.pem
     }
 
-    /// Returns a server's TLS settings with a certificate for `name`, valid between the first of January of two years.
+    /// Returns a server's TLS settings, with a certificate for `name` valid from 1 January of the first year to 1
+    /// January of the second.
     pub fn server(&self, name: &str, (from, until): (i32, i32)) -> ServerConfig {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();

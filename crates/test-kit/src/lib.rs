@@ -1,46 +1,46 @@
 //! Is: the shared parts of several test programs, compiled once: worlds, counters, scripted peers, a browser. Is not: a
-//! test, or a part of any program. Invariant: the agent in it is the agent as it ships; only its surroundings are made
-//! for tests.
+//! test, or a part of any program. Invariant: the agent is the released agent; only its surroundings are made for
+//! tests.
 
 #![allow(missing_docs, reason = "a helper of tests says by its name what it does")]
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(clippy::new_without_default, reason = "a default says nothing that `new` does not")]
 
-// An agent's journal, read as an account book.
+// An agent's journal, with the commands that read it.
 pub mod book;
-// Chromium, controlled through its own driver.
+// Chromium, controlled through chromedriver.
 pub mod browser;
-// The encrypted data of a reader, without a reader.
+// The encrypted data of a reader, without its protocol.
 pub mod card_reader;
 // A shop of simulators with real connections, and the agent in the same process.
 pub mod counter;
-// The interface's data model, as people typed it.
+// The interface's data model, copied by hand.
 pub mod data_model;
-// An agent that plays a script, behind the real connections of the tills.
+// An agent that follows a script, with real till connections.
 pub mod fake_agent;
-// A counter at the simulated gateway, without an agent.
+// A counter that uses the simulated gateway, without an agent.
 pub mod gateway_counter;
 // A scripted HTTPS server.
 pub mod https;
-// A shop's page at the simulated gateway.
+// A shop's page that uses the simulated gateway.
 pub mod page_shop;
 // The real program in a shop of simulators.
 pub mod program;
-// A shop's server at the simulated gateway.
+// A shop's server that uses the simulated gateway.
 pub mod shop_client;
-// Traces of a reader.
+// Traces of reader sessions.
 pub mod trace;
-// A world of memory and virtual time, with a ledger and a judge.
+// A world in memory with virtual time, a ledger and a judge.
 pub mod world;
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A time longer than any step of a test; a test that hangs fails by name.
+/// A time-out that is longer than any step of a test, so that a test that hangs fails with its name.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits for something that must come.
+/// Waits for an event that must happen, and fails after the time-out.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, future).await {
         Ok(value) => value,
@@ -48,18 +48,19 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Returns a port at which connections are refused, until the test's program ends; no other program gets it meanwhile.
+/// Returns a port that refuses connections until the test program ends. No other program can use it during that time.
 pub fn refusing_port() -> u16 {
     let socket = pos_sim::gateway::kept_port::bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     Box::leak(Box::new(socket)).local_addr().unwrap().port()
 }
 
-/// Returns the agent's program. Cargo builds it for the integration tests of its package, one folder above them.
+/// Returns the path of the agent's program. Cargo builds it for the integration tests of its package, one folder above
+/// them.
 pub fn agent() -> PathBuf {
     built("pos-agent")
 }
 
-/// Returns the front's program, found in the same way.
+/// Returns the path of the front's program, in the same way.
 pub fn front() -> PathBuf {
     built("pos-front")
 }

@@ -1,5 +1,5 @@
-//! A shop on a page: the requests of a merchant's server to the simulated gateway without a terminal, and the following
-//! actions of its customer's browser. The forms are built here from the interface documents.
+//! A shop with a page: the requests of a merchant's server to the simulated gateway without a terminal, and the actions
+//! of its customer's browser. The forms are built here from the interface documents.
 
 use pos_sim::gateway::{LedgerEntry, Options};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub const CARD: &[(&str, &str)] = &[
     ("card.holder", "Jane Jones"),
 ];
 
-/// The shop; it counts its references.
+/// The shop, with a counter for its references.
 pub struct PageShop {
     pub shop: Shop,
     count: u32,
@@ -30,7 +30,8 @@ impl PageShop {
         Self { shop: Shop::with(options).await, count: 0 }
     }
 
-    /// Builds the form of a payment. If a name is in several parts, the last one counts; an empty value removes it.
+    /// Builds the form of a payment. If several parts contain a name, the last one counts. An empty value removes the
+    /// name.
     pub fn form(&mut self, amount: &str, parts: &[&[(&str, &str)]]) -> Vec<(String, String)> {
         self.count += 1;
         let reference = format!("page-{:04}", self.count);
@@ -55,14 +56,14 @@ impl PageShop {
         self.shop.pay(&form).await
     }
 
-    /// Pays, and checks that it is approved.
+    /// Pays, and checks that the payment is approved.
     pub async fn paid(&mut self, amount: &str, parts: &[&[(&str, &str)]]) -> Value {
         let (status, answer) = self.pay(amount, parts).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.100.110"), "{answer}");
         answer
     }
 
-    /// Pays, and checks that it is refused for this parameter before anything is booked.
+    /// Pays, and checks that this parameter is refused before anything is booked.
     pub async fn refused(&mut self, parts: &[&[(&str, &str)]], code: &str, name: &str) -> Value {
         let before = self.entries();
         let (status, answer) = self.pay("10.00", parts).await;
@@ -72,7 +73,7 @@ impl PageShop {
         answer
     }
 
-    /// Posts a follow-up of a payment, or a request with its own path.
+    /// Posts a follow-up of a payment, or a request to another path.
     pub async fn post(&mut self, path: &str, parts: &[&[(&str, &str)]]) -> (u16, Value) {
         let form = self.form("1.00", parts);
         let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -103,16 +104,16 @@ pub struct Browser<'a> {
     hidden: Vec<(String, String)>,
 }
 
-/// The browser's answer from the gateway.
+/// The gateway's answer to the browser.
 pub struct Shown {
     pub status: u16,
     pub html: String,
-    /// The address to which it goes next.
+    /// The address to which the browser goes next.
     pub location: Option<String>,
 }
 
 impl<'a> Browser<'a> {
-    /// Makes the browser that an answer redirects, with its parameters.
+    /// Makes the browser that follows the redirect in an answer, with its parameters.
     pub fn sent(page: &'a PageShop, answer: &Value) -> Self {
         assert_eq!(text(answer, "/result/code"), "000.200.000", "{answer}");
         let hidden = answer["redirect"]["parameters"].as_array().unwrap().iter();
@@ -120,13 +121,13 @@ impl<'a> Browser<'a> {
         Self { shop: &page.shop, url: text(answer, "/redirect/url"), hidden }
     }
 
-    /// Makes another browser, which has never been at the shop.
+    /// Makes another browser, which has never visited the shop.
     pub fn stranger(mut self) -> Self {
         self.hidden = vec![("token".to_owned(), "0".repeat(32))];
         self
     }
 
-    /// Opens the page, both as a posted form and by a link.
+    /// Opens the page twice: by posting a form and by a link.
     pub async fn arrives(&self) -> Shown {
         let by_link = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.hidden).finish();
         let by_link = shown(self.shop.client.get(format!("{}?{by_link}", self.url)).send().await.unwrap()).await;

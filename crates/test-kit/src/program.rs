@@ -1,4 +1,4 @@
-//! The real program in a shop of simulators, and HTTP that is sent to it byte by byte.
+//! The real program in a shop of simulators, and raw HTTP requests to it.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,15 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::within;
 
-/// A terminal: the simulators in this process, and the program as a separate one.
+/// A terminal: the simulators in this process, and the program in a separate process.
 pub struct Terminal {
     pub shop: Shop,
-    /// The address for tills with a token.
+    /// The address for tills that use a token.
     pub http: String,
     agent: Child,
 }
 
-/// Status, head and body of an answer.
+/// The status, head and body of an answer.
 pub struct Answer(pub u16, pub String, pub String);
 
 impl Answer {
@@ -29,7 +29,7 @@ impl Answer {
 }
 
 impl Terminal {
-    /// Starts the program, and waits until it answers at its socket.
+    /// Starts the program, and waits until it answers on its socket.
     pub async fn start(mut options: Options, http: String) -> Self {
         options.config.push(("http = \"127.0.0.1:0\"".to_owned(), format!("http = \"{http}\"")));
         let shop = Shop::open(options).await.unwrap();
@@ -85,7 +85,7 @@ impl Terminal {
         within(what, asked).await
     }
 
-    /// Returns a line of the program's `/proc/…/status` as a number.
+    /// Returns the number in a line of the program's `/proc/…/status`.
     pub fn in_proc(&self, name: &str) -> u64 {
         let text = fs::read_to_string(Path::new("/proc").join(self.agent.id().to_string()).join("status")).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
@@ -100,8 +100,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns an address that no other test has. No other socket takes the port, which outgoing connections from 127.0.0.1
-/// could do.
+/// Returns an address that no other test uses. No other socket can take the port, as an outgoing connection from
+/// 127.0.0.1 could.
 pub fn own_address(of_this_program: u8) -> String {
     let [.., high, low] = std::process::id().to_be_bytes();
     format!("127.{}.{low}.{of_this_program}:8470", 1 + high % 254)
@@ -138,7 +138,7 @@ pub async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: 
     Answer(head[9..12].parse().unwrap(), head, body)
 }
 
-/// Joins a body that came in chunks, which must have its end.
+/// Joins a chunked body, which must include its last chunk.
 fn whole(mut chunks: &str) -> String {
     let mut body = String::new();
     loop {
@@ -152,8 +152,8 @@ fn whole(mut chunks: &str) -> String {
     }
 }
 
-/// Copies the program to a place where another user can start it, with `cp`. A file that is open for writing in this
-/// process may be inherited by a program that another test's thread starts. Until that program runs, the file cannot be
+/// Copies the program with `cp` to a path where another user can start it. A file that this process has open for
+/// writing may be inherited by a program that another test's thread starts. Until that program runs, the copy cannot be
 /// started ("text file busy").
 pub fn copied_to(path: &Path) {
     let copied = Command::new("cp").arg(crate::agent()).arg(path).status().unwrap();

@@ -1,5 +1,5 @@
-//! A shop that asks the simulated gateway over real HTTPS, with forms built here from the interface documents. Every
-//! answer is checked against the table of the interface.
+//! A shop that sends requests to the simulated gateway over real HTTPS, with forms built here from the interface
+//! documents. Every answer is checked against the table of the interface.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl Shop {
         request.header("Content-Type", kind).body(body).send().await.unwrap()
     }
 
-    /// Pays, and checks that it is refused for this reason before there is a payment.
+    /// Pays, and checks that the request is refused for this reason before a payment exists.
     pub async fn refuses(&self, form: &Form, why: &str) {
         let entries = self.gateway.ledger().entries().len();
         let (status, answer) = self.pay(form).await;
@@ -104,7 +104,7 @@ impl Shop {
         assert_eq!(self.gateway.ledger().entries().len(), entries);
     }
 
-    /// Pays, and checks that it is declined; returns its result code and the answer to the card.
+    /// Pays, and checks that the payment is declined. Returns its result code and the answer to the card.
     pub async fn declines(&self, form: &Form) -> (String, String) {
         let (status, answer) = self.pay(form).await;
         assert_eq!(status, 400, "{answer}");
@@ -118,7 +118,7 @@ pub async fn read(response: reqwest::Response) -> (u16, Value) {
     read_as(Call::Payment, response).await
 }
 
-/// Reads the answer to this call, as the interface documents it.
+/// Parses the answer to this call, as the interface documents it.
 pub async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let answer = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
@@ -128,17 +128,17 @@ pub async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
 
 /// Fields that the interface does not list for an answer ("clients must accept new fields"). They are the payment of a
 /// capture, the parameter that failed, the payments of a query, and the stored card in the answer to
-/// `createRegistration`. A checkout adds the hash of the script for `integrity` and the way back.
+/// `createRegistration`. A checkout adds the script's hash for `integrity` and the shopper's return address.
 const NOT_LISTED: &[&str] =
     &["referencedId", "result.parameterErrors", "payments", "padding", "integrity", "resourcePath", "shopperResultUrl"];
 
 /// Fields whose names are in brackets.
 const PAIRS: &[&str] = &["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 
-/// Checks every field of an answer against the table of the interface, except `id`, which a failed answer does not
-/// have.
+/// Checks every field of an answer against the table of the interface. Only `id` is exempt, because a failed answer has
+/// none.
 fn is_as_documented(call: Call, answer: &Value) {
-    // The warm path has an empty answer, and the outcome with control bytes is wrong on purpose.
+    // The warm path has an empty answer. The outcome with control bytes is wrong on purpose.
     if answer == &serde_json::json!({})
         || answer["pos"]["statusText"].as_str().is_some_and(|text| text.contains('\u{1B}'))
     {
@@ -184,7 +184,7 @@ fn flatten(name: &str, value: &Value, fields: &mut Vec<(String, String)>) {
     }
 }
 
-/// Forms made from the reader's data.
+/// Forms with the reader's data.
 pub trait Sales {
     fn chip_sale(&mut self, amount: &str, reference: &str) -> Form;
     fn chip_sale_in(&mut self, amount: &str, code: &str, numeric: u16, minor: u64, reference: &str) -> Form;
@@ -216,7 +216,7 @@ pub fn sealed_sale(amount: &str, reference: &str, entry_mode: &str, sealed: &Sea
     with(base(amount, reference, entry_mode), &more)
 }
 
-/// Returns the parameters that every payment has.
+/// Returns the parameters that every payment needs.
 pub fn base(amount: &str, reference: &str, entry_mode: &str) -> Form {
     owned(&[
         ("entityId", &Options::default().entity_id),

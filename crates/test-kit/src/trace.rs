@@ -1,5 +1,5 @@
-//! Traces of a Miura session against a scripted peer. Each line is a time in seconds, a direction and a message. The
-//! test fails unless the whole script is used up line by line.
+//! Traces of a Miura session with a scripted peer. Each line has a time in seconds, a direction and a message. The test
+//! passes only if every line of the script is used in its order.
 //!
 //! ```text
 //! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
@@ -28,7 +28,8 @@ pub fn settings() -> ReaderSettings {
     ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new("/dev/reader") }
 }
 
-/// The settings of a session: those of every family, and those of Miura. The tests have defaults for missing ones.
+/// The settings of a session: the settings of every reader family, and those of Miura. The tests set defaults for
+/// missing ones.
 pub struct Setup(ReaderSettings, MiuraSettings);
 
 impl From<ReaderSettings> for Setup {
@@ -43,7 +44,7 @@ impl From<MiuraSettings> for Setup {
     }
 }
 
-/// Makes one TLV object of hex.
+/// Makes one TLV object from hex.
 pub fn t(tag: &str, value: &str) -> String {
     let value: String = value.split_whitespace().collect();
     let length = value.len() / 2;
@@ -57,7 +58,7 @@ pub fn t(tag: &str, value: &str) -> String {
 pub const RESET: &str =
     "E1319F1E083034303030323033EF12DF0D084D3030302D4D5049DF7F04312D3531EF10DF0D074D3030302D4F53DF7F03392D379000";
 pub const P2PE: &str = "E105DFAE0101079000";
-/// Device information with the plain capabilities only.
+/// Device information with only the basic capabilities.
 pub const INFO: &str = "E10EEF0CDF0D09434F4E5441435449439000";
 /// A configuration with one file, `A` of version `1`.
 pub const CONFIG: &str = "E10AED08DF0D0141DF7F01319000";
@@ -85,7 +86,7 @@ pub const STARTED: &str = "
        < 9000
        ! ready 04000203 M000-MPI 1-51 pin-key";
 
-/// The elements of an E4 for 12.34 EUR; each test changes the ones that it checks.
+/// The elements of an E4 for 12.34 EUR. Each test changes the elements that it checks.
 pub struct E4 {
     pub amount: &'static str,
     pub currency: &'static str,
@@ -115,7 +116,7 @@ impl E4 {
     }
 }
 
-/// Makes an E4 of a chip, with the elements of `more`. The cardholder signs, unless a PIN is added.
+/// Makes the E4 of a chip, with the elements of `more`. The cardholder signs, unless a PIN is added.
 pub fn e4(more: &str) -> String {
     let verified = if more.contains(PIN) { "9F3403420300" } else { "9F34031E0300" };
     E4 { more: format!("{CRYPTOGRAM}{verified}{SEALED}{MASKED}{more}"), ..E4::default() }.answer("E4")
@@ -123,7 +124,7 @@ pub fn e4(more: &str) -> String {
 
 pub const SWIPE_DATA: &str = "72212907C9B93D919511254CA428CE06";
 
-/// Makes the event of a swipe with a service code.
+/// Makes the event for a swipe with this service code.
 pub fn swipe(service_code: &str) -> String {
     let track = hex::encode(format!(";476173******0010=1512{service_code}**********?*"));
     t(
@@ -154,12 +155,12 @@ pub fn filled(script: &str) -> String {
     text
 }
 
-/// Plays `script` after start-up.
+/// Runs `script` after start-up.
 pub fn play(script: &str) {
     play_with(settings(), script);
 }
 
-/// Plays `script` after start-up with other settings.
+/// Runs `script` after start-up with different settings.
 pub fn play_with(setup: impl Into<Setup>, script: &str) {
     Player::started(setup).play(script);
 }
@@ -167,7 +168,7 @@ pub fn play_with(setup: impl Into<Setup>, script: &str) {
 pub struct Player {
     pub session: MiuraSession,
     pub now: Duration,
-    /// The last [`ReaderEvent::KeysLeft`]. `keys` checks it separately, because it follows every card.
+    /// The last [`ReaderEvent::KeysLeft`]. The command `keys` checks it separately, because it follows every card.
     keys: Option<(Option<u64>, Option<u64>)>,
 }
 
@@ -254,7 +255,7 @@ impl Player {
         }
         Some(match output {
             PortAction::Write(packet) => {
-                // A command of several packets is one message of the trace.
+                // A command in several packets is one message of the trace.
                 let mut apdu = packet[3..packet.len() - 1].to_vec();
                 let mut chained = packet[1] & 1 != 0;
                 while chained {

@@ -1,11 +1,11 @@
 //! The requests of a till's protocol to the terminal ([`Ask`]) and the terminal's answers ([`Said`]).
 //!
 //! The types describe the agent's interface for tills (`docs/src/till-http.md`) without its transport: [`Ask::request`]
-//! returns the request to make, and [`Said::read`] interprets its answer. The caller carries one to the other:
-//! `pos-front` over the agent's socket, the deterministic world of the tests without a connection.
+//! returns the request to make, and [`Said::read`] interprets its answer. The caller passes the request on and returns
+//! the answer: `pos-front` over the agent's socket, and the deterministic simulation of the tests without a connection.
 //!
-//! The module holds no rules: the agent alone decides what a till may do and what happens to money. A missing answer is
-//! [`Said::NoAnswer`] and means that the request may have been carried out.
+//! This module contains no rules. The agent alone decides what a till is permitted to do and what happens to money. A
+//! missing answer is [`Said::NoAnswer`], which means that the request may have been carried out.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,15 +17,15 @@ use crate::problem::ProblemType;
 use crate::routes::encoded;
 use crate::view::{self, Close, Copy, Problem, Receipt, Sale, Status, Typed};
 
-/// The largest number of transactions in one list.
+/// Maximum number of transactions in one list.
 const LIST_LIMIT: u16 = 100;
 
-/// A request to the terminal in the name of one till.
+/// A request to the terminal on behalf of one till.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// Begins a transaction; returns its state when the reference is already known.
+    /// Begins a transaction, or returns its state if the reference is already known.
     Begin(Box<Begin>),
-    /// Shows one transaction: its present state or, with a wait, its outcome. The wait also ends when a person has to
+    /// Shows one transaction: its present state or, with a wait, its outcome. The wait also ends when a person must
     /// act.
     Show {
         /// The till's reference.
@@ -35,30 +35,30 @@ pub enum Ask {
     },
     /// The latest transaction of the till.
     Latest,
-    /// The till's transaction with this number, as a list. The list is empty or holds another transaction when the
+    /// The till's transaction with this number, as a list. The list is empty or contains another transaction if the
     /// number is not the till's.
     Number(u64),
-    /// The till's newest transactions: at most this many.
+    /// The till's newest transactions, up to this number.
     Newest(u8),
     /// The till's transactions whose reference contains this text, newest first.
     Referenced {
         /// A part of the reference.
         part: String,
-        /// The earliest start time, RFC 3339.
+        /// The earliest start time, in RFC 3339.
         from: Option<String>,
         /// The cursor at which an earlier list ended.
         cursor: Option<String>,
     },
     /// Cancels a transaction.
     Cancel(String),
-    /// Accepts or rejects the signature.
+    /// Accepts or rejects the customer's signature.
     Sign {
         /// The till's reference.
         reference: String,
-        /// True when the signature matches the card.
+        /// `true` if the signature matches the card.
         accepted: bool,
     },
-    /// Confirms how much of the approved amount the till takes.
+    /// Confirms the part of the approved amount that the till takes.
     Confirm {
         /// The till's reference.
         reference: String,
@@ -69,40 +69,40 @@ pub enum Ask {
     Receipt {
         /// The till's reference.
         reference: String,
-        /// The copy: customer's or merchant's.
+        /// The copy: the customer's or the merchant's.
         copy: Copy,
-        /// Characters per line.
+        /// The number of characters per line.
         width: Option<u8>,
-        /// True to mark the receipt as a duplicate.
+        /// `true` to mark the receipt as a duplicate.
         duplicate: bool,
     },
     /// Prints a receipt again, as a duplicate.
     PrintAgain {
         /// The till's reference.
         reference: String,
-        /// The copy: customer's or merchant's.
+        /// The copy: the customer's or the merchant's.
         copy: Copy,
     },
     /// Prints the till's own lines. The answer comes when they are on paper.
     Print(Vec<PrintLine>),
     /// Shows the till's own text on the reader.
     ShowText(String),
-    /// Asks for an amount that is typed at the reader.
+    /// Asks for an amount to be typed at the reader.
     TypeAmount {
         /// The currency, ISO 4217.
         currency: String,
     },
     /// The status of the terminal.
     Status,
-    /// The latest close of day; refused with `no-such-close` before the first close.
+    /// The latest close of day. It is refused with `no-such-close` before the first close.
     LastClose,
-    /// The next close of day, as it would be at present.
+    /// The next close of day, with its present sums.
     OpenPeriod,
     /// Closes the day.
     Close {
         /// The till's reference for the close.
         reference: String,
-        /// True when the terminal prints the close.
+        /// `true` if the terminal prints the close.
         print: bool,
     },
 }
@@ -114,11 +114,11 @@ pub struct Request {
     pub method: &'static str,
     /// The path.
     pub path: String,
-    /// The parameters of the query. Where [`Self::names_till`] is set, the sender adds the till.
+    /// The parameters of the query. If [`Self::names_till`] is set, the sender adds the till.
     pub query: Vec<(&'static str, String)>,
-    /// The body of a `POST`: a JSON object.
+    /// The body of a `POST`, which is a JSON object.
     pub body: Option<Value>,
-    /// True when the path has the parameter `till`.
+    /// `true` if the path has the parameter `till`.
     pub names_till: bool,
 }
 
@@ -195,16 +195,16 @@ impl Ask {
 pub enum Said {
     /// A transaction.
     Sale(Box<Sale>),
-    /// A transaction that was to be cancelled.
+    /// A transaction that the till asked to cancel.
     Cancelled {
-        /// True when nothing is charged.
+        /// `true` if nothing is charged.
         in_time: bool,
         /// The state of the transaction.
         sale: Box<Sale>,
     },
-    /// A list of transactions and the cursor of the rest.
+    /// A list of transactions, and the cursor for the rest.
     Sales {
-        /// The transactions that were asked for.
+        /// The requested transactions.
         sales: Vec<Sale>,
         /// The cursor of the next list.
         next: Option<String>,
@@ -213,17 +213,17 @@ pub enum Said {
     Receipt(Box<Receipt>),
     /// The status of the terminal.
     Status(Box<Status>),
-    /// A close of day: made, or as it would be.
+    /// A close of day that was made, or the next one with its present sums.
     Close(Box<Close>),
     /// The amount typed at the reader.
     Typed(Typed),
-    /// The request was carried out; there is no further information.
+    /// The request was carried out, and there is no further information.
     Done,
     /// The request was refused and nothing was done.
     Refused(Problem),
-    /// No answer came, or the answer cannot be read.
+    /// No answer came, or the answer is unreadable.
     NoAnswer {
-        /// True when the request may have been carried out anyway.
+        /// `true` if the request may have been carried out anyway.
         may_be_done: bool,
     },
 }
@@ -235,7 +235,7 @@ impl Said {
         let may_be_done = asked.request().method == "POST";
         if !(200..300).contains(&status) {
             return match serde_json::from_slice::<Problem>(body) {
-                // The agent itself reports that it has no answer: ask for the reference again.
+                // The agent itself reports that it has no answer, so the till asks for the reference again.
                 Ok(problem) if problem.is(ProblemType::NoAnswer) => Self::NoAnswer { may_be_done },
                 Ok(problem) => Self::Refused(problem),
                 Err(_) => Self::NoAnswer { may_be_done },

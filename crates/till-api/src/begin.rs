@@ -4,30 +4,31 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A request to begin a transaction.
+/// A request to begin a transaction, as the agent expects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Begin {
-    /// The till's own reference. The same reference again means the same transaction.
+    /// The till's own reference. The same reference always means the same transaction.
     pub reference: String,
     /// The kind of transaction.
     pub kind: Kind,
-    /// The amount, as `12.34`. If absent in a transaction that refers to an earlier one, it is all that is left.
+    /// The amount, such as `12.34`. If it is absent and the transaction refers to an earlier one, it is the whole
+    /// remaining amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
-    /// The currency, ISO 4217. If absent, the terminal's currency.
+    /// The currency, ISO 4217. If it is absent, the terminal's currency applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// The tip in addition to the amount: as `1.50`, or `ask`.
+    /// The tip in addition to the amount, such as `1.50`, or `ask`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip: Option<String>,
-    /// The way the card is presented. If absent, the customer chooses.
+    /// How the card is presented. If this is absent, the customer chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
-    /// True when the till accepts an approval of a smaller amount.
+    /// `true` if the till accepts an approval of a smaller amount.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
-    /// Set when the till confirms the approval. The value decides what happens when the till does not answer in time.
+    /// Set if the till confirms the approval. The value decides what happens if the till does not answer in time.
     #[serde(flatten, serialize_with = "confirms")]
     pub confirm: Option<OnSilence>,
     /// The earlier transaction's reference.
@@ -39,10 +40,10 @@ pub struct Begin {
     /// The name of the cashier, as given by the till.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
-    /// True when the till prints the receipts.
+    /// `true` if the till prints the receipts.
     #[serde(rename = "receipts", skip_serializing_if = "std::ops::Not::not", serialize_with = "prints")]
     pub till_prints: bool,
-    /// The till's data, returned with the transaction.
+    /// The till's data, which the agent returns with the transaction.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
     /// Parameters for the gateway, by their flat names.
@@ -122,7 +123,7 @@ pub enum Kind {
     Other,
 }
 
-/// The way the card is presented, where the customer does not choose.
+/// How the card is presented, if the customer does not choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
@@ -132,7 +133,7 @@ pub enum Entry {
     Chip,
 }
 
-/// The agent's action on an approval that the till does not confirm in time.
+/// The agent's action for an approval that the till does not confirm in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -151,9 +152,9 @@ pub enum Taken {
     All,
     /// Nothing: the approval is reversed.
     Nothing,
-    /// A smaller amount: the rest is refunded.
+    /// A smaller amount. The rest is refunded.
     Part {
-        /// The amount, as `8.00`.
+        /// The amount, such as `8.00`.
         amount: String,
     },
 }

@@ -1,8 +1,8 @@
-//! The only client of the interface: HTTP over the agent's Unix socket, and the stream of events.
+//! The only client of the interface. It uses HTTP over the agent's Unix socket, and reads the stream of events.
 //!
-//! Each request has its own connection. This costs about fifty microseconds on a Unix socket and needs no recovery
-//! after a restart of either side. The client never repeats a request automatically, because the meaning of a lost
-//! answer depends on the request.
+//! Each request has its own connection. This takes about fifty microseconds on a Unix socket, and needs no recovery
+//! after either side restarts. The client never repeats a request automatically, because the meaning of a lost answer
+//! depends on the request.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// The largest event in bytes. One event holds one transaction with all of the gateway's data.
+/// Maximum size of an event in bytes. One event contains one transaction with all of the gateway's data.
 const MOST_EVENT: usize = 256 * 1024;
 
 /// One request.
@@ -30,14 +30,14 @@ pub struct Question {
     pub target: String,
     /// Headers in addition to `Host` and `Content-Type`, which the client writes.
     pub headers: HeaderMap,
-    /// The JSON body; empty when there is none.
+    /// The JSON body, which is empty if there is none.
     pub body: Bytes,
-    /// The longest time until the head of the answer.
+    /// The maximum time until the head of the answer arrives.
     pub patience: Duration,
 }
 
 impl Question {
-    /// Creates a request without a body. `patience` is the longest time until the head of the answer.
+    /// Creates a request without a body. `patience` is the maximum time until the head of the answer arrives.
     #[must_use]
     pub fn get(target: impl Into<String>, patience: Duration) -> Self {
         Self { method: Method::GET, target: target.into(), headers: HeaderMap::new(), body: Bytes::new(), patience }
@@ -47,25 +47,25 @@ impl Question {
 /// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The agent is not reachable: the request was not sent.
+    /// The agent is not reachable, so the request was not sent.
     #[error("{0}")]
     Unreachable(io::Error),
-    /// The connection broke: the request may have been sent.
+    /// The connection broke, so the request may have been sent.
     #[error("{0}")]
     Broken(hyper::Error),
-    /// The request was sent and the deadline passed.
+    /// The request was sent, but the deadline passed.
     #[error("it does not answer")]
     Silent,
-    /// The answer is larger than the caller allows (bytes).
+    /// The answer is larger than this number of bytes, which the caller allows.
     #[error("the answer has more than {0} bytes")]
     TooLong(usize),
-    /// The target or a header cannot be written.
+    /// The target or a header cannot be encoded.
     #[error("{0}")]
     Unwritable(hyper::http::Error),
 }
 
 impl ClientError {
-    /// Checks whether the agent may have carried out the request.
+    /// Returns whether the agent may have carried out the request.
     #[must_use]
     pub fn may_have_been_heard(&self) -> bool {
         !matches!(self, Self::Unreachable(_) | Self::Unwritable(_))
@@ -80,7 +80,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client of the agent at this socket. `connect` is the time limit of a connection attempt.
+    /// Creates a client of the agent at this socket. `connect` is the time limit for connecting.
     #[must_use]
     pub fn at(socket: PathBuf, connect: Duration) -> Self {
         Self { socket, connect }
@@ -95,13 +95,13 @@ impl Client {
     /// Sends the request and waits for the head of the answer.
     ///
     /// # Errors
-    /// When there is no head within the question's patience.
+    /// Fails if no head arrives within the request's patience.
     pub async fn head(&self, question: Question) -> Result<Response<Incoming>, ClientError> {
         let connecting = timeout(self.connect, UnixStream::connect(&self.socket)).await;
         let stream = connecting.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
         let stream = stream.map_err(ClientError::Unreachable)?;
         let Question { method, target, headers, body, patience } = question;
-        // The agent requires `Content-Type: application/json` on every command, even on one without a body.
+        // The agent requires `Content-Type: application/json` on every command, even without a body.
         let is_command = method != Method::GET;
         let request = Request::builder().method(method).uri(target).header(HOST, HeaderValue::from_static("localhost"));
         let request = match is_command {
@@ -111,16 +111,16 @@ impl Client {
         let mut request = request.body(Full::new(body)).map_err(ClientError::Unwritable)?;
         request.headers_mut().extend(headers);
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(ClientError::Broken)?;
-        // The task ends when the answer was read or is no longer needed.
+        // The task ends when the answer has been read or is no longer needed.
         tokio::spawn(connection);
         let answered = timeout(patience, sender.send_request(request)).await;
         answered.map_err(|_| ClientError::Silent)?.map_err(ClientError::Broken)
     }
 
-    /// Sends the request and reads the whole answer, at most `most` bytes, within the question's patience.
+    /// Sends the request and reads the whole answer, at most `most` bytes, within the request's patience.
     ///
     /// # Errors
-    /// When the answer is not complete by then, or is larger.
+    /// Fails if the answer is not complete by then, or is larger.
     pub async fn ask(&self, question: Question, most: usize) -> Result<(StatusCode, Bytes), ClientError> {
         let patience = question.patience;
         let whole = async {
@@ -133,7 +133,7 @@ impl Client {
     /// Opens the stream of events. `more` are additional headers of the request.
     ///
     /// # Errors
-    /// When there is no head within `patience`.
+    /// Fails if no head arrives within `patience`.
     pub async fn listen(&self, mut more: HeaderMap, patience: Duration) -> Result<Listened, ClientError> {
         more.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let question = Question { headers: more, ..Question::get("/v1/events", patience) };
@@ -149,7 +149,7 @@ impl Client {
 /// Reads the rest of an answer, at most `most` bytes.
 ///
 /// # Errors
-/// When the rest is longer or breaks off.
+/// Fails if the rest is longer, or breaks off.
 pub async fn whole(body: Incoming, most: usize) -> Result<Bytes, ClientError> {
     match Limited::new(body, most).collect().await {
         Ok(all) => Ok(all.to_bytes()),
@@ -176,11 +176,11 @@ pub enum Listened {
 /// One event or comment of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The bytes as received, with the empty line at the end.
+    /// The bytes as received, including the empty line at the end.
     pub raw: Bytes,
-    /// The value that `Last-Event-ID` would name.
+    /// The value to send in `Last-Event-ID`.
     pub id: Option<String>,
-    /// The word of the step; `None` for a comment.
+    /// The word of the step, or `None` for a comment.
     pub step: Option<String>,
     /// The data of the event.
     pub data: String,
@@ -205,7 +205,7 @@ impl Event {
         Self { raw, ..event }
     }
 
-    /// Checks whether steps were missed. Then the caller asks for the present state.
+    /// Returns whether steps were missed. If so, the caller asks for the present state.
     #[must_use]
     pub fn is_reset(&self) -> bool {
         self.step.as_deref() == Some("reset")
@@ -216,15 +216,15 @@ impl Event {
 #[derive(Debug)]
 pub struct Events {
     body: Incoming,
-    /// The bytes of the next event that have arrived. They are kept when a caller stops waiting.
+    /// The bytes of the next event that have arrived. They are kept if a caller stops waiting.
     waiting: BytesMut,
 }
 
 impl Events {
-    /// Returns the next event or comment; `None` at the end. Dropping the future loses no data.
+    /// Returns the next event or comment, or `None` at the end. Dropping the future loses no data.
     ///
     /// # Errors
-    /// When the stream breaks or an event has no end.
+    /// Fails if the stream breaks, or if an event has no end.
     pub async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         loop {
             if let Some(event) = first(&mut self.waiting) {

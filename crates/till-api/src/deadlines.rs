@@ -1,5 +1,5 @@
-//! Deadlines of the answers. Each class has one figure, the agent's deadline; the deadlines of all callers derive from
-//! it.
+//! Deadlines for answers. Each class has one figure, which is the agent's deadline. The deadlines of all callers derive
+//! from it.
 //!
 //! ```text
 //!  agent ──────────────▶│ the route's own question: agent()
@@ -13,34 +13,35 @@ use std::time::Duration;
 /// The longest `wait-s` in seconds. Some proxies and libraries give up after two minutes.
 pub const LONGEST_WAIT_S: u8 = 120;
 
-/// The longest time for which a list waits in the agent for the previous list.
+/// The maximum time for which a list waits in the agent for the previous list.
 pub const TURN: Duration = Duration::from_secs(8);
 
-/// The time for the agent's questions in addition to a route's own question. These are who is signed in, and one of the
-/// following: the turn to read, a transaction before the command about it, the state of a transaction after a wait.
+/// The time for the agent's own questions in addition to a route's question. It first asks who is signed in. It then
+/// does one of three: it waits for its turn to read, reads a transaction before a command about it, or reads its state
+/// after a wait.
 const BESIDE: Duration = AnswerDeadline::AtOnce.agent().saturating_mul(2);
 
-/// The time for a request and its answer on their way. Each program in between adds one.
+/// The time that a request and its answer spend on their way. Each program in between adds this time once.
 const WAY: Duration = Duration::from_secs(5);
 
 /// The class of an answer, by the time that the agent needs for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerDeadline {
-    /// One write of the journal, or one page read from it. A slow SD card needs a second.
+    /// One write to the journal, or one page read from it. A slow SD card needs a second.
     AtOnce,
-    /// The time that the caller names with `wait-s`.
+    /// The time that the caller states in `wait-s`.
     Named,
-    /// An operator's PIN. On a slow terminal, all waiting sign-ins together take this long.
+    /// The check of an operator's PIN. On a slow terminal, all waiting sign-ins together take this long.
     Pin,
-    /// Lines on paper, after the receipts that wait.
+    /// Lines on paper, after the waiting receipts.
     Printing,
-    /// Counting a journal of a hundred thousand transactions on a slow SD card.
+    /// Counting over a journal of a hundred thousand transactions on a slow SD card.
     Counting,
-    /// The same, after another close of day that is running.
+    /// The same count, after another close of day that is running.
     Closing,
-    /// A question to the gateway: longer than the gateway's own two deadlines together.
+    /// A question to the gateway. Its deadline is longer than the gateway's own two deadlines together.
     Gateway,
-    /// Input by a person at the reader: longer than any `card-timeout-s`, which ends the input.
+    /// Input by a person at the reader. Its deadline is longer than any `card-timeout-s`, which ends the input.
     Typing,
 }
 
@@ -57,7 +58,7 @@ impl AnswerDeadline {
         Self::Typing,
     ];
 
-    /// Returns how long the agent waits for the answer to the route's own question. Then it answers `no-answer`.
+    /// Returns how long the agent waits for the answer to the route's own question. After that it answers `no-answer`.
     pub const fn agent(self) -> Duration {
         Duration::from_secs(match self {
             Self::AtOnce => 10,
@@ -70,13 +71,13 @@ impl AnswerDeadline {
         })
     }
 
-    /// Returns how long a caller waits for the head of an answer: longer than the agent may need in total.
+    /// Returns how long a caller waits for the head of an answer, which is longer than the agent may need in total.
     pub const fn caller(self) -> Duration {
         self.agent().saturating_add(BESIDE).saturating_add(WAY)
     }
 
-    /// Returns how long the cashier's page waits for an answer through the front. Requests of the class `AtOnce` are
-    /// repeated under the same reference. The page gives up such a request soon after the agent's own deadline, because
+    /// Returns how long the cashier's page waits for an answer through the front. The page repeats requests of the
+    /// class `AtOnce` under the same reference. It gives up such a request soon after the agent's own deadline, because
     /// a radio link may have lost the answer.
     pub const fn page(self) -> Duration {
         match self {
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Both are questions that the agent may ask in addition to a route's own question.
+    /// The agent may ask both in addition to a route's own question.
     #[test]
     fn a_turn_to_read_takes_no_longer_than_a_plain_question() {
         assert!(TURN <= AnswerDeadline::AtOnce.agent());

@@ -1,4 +1,4 @@
-//! Tests that this crate reads and sends what the agent describes in `openapi.json`, which `pos-docs` writes from its
+//! Tests that this crate reads and sends what `openapi.json` describes. `pos-docs` writes that file from the agent's
 //! types.
 
 use schemars::{JsonSchema, schema_for};
@@ -16,12 +16,12 @@ fn description() -> Value {
     serde_json::from_str(DESCRIPTION).unwrap()
 }
 
-/// Resolves the references of a schema in a document.
+/// Resolves the references in a schema of a document.
 fn behind<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     loop {
         let target = match (&schema["$ref"], schema["anyOf"].as_array()) {
             (Value::String(target), _) => target.trim_start_matches('#'),
-            // A value that may be null.
+            // This is a value that may be null.
             (_, Some(forms)) => {
                 schema = forms.iter().find(|form| form["type"] != "null").unwrap();
                 continue;
@@ -32,7 +32,7 @@ fn behind<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     }
 }
 
-/// Returns the words of a closed list, sorted, without the one for an unknown word.
+/// Returns the words of a closed list, sorted, without the word for an unknown one.
 fn words(schema: &Value) -> Option<Vec<&str>> {
     let all = match (schema["enum"].as_array(), schema["oneOf"].as_array()) {
         (Some(words), _) => words.iter().filter_map(Value::as_str).collect(),
@@ -70,7 +70,7 @@ fn differences((ours, read): (&Value, &Value), (agents, written): (&Value, &Valu
         found.push(format!("{at}: read as {:?}, written as {:?}", types(read), types(written)));
         return;
     }
-    // A closed list may be read as any text.
+    // A closed list of words may be read as any text.
     if let Some(words_read) = words(read).filter(|read| words(written).as_ref() != Some(read)) {
         found.push(format!("{at}: {words_read:?} is read, {:?} is written", words(written)));
     }
@@ -123,7 +123,7 @@ fn what_is_read_is_what_the_agent_writes() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Returns the members of the body that the agent takes.
+/// Returns the members of the body that the agent accepts.
 fn taken_by(path: &str) -> Value {
     let agents = description();
     behind(&agents, &agents["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]).clone()

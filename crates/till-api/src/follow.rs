@@ -1,5 +1,5 @@
-//! One transaction, followed from its begin to its outcome, without a connection and without a clock. The module
-//! decides the next question, and what an answer or a missing answer means for the till.
+//! One transaction, from its begin to its outcome, without a connection and without a clock. This module decides the
+//! next question, and what an answer or a missing answer means for the till.
 //!
 //! ```text
 //!  begin ──▶ Begin ──▶ the state ──────▶ Watch ─────▶ show ─┐
@@ -9,14 +9,14 @@
 //!                                        Open, Over: it is not followed further
 //! ```
 //!
-//! - After no answer, the same question is asked again. A repeated begin has the same reference, so it never becomes a
-//!   second transaction.
-//! - A begin without an answer may have been carried out. From then on, only a refusal that the agent gives after it
-//!   has searched its journal for the reference proves that there is no transaction. Any other refusal counts as no
-//!   answer.
-//! - The till never hears "nothing was begun" while something may have been begun: [`Heard::Silent`] tells which.
+//! - If no answer comes, the same question is asked again. A repeated begin request has the same reference, so it never
+//!   becomes a second transaction.
+//! - A begin request without an answer may have been carried out. From then on, only a refusal that follows a search of
+//!   the journal for the reference proves that there is no transaction. Any other refusal counts as no answer.
+//! - The till never gets the answer "nothing was begun" while a transaction may have begun. [`Heard::Silent`] says
+//!   whether one may have begun.
 //!
-//! The tests of this file and of the cashier's page play the cases of `follow-cases.json`.
+//! The tests of this file and of the cashier's page run the cases in `follow-cases.json`.
 
 use std::time::Duration;
 
@@ -25,19 +25,19 @@ use crate::begin::{Begin, Taken};
 use crate::problem::ProblemType;
 use crate::view::{Problem, Sale, State};
 
-/// The pause before the same question is asked again after no answer.
+/// The pause before the same question is repeated after no answer.
 pub const PAUSE: Duration = Duration::from_secs(1);
-/// The longest time for which a question is repeated. The terminal may be restarted meanwhile.
+/// The maximum time for which a question is repeated. The terminal may restart in this time.
 pub const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 
-/// The time since the last answer.
+/// The time since answers have been missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence {
     since: Option<Duration>,
 }
 
 impl Silence {
-    /// Returns when to ask again after no answer; `None` after [`LONGEST_SILENCE`].
+    /// Returns when to ask again after no answer, or `None` after [`LONGEST_SILENCE`].
     pub fn goes_on(&mut self, now: Duration) -> Option<Duration> {
         let since = *self.since.get_or_insert(now);
         (now < since + LONGEST_SILENCE).then_some(now + PAUSE)
@@ -52,20 +52,20 @@ impl Silence {
 /// The party that acts next in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// The agent: the transaction continues automatically.
+    /// The agent. The transaction continues automatically.
     Watch,
     /// The cashier, who compares the signature.
     Signature,
-    /// The till, which confirms how much it takes.
+    /// The till, which confirms the part that it takes.
     Word,
-    /// The agent, for days if necessary: the outcome is not known yet.
+    /// The agent, for days if necessary, because the outcome is not known yet.
     Open,
-    /// No one: the transaction has its outcome.
+    /// No one, because the transaction has its outcome.
     Over,
 }
 
 impl State {
-    /// Returns the party that acts next. A state of a later agent version counts as [`Turn::Watch`].
+    /// Returns the party that acts next. A state that only a later agent version knows counts as [`Turn::Watch`].
     #[must_use]
     pub fn turn(self) -> Turn {
         match self {
@@ -78,32 +78,32 @@ impl State {
     }
 }
 
-/// The information for the till about its transaction.
+/// The information that the till gets about its transaction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
     /// The present state.
     Stands(Box<Sale>),
-    /// The reference belongs to another transaction, which existed before this follower asked for it.
+    /// The reference belongs to another transaction, which existed before this follower began.
     WasThere(Box<Sale>),
-    /// The transaction was to be cancelled and has this state.
+    /// The transaction that was to be cancelled has this state.
     Stopped {
-        /// True when nothing is charged.
+        /// `true` if nothing is charged.
         in_time: bool,
         /// The present state.
         sale: Box<Sale>,
     },
-    /// The next question and its time.
+    /// The next question, and the time to ask it.
     Next {
-        /// The time; a time in the past means immediately.
+        /// The time. A time in the past means immediately.
         at: Duration,
         /// The question.
         ask: Ask,
     },
-    /// The begin was refused and there is no transaction; or the till's confirmation was refused.
+    /// The begin was refused and there is no transaction, or the till's confirmation was refused.
     Refused(Problem),
-    /// There was no answer for too long.
+    /// No answer came for too long.
     Silent {
-        /// True when the transaction may exist anyway.
+        /// `true` if the transaction may exist anyway.
         may_stand: bool,
     },
 }
@@ -114,15 +114,15 @@ pub struct Follower {
     reference: String,
     /// The question that is open or due.
     asked: Ask,
-    /// True when the transaction exists at the terminal, or may exist.
+    /// `true` if the transaction exists at the terminal, or may exist.
     may_stand: bool,
     silence: Silence,
-    /// The wait of one question for the state, in seconds.
+    /// The wait of each question about the state, in seconds.
     wait_s: u8,
 }
 
 impl Follower {
-    /// Begins a transaction: the first question is [`Self::ask`].
+    /// Begins a transaction. [`Self::ask`] returns the first question.
     #[must_use]
     pub fn begin(begin: Begin, wait_s: u8) -> Self {
         let reference = begin.reference.clone();
@@ -146,7 +146,7 @@ impl Follower {
         &self.reference
     }
 
-    /// Checks whether the transaction exists at the terminal, or may exist.
+    /// Returns whether the transaction exists at the terminal, or may exist.
     #[must_use]
     pub fn may_stand(&self) -> bool {
         self.may_stand
@@ -158,34 +158,34 @@ impl Follower {
         self.asked.clone()
     }
 
-    /// Checks whether the begin is still asked: there may be no transaction yet.
+    /// Returns whether the begin is still being requested, so there may be no transaction yet.
     #[must_use]
     pub fn is_beginning(&self) -> bool {
         matches!(self.asked, Ask::Begin(_))
     }
 
-    /// Checks whether the only question is the state of the transaction.
+    /// Returns whether the current question is only about the state of the transaction.
     #[must_use]
     pub fn is_looking(&self) -> bool {
         matches!(self.asked, Ask::Show { .. })
     }
 
-    /// Asks for the present state.
+    /// Returns the question about the present state.
     pub fn watch(&mut self) -> Ask {
         self.next(Ask::Show { reference: self.reference.clone(), wait_s: self.wait_s })
     }
 
-    /// Cancels the transaction, if there is still time.
+    /// Returns the request to cancel the transaction, if there is still time.
     pub fn cancel(&mut self) -> Ask {
         self.next(Ask::Cancel(self.reference.clone()))
     }
 
-    /// Accepts or rejects the signature.
+    /// Returns the request that accepts or rejects the signature.
     pub fn sign(&mut self, accepted: bool) -> Ask {
         self.next(Ask::Sign { reference: self.reference.clone(), accepted })
     }
 
-    /// Confirms how much the till takes.
+    /// Returns the request that confirms the part that the till takes.
     pub fn confirm(&mut self, taken: Taken) -> Ask {
         self.next(Ask::Confirm { reference: self.reference.clone(), taken })
     }
@@ -215,15 +215,15 @@ impl Follower {
                 let last = if self.may_stand { Heard::Silent { may_stand: true } } else { Heard::Refused(problem) };
                 self.not_answered(now, last)
             }
-            // The confirmation did not arrive, and without it the terminal would decide on its own.
+            // The confirmation did not arrive. Without it, the terminal would decide alone.
             (Ask::Confirm { .. }, Said::Refused(problem)) if problem.known().is_some_and(ProblemType::is_passing) => {
                 self.not_answered(now, Heard::Refused(problem))
             }
             (Ask::Begin(_) | Ask::Confirm { .. }, Said::Refused(problem)) => Heard::Refused(problem),
-            // The transaction can no longer be cancelled or signed, so its state is asked for.
+            // The transaction can no longer be cancelled or signed, so the next question is its state.
             (Ask::Cancel(_), _) => Heard::Next { at: now, ask: self.watch() },
             (Ask::Sign { .. }, _) => Heard::Next { at: now + PAUSE, ask: self.watch() },
-            // The transaction exists although its answer cannot be read.
+            // The transaction exists, although the answer is unreadable.
             _ => self.not_answered(now, Heard::Silent { may_stand: self.may_stand }),
         }
     }
@@ -240,7 +240,7 @@ impl Follower {
         }
     }
 
-    /// Checks whether a refusal of the begin leaves the outcome of an earlier begin open.
+    /// Returns whether a refusal of the begin leaves open whether an earlier begin was carried out.
     fn says_nothing(&self, problem: &Problem) -> bool {
         let known = problem.known();
         let is_fault = known.is_none() && problem.status >= 500;
@@ -285,7 +285,7 @@ mod tests {
         Said::Refused(serde_json::from_value(problem(code, None).1).unwrap())
     }
 
-    /// Plays one line of a case and returns the word of its result.
+    /// Runs one line of a case and returns the word for its result.
     fn play(follower: &mut Follower, line: &Value, now: Duration) -> &'static str {
         match line["till"].as_str() {
             Some("stop") => drop(follower.cancel()),
@@ -396,16 +396,16 @@ mod tests {
             let (asked, heard) = until_it_gives_up(&mut begun(), || Said::NoAnswer { may_be_done: may_stand });
             assert_eq!((asked, heard), (31, Heard::Silent { may_stand }));
         }
-        // One lost begin is enough, regardless of the later answers.
+        // One lost begin request is enough, regardless of the later answers.
         let mut first = Some(Said::NoAnswer { may_be_done: true });
         let said = || first.take().unwrap_or_else(|| refusal("journal"));
         assert_eq!(until_it_gives_up(&mut begun(), said).1, Heard::Silent { may_stand: true });
-        // A refusal for a passing cause is the final result.
+        // If all answers are refusals with a passing cause, the refusal is the final result.
         let (_, heard) = until_it_gives_up(&mut begun(), || refusal("too-many-requests"));
         assert!(matches!(heard, Heard::Refused(problem) if problem.is(ProblemType::TooManyRequests)));
     }
 
-    /// A page on a radio link cannot tell, so this is not one of the shared cases.
+    /// A page on a radio link cannot distinguish this, so it is not one of the shared cases.
     #[test]
     fn a_begin_that_reached_nobody_leaves_nothing_open() {
         let mut follower = begun();

@@ -1,9 +1,9 @@
-//! Is: the contract of the agent's interface for tills: requests, answers, refusals and deadlines.
-//! Is not: a server, a rule of a transaction, or a till protocol.
-//! Invariant: every caller waits longer than the agent may need; a word of a later agent version breaks no caller.
+//! The contract of the agent's interface for tills: requests, answers, refusals and deadlines. This crate is
+//! neither a server nor a till protocol, and contains no rules for transactions. Invariant: every caller waits longer
+//! than the agent may need, and no caller fails because of a word from a later agent version.
 //!
-//! The agent writes whole answers (`src/till` of the agent); a caller reads the part that it needs. Both are checked
-//! against one description, `openapi.json`.
+//! The agent writes whole answers (`src/till` of the agent). A caller reads the part that it needs. Both are checked
+//! against the same description, `openapi.json`.
 
 // Requests, and the meaning of their answers.
 mod asked;
@@ -12,13 +12,13 @@ mod begin;
 // The only client: HTTP over the agent's Unix socket, and the stream of events.
 #[cfg(feature = "client")]
 pub mod client;
-// Deadlines of the agent's answers and of all callers.
+// Deadlines for the agent and for all its callers.
 pub mod deadlines;
-// One transaction, from its begin to its outcome.
+// One transaction, from its begin to its outcome, for a till.
 pub mod follow;
 // A till's own lines on the terminal's paper.
 mod print_line;
-// Problem types: the reasons why a request is refused.
+// Problem types, which are the reasons why a request is refused.
 pub mod problem;
 // All methods of all paths.
 pub mod routes;

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// The largest number of lines in one request.
+/// Maximum number of lines in one request.
 pub const MOST_LINES: usize = 200;
 
-/// One line, as the agent's `LineToPrint`.
+/// One line, in the form of the agent's `LineToPrint`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrintLine {
-    /// The text; an empty text is an empty line.
+    /// The text. An empty text is an empty line.
     pub text: String,
     /// The text at the right edge of the same line.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -17,17 +17,17 @@ pub struct PrintLine {
     pub align: Align,
     /// The style.
     pub style: Style,
-    /// The kind of code in which the text is printed.
+    /// The kind of code as which the text is printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<PrintCode>,
 }
 
 impl PrintLine {
-    /// The largest number of characters in a text that the agent takes.
+    /// Maximum number of characters in a text that the agent accepts.
     pub const LONGEST: usize = 256;
 
-    /// Splits the line into lines that the agent takes. A longer text continues in the next line, at a space where
-    /// there is one. A code is always one line.
+    /// Splits the line into lines that the agent accepts. A longer text continues in the next line, if possible at a
+    /// space. A code always stays on one line.
     #[must_use]
     pub fn in_parts(self) -> Vec<Self> {
         if self.code.is_some() {
@@ -89,13 +89,13 @@ pub enum Style {
     Plain,
     /// Bold.
     Bold,
-    /// Bold, twice as high.
+    /// Bold and twice as high.
     Tall,
     /// Bold, twice as high and twice as wide.
     Big,
 }
 
-/// A bar code or QR code, as the agent's `LineCode`.
+/// A bar code or QR code, in the form of the agent's `LineCode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrintCode {

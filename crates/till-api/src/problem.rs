@@ -1,9 +1,9 @@
-//! Reasons why a request is refused, as data: the closed list of problem types (RFC 9457). Each has its word, HTTP
-//! status and title.
+//! The reasons why a request is refused, as data: the closed list of problem types (RFC 9457). Each has a word, an HTTP
+//! status and a title.
 //!
-//! There is no other list. It is the source of the interface's answers, of its description (OpenAPI) and of the
-//! manual's table. The command line's codes and exit codes, and each till protocol's view of a refusal, derive from it
-//! too. Words may be added; a word never changes its meaning.
+//! This is the only such list. It is the source of the interface's answers, its description (OpenAPI) and the manual's
+//! table. The command line's codes and exit codes, and each till protocol's view of a refusal, derive from it too.
+//! Words may be added, but a word never changes its meaning.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,13 +17,13 @@ macro_rules! problems {
             /// All problem types, in the order of this file.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Returns the word for programs.
+            /// Returns the machine-readable word.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
 
-            /// Returns the problem type of this word; `None` for a word of a later agent version.
+            /// Returns the problem type with this word, or `None` for a word from a later agent version.
             #[must_use]
             pub fn of_code(code: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|problem| problem.code() == code)
@@ -41,7 +41,7 @@ macro_rules! problems {
                 match self { $(Self::$name => $status,)* }
             }
 
-            /// Returns the title for people. It is always the same for one type.
+            /// Returns the human-readable title. It is always the same for one type.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Self::$name => $title,)* }
@@ -100,15 +100,15 @@ problems! {
 }
 
 impl ProblemType {
-    /// Checks whether the refusal has a passing cause, unrelated to the content of the request. The same request may
-    /// succeed a moment later.
+    /// Returns whether the refusal has a passing cause that is unrelated to the content of the request. The same
+    /// request may succeed a moment later.
     #[must_use]
     pub fn is_passing(self) -> bool {
         matches!(self, Self::NoAnswer | Self::NoPlace | Self::Timeout | Self::TooManyRequests)
     }
 
-    /// Checks whether the agent refuses a begin this way only after it has searched its journal for the reference. Such
-    /// a refusal proves that no earlier request with this reference was carried out.
+    /// Returns whether the agent refuses a begin in this way only after searching its journal for the reference. Such a
+    /// refusal proves that no earlier request with this reference was carried out.
     #[must_use]
     pub fn follows_the_look_for_the_reference(self) -> bool {
         matches!(

@@ -1,32 +1,32 @@
-//! All methods of all paths of the interface, one line each. Tests of the agent compare its router and its description
+//! All methods of all paths of the interface, one per line. The agent's tests compare its router and its description
 //! (OpenAPI) with this table.
 
 use crate::deadlines::AnswerDeadline;
 use crate::deadlines::AnswerDeadline::{AtOnce, Closing, Counting, Gateway, Named, Pin, Printing, Typing};
 
-/// The callers for which the front passes a request on.
+/// The callers for which the front forwards a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassedFor {
-    /// None: the route is for technicians and programs of the terminal, or the front itself asks it.
+    /// No caller. The route is for technicians and for programs on the terminal, or the front itself uses it.
     Nobody,
-    /// Users of the page: the route is about all tills.
+    /// Users of the cashier's page. The route is about all tills.
     Page,
-    /// The page and paired tills.
+    /// The cashier's page and paired tills.
     Tills,
 }
 
-/// The connection slot of the front that a request takes while it is answered.
+/// The connection slot of the front that a request occupies until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutePlace {
     /// A slot for requests.
     Answer,
-    /// A slot for requests that end a payment; no other request takes it.
+    /// A slot for requests that end a payment. No other request takes it.
     Cancel,
     /// A slot for requests that read the journal.
     List,
-    /// A slot for requests; a slot for waits when the request names a time with `wait-s`.
+    /// A slot for requests, or a slot for waits if the request has `wait-s`.
     MayWait,
-    /// A slot for streams: it is taken until either side closes the stream.
+    /// A slot for streams. It is occupied until either side closes the stream.
     Stream,
 }
 
@@ -37,13 +37,14 @@ pub struct ApiRoute {
     pub method: &'static str,
     /// The path, with its variable parts in braces.
     pub path: &'static str,
-    /// The query parameters. With `till` the request is about a till's own data; without it, about the terminal's.
+    /// The query parameters. With `till`, the request is about a till's own data. Without it, the request is about the
+    /// terminal's data.
     pub parameters: &'static [&'static str],
     /// The deadline for the head of the answer.
     pub deadline: AnswerDeadline,
     /// The connection slot of the front.
     pub place: RoutePlace,
-    /// The callers for which the front passes it on.
+    /// The callers for which the front forwards the request.
     pub passed_for: PassedFor,
 }
 
@@ -74,7 +75,7 @@ const LIST: &[&str] = &[
     "training",
 ];
 
-/// All routes. The routes that the front passes on come first, in the order of the manual ("The front").
+/// All routes. The routes that the front forwards come first, in the order of the manual ("The front").
 pub const ROUTES: &[ApiRoute] = {
     use PassedFor::{Nobody, Page, Tills};
     use RoutePlace::{Answer, Cancel, List, MayWait, Stream};
@@ -108,11 +109,11 @@ pub const ROUTES: &[ApiRoute] = {
         route(("GET", "/v1/status", &[], AtOnce, Answer, Tills)),
         route(("GET", "/v1/events", &[], AtOnce, Stream, Tills)),
         route(("GET", "/v1/openapi.json", &[], AtOnce, Answer, Tills)),
-        // The front itself asks these when a person signs in.
+        // The front itself uses these when an operator signs in.
         route(("POST", "/v1/sessions", &[], Pin, Answer, Nobody)),
         route(("GET", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
         route(("DELETE", "/v1/sessions/current", &[], AtOnce, Answer, Nobody)),
-        // These are for technicians and programs of the terminal.
+        // These are for technicians and for programs on the terminal.
         route(("POST", "/v1/operators", &[], Pin, Answer, Nobody)),
         route(("DELETE", "/v1/operators/{name}", &[], AtOnce, Answer, Nobody)),
         route(("POST", "/v1/operators/{name}/pin", &[], Pin, Answer, Nobody)),
@@ -131,7 +132,7 @@ pub fn find(method: &str, target: &str) -> Option<&'static ApiRoute> {
     ROUTES.iter().find(|route| route.method == method && route.is_of(path))
 }
 
-/// Encodes a value for a path or a query: escapes everything except unreserved characters (RFC 3986, 2.3).
+/// Encodes a value for a path or a query. Escapes everything except unreserved characters (RFC 3986, 2.3).
 pub fn encoded(value: &str) -> String {
     let mut encoded = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -144,7 +145,7 @@ pub fn encoded(value: &str) -> String {
 }
 
 impl ApiRoute {
-    /// Checks whether a path belongs to this route.
+    /// Returns whether a path belongs to this route.
     fn is_of(&self, path: &str) -> bool {
         let (mut pattern, mut path) = (self.path.split('/'), path.split('/'));
         loop {
@@ -157,8 +158,8 @@ impl ApiRoute {
     }
 }
 
-/// Returns the deadline of the route with this method and this path, braces included. It is for constants: a route that
-/// is not in the table is a compile error.
+/// Returns the deadline of the route with this method and path, including braces. In a constant, a route that is not in
+/// the table is a compile error.
 pub const fn deadline_of(method: &str, path: &str) -> AnswerDeadline {
     let mut at = 0;
     while at < ROUTES.len() {
@@ -171,7 +172,7 @@ pub const fn deadline_of(method: &str, path: &str) -> AnswerDeadline {
     panic!("no route has this method and this path")
 }
 
-/// Compares two strings in a constant.
+/// Returns whether two strings are equal, in a constant.
 const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The terminal's answers to a till. Unknown fields and words are ignored.
+//! The terminal's answers to a till. Unknown fields are ignored, and unknown words are accepted.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ pub struct Sale {
     pub till: String,
     /// The till's reference.
     pub reference: String,
-    /// The number in the journal, which counts the transactions of all tills together.
+    /// The number in the journal, which counts the transactions of all tills.
     pub number: u64,
     /// The same number with four digits.
     #[serde(default)]
     pub receipt_number: u16,
     /// The kind of transaction.
     pub kind: Kind,
-    /// The earlier transaction: its reference, its payment id, or `number 17` when it belongs to another till.
+    /// The earlier transaction: its reference, its payment ID, or `number 17` if it belongs to another till.
     pub of: Option<String>,
-    /// The amount that can still be captured or refunded. Present when one transaction is asked for.
+    /// The amount that can still be captured or refunded. It is present if a single transaction is requested.
     pub left: Option<String>,
-    /// The requested amount, as `12.34`.
+    /// The requested amount, such as `12.34`.
     pub amount: String,
     /// The tip in addition to the amount.
     pub tip: Option<String>,
@@ -35,39 +35,39 @@ pub struct Sale {
     pub currency: String,
     /// The state.
     pub state: State,
-    /// The outcome; absent until there is one.
+    /// The outcome, absent until there is one.
     pub outcome: Option<Outcome>,
     /// The approved amount.
     pub approved_amount: Option<String>,
-    /// The approval that the till has to confirm.
+    /// The approval that the till must confirm.
     pub to_confirm: Option<ToConfirm>,
-    /// The reason: one word of the agent's closed list.
+    /// The reason, as a word from the agent's closed list.
     pub reason: Option<String>,
-    /// One sentence for the cashier.
+    /// A sentence for the cashier.
     #[serde(default)]
     pub text: String,
-    /// The last announced step, while the transaction is in progress.
+    /// The last reported step, while the transaction is in progress.
     pub step: Option<String>,
-    /// The seconds left of the present wait.
+    /// The remaining seconds of the present wait.
     pub left_s: Option<u64>,
-    /// The start, UTC, RFC 3339.
+    /// The start in UTC, in RFC 3339.
     pub started_at: String,
-    /// The end, UTC, RFC 3339; absent until the transaction has ended.
+    /// The end in UTC, in RFC 3339. It is absent until the transaction has ended.
     pub ended_at: Option<String>,
-    /// True when the reference was already known.
+    /// `true` if the reference was already known.
     #[serde(default)]
     pub replayed: bool,
-    /// The gateway's payment id.
+    /// The gateway's payment ID.
     pub payment_id: Option<String>,
     /// The gateway's result code.
     pub code: Option<String>,
     /// The issuer's approval code.
     pub approval_code: Option<String>,
-    /// The card data that may be shown.
+    /// The card data that a till is permitted to see.
     pub card: Option<Card>,
-    /// The bank's own words.
+    /// The issuer's own words.
     pub status_text: Option<String>,
-    /// The id under which the gateway keeps the card.
+    /// The ID under which the gateway keeps the stored card.
     pub registration: Option<String>,
     /// The till's own texts.
     #[serde(default)]
@@ -83,17 +83,17 @@ pub enum State {
     WaitingForCard,
     /// The card or the gateway is being asked.
     InProgress,
-    /// The cashier has to compare the signature.
+    /// The cashier must compare the signature.
     AwaitingSignature,
-    /// The bank has approved; the till has to confirm that it takes the approval.
+    /// The issuer has approved, and the till must confirm that it takes the approval.
     AwaitingTill,
-    /// The outcome is unknown; the agent reverses the payment.
+    /// The outcome is unknown, and the agent reverses the payment.
     Unconfirmed,
-    /// The outcome is unknown; the agent finishes the transaction.
+    /// The outcome is unknown, and the agent finishes the transaction.
     UnconfirmedFinishing,
     /// The transaction has an outcome.
     Ended,
-    /// A state that this version does not know: not ended.
+    /// A state that this version does not know. It counts as not ended.
     #[serde(other)]
     Other,
 }
@@ -103,13 +103,13 @@ pub enum State {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Approved in full.
+    /// The full amount was approved.
     Approved,
-    /// Approved in part.
+    /// Part of the amount was approved.
     PartiallyApproved,
-    /// Declined by the bank or the card.
+    /// The issuer or the card declined.
     Declined,
-    /// Cancelled by the customer or the till before anything was sent.
+    /// The customer or the till cancelled before anything was sent.
     Cancelled,
     /// No payment exists.
     NotSent,
@@ -120,18 +120,18 @@ pub enum Outcome {
     Other,
 }
 
-/// An approval that the till has to confirm.
+/// An approval that the till must confirm.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ToConfirm {
-    /// The amount that the bank approved, as `12.34`.
+    /// The amount that the issuer approved, such as `12.34`.
     pub amount: String,
-    /// The agent's action if the till does not confirm it.
+    /// The agent's action if the till does not confirm the approval.
     pub on_silence: OnSilence,
 }
 
-/// The card data that a till may see.
+/// The card data that a till is permitted to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -142,38 +142,38 @@ pub struct Card {
     pub brand: Option<String>,
     /// The last four digits.
     pub last4: Option<String>,
-    /// The application identifier, hexadecimal.
+    /// The application identifier, in hexadecimal.
     pub aid: Option<String>,
-    /// The cardholder verification: `online-pin`, `signature`, `none`, ….
+    /// How the cardholder was verified: `online-pin`, `signature`, `none`, ….
     pub verification: Option<String>,
 }
 
-/// A refusal: a problem details object.
+/// A refusal, as a problem details object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// The HTTP status.
     pub status: u16,
-    /// One word of a closed list.
+    /// A word from the closed list.
     pub code: String,
-    /// The explanation for people.
+    /// The human-readable explanation.
     #[serde(default)]
     pub detail: String,
-    /// The till of the transaction that the refusal is about.
+    /// The till whose transaction the refusal concerns.
     pub till: Option<String>,
     /// The reference of that transaction.
     pub reference: Option<String>,
 }
 
 impl Problem {
-    /// Returns the problem type; `None` for a word of a later agent version.
+    /// Returns the problem type, or `None` for a word from a later agent version.
     #[must_use]
     pub fn known(&self) -> Option<ProblemType> {
         ProblemType::of_code(&self.code)
     }
 
-    /// Checks whether the refusal has this problem type.
+    /// Returns whether the refusal has this problem type.
     #[must_use]
     pub fn is(&self, problem: ProblemType) -> bool {
         self.code == problem.code()
@@ -224,7 +224,7 @@ pub struct Receipt {
 pub struct Row {
     /// The style of the part.
     pub is: RowIs,
-    /// The text; the label of a pair.
+    /// The text, or the label of a pair.
     #[serde(default)]
     pub text: String,
     /// The value of a pair.
@@ -251,11 +251,11 @@ pub enum RowIs {
     Amount,
     /// A label and its value.
     Pair,
-    /// The bank's lines.
+    /// The gateway's lines.
     Status,
-    /// Room for a signature.
+    /// Space for a signature.
     SignatureLine,
-    /// A style that this version does not know: shown as text at the left.
+    /// A style that this version does not know. It is shown as text at the left edge.
     #[serde(other)]
     Other,
 }
@@ -264,7 +264,7 @@ pub enum RowIs {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Typed {
-    /// The amount, as `12.34`.
+    /// The amount, such as `12.34`.
     pub amount: String,
 }
 
@@ -275,25 +275,25 @@ pub struct Typed {
 pub struct Status {
     /// The agent's version.
     pub version: String,
-    /// The terminal id.
+    /// The terminal ID.
     pub terminal_id: String,
     /// The shop's lines.
     #[serde(default)]
     pub merchant: Vec<String>,
     /// The currency, ISO 4217.
     pub currency: Option<String>,
-    /// The number of the currency, as 978.
+    /// The number of the currency, such as 978.
     pub currency_number: Option<u16>,
-    /// The decimals of the currency's minor unit.
+    /// The number of decimals of the currency.
     pub currency_decimals: Option<u8>,
-    /// The tills of the caller; empty when the agent does not name them.
+    /// The caller's tills. The list is empty if the agent does not name them.
     #[serde(default)]
     pub tills: Vec<String>,
-    /// The longest waits.
+    /// The maximum waits.
     pub waits: Option<Waits>,
-    /// True when a payment by card can be approved.
+    /// `true` if a payment by card can be approved.
     pub ready: bool,
-    /// True when a transaction is at the reader.
+    /// `true` if a transaction is at the reader.
     pub busy: bool,
     /// The state of the reader: `ready`, or the reason why it is not ready.
     pub reader: Reader,
@@ -314,9 +314,9 @@ pub struct Reader {
     pub state: String,
     /// The model.
     pub model: Option<String>,
-    /// Its serial number.
+    /// The reader's serial number.
     pub serial: Option<String>,
-    /// True when the card of the last payment is still in the reader.
+    /// `true` if the card of the last payment is still in the reader.
     #[serde(default)]
     pub card_left: bool,
 }
@@ -333,7 +333,7 @@ pub struct Gateway {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Clock {
-    /// The local time, RFC 3339; absent when the agent has no reliable time.
+    /// The local time, in RFC 3339. It is absent if the agent has no reliable time.
     pub time: Option<String>,
 }
 
@@ -345,7 +345,7 @@ pub struct Printer {
     pub state: String,
 }
 
-/// The longest waits, in seconds.
+/// The maximum waits, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -367,14 +367,14 @@ pub struct Close {
     pub number: u64,
     /// The reference of the close, if it has one.
     pub reference: Option<String>,
-    /// True when the close already existed under this reference.
+    /// `true` if the close already existed under this reference.
     #[serde(default)]
     pub replayed: bool,
     /// The period of the close, as far as a till sees it.
     pub period: Period,
-    /// The number of the first transaction in the close; absent when it has none.
+    /// The number of the first transaction in the close, absent if there is none.
     pub first_number: Option<u64>,
-    /// The number of the last transaction in the close.
+    /// The number of the last transaction in the close, absent if there is none.
     pub last_number: Option<u64>,
     /// The amounts taken and given, by currency.
     #[serde(default)]
@@ -391,18 +391,18 @@ pub struct Close {
     /// The amounts taken and given, by till.
     #[serde(default)]
     pub tills: Vec<Turnover>,
-    /// The sums of each till; empty in a close of an earlier agent version.
+    /// The sums of each till. The list is empty in a close by an earlier agent version.
     #[serde(default)]
     pub own: Vec<OwnSums>,
     /// The transactions that the close does not count yet.
     #[serde(default)]
     pub open: Vec<OpenItem>,
-    /// The reason why the close was not printed although printing was requested.
+    /// The reason why the close was not printed, although this was requested.
     pub not_printed: Option<String>,
 }
 
 impl Close {
-    /// Returns the close with the sums of one till alone; `None` for a close of an earlier agent version. That version
+    /// Returns the close with the sums of only one till. Returns `None` for a close by an earlier agent version, which
     /// kept only the amounts that each till took and gave.
     #[must_use]
     pub fn of_till(&self, till: &str) -> Option<Self> {
@@ -424,16 +424,16 @@ impl Close {
     }
 }
 
-/// The sums of one till in a close, as the agent's `TillSums`.
+/// The sums of one till in a close, in the form of the agent's `TillSums`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OwnSums {
     /// The till.
     pub till: String,
-    /// The number of the first counted transaction of the till.
+    /// The number of the till's first counted transaction.
     pub first_number: u64,
-    /// The number of the last counted transaction of the till.
+    /// The number of the till's last counted transaction.
     pub last_number: u64,
     /// The amounts taken and given, by card brand.
     pub brands: Vec<Turnover>,
@@ -449,7 +449,7 @@ pub struct OpenItem {
     pub is: String,
     /// The number in the journal.
     pub number: u64,
-    /// The till; absent when the caller may not see it.
+    /// The till, absent if the caller is not permitted to see it.
     pub till: Option<String>,
 }
 
@@ -457,9 +457,9 @@ pub struct OpenItem {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Period {
-    /// The time of the previous close, RFC 3339 with offset.
+    /// The time of the previous close, in RFC 3339 with offset.
     pub from: Option<String>,
-    /// The time of this close, RFC 3339 with offset.
+    /// The time of this close, in RFC 3339 with offset.
     pub to: String,
 }
 
@@ -467,17 +467,17 @@ pub struct Period {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Turnover {
-    /// The brand or till; absent for the total.
+    /// The brand or till, absent for the total.
     pub name: Option<String>,
     /// The currency, ISO 4217.
     pub currency: String,
     /// The number of transactions that moved money.
     pub count: u64,
-    /// The amount taken, as `12.34`.
+    /// The amount taken, such as `12.34`.
     pub taken: String,
-    /// The amount given, as `12.34`.
+    /// The amount given, such as `12.34`.
     pub given: String,
-    /// The amount taken less the amount given; negative when more was given.
+    /// The amount taken minus the amount given. It is negative if more was given.
     pub net: String,
 }
 
@@ -487,13 +487,13 @@ pub struct Turnover {
 pub struct Sum {
     /// The kind of transaction.
     pub kind: Kind,
-    /// The card scheme; absent for the total.
+    /// The card scheme, absent for the total.
     pub scheme: Option<String>,
     /// The currency, ISO 4217.
     pub currency: String,
     /// The number of transactions.
     pub count: u64,
-    /// The sum, as `12.34`.
+    /// The sum, such as `12.34`.
     pub sum: String,
 }
 

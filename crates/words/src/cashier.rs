@@ -16,13 +16,13 @@ use pos_terms::transaction::Kind;
 pub enum ReaderStep {
     /// The choice of a tip, before a card is asked for.
     ChoosingTip,
-    /// The request for a card, presented in any way.
+    /// The request for a card, which may be presented in any way.
     PresentCard,
-    /// The request for a card in the slot only.
+    /// The request to insert a card.
     InsertCard,
     /// The request to swipe the card, because the chip failed.
     SwipeCard,
-    /// The request to try again: several cards, or no card that works.
+    /// The request to try again, because there are several cards or no card that works.
     TryAgain,
     /// The request to type the card number.
     TypeCard,
@@ -30,9 +30,9 @@ pub enum ReaderStep {
     ChoosingApplication,
     /// The reading of the card, which must stay in place.
     ReadingCard,
-    /// The entry of the PIN with this many digits; `None` when there is no digit yet or the number is unknown.
+    /// The entry of the PIN, with this many digits so far; `None` if there is no digit yet or the number is unknown.
     PinEntry(Option<u8>),
-    /// A wrong PIN according to the chip, with this many tries left.
+    /// A wrong PIN according to the chip, with this many attempts left.
     PinWrong(Option<u8>),
     /// The end of the PIN entry.
     PinDone,
@@ -40,9 +40,9 @@ pub enum ReaderStep {
     RemoveCard,
 }
 
-/// The largest number of stars for the digits of a PIN (ISO 9564-1: at most twelve).
+/// The maximum number of stars for the digits of a PIN (ISO 9564-1: at most twelve).
 const MOST_DIGITS: u8 = 12;
-/// The largest number of characters of an address in a sentence.
+/// The maximum length of an address in a sentence, in characters.
 const LONGEST_ADDRESS: usize = 120;
 
 impl Words {
@@ -52,22 +52,22 @@ impl Words {
         self.say(Message::WaitingForCard, &[("amount", &self.amount(amount))])
     }
 
-    /// Returns the text for a signature that has to be compared. When the till confirms afterwards, the text does not
-    /// call the transaction approved.
+    /// Returns the text for a signature that must be compared. If the till confirms afterwards, the text does not call
+    /// the transaction approved.
     #[must_use]
     pub fn compare_signature(&self, amount: Amount, till_confirms: bool) -> String {
         let message = if till_confirms { Message::CompareSignatureFirst } else { Message::CompareSignature };
         self.say(message, &[("amount", &self.amount(amount))])
     }
 
-    /// Returns the text for a transaction that the till has to confirm.
+    /// Returns the text for a transaction that the till must confirm.
     #[must_use]
     pub fn till_confirms(&self, amount: Amount) -> String {
         self.say(Message::TillConfirms, &[("amount", &self.amount(amount))])
     }
 
     /// Returns the text for an unknown outcome: the agent's action, and the shop's options. `trouble` is the reason why
-    /// the last try gave no outcome. `needs_person` is the reason why no further try will.
+    /// the last attempt gave no outcome. `needs_person` is the reason why no further attempt will give one.
     #[must_use]
     pub fn unconfirmed(
         &self,
@@ -91,8 +91,8 @@ impl Words {
         text
     }
 
-    /// Returns the text for a gateway that decides after the customer has acted at `url`. Of a long address the text
-    /// has only the host.
+    /// Returns the text for a gateway that decides after the customer has acted at `url`. Only the host of a long
+    /// address is shown.
     #[must_use]
     pub fn customer_acts(&self, url: &str) -> String {
         let end = url.match_indices('/').nth(2).map_or(url.len(), |(end, _)| end);
@@ -100,7 +100,7 @@ impl Words {
         self.say(Message::CustomerActs, &[("url", shown)])
     }
 
-    /// Returns the text for an outcome. `amount` is the requested amount, tip included.
+    /// Returns the text for an outcome. `amount` is the requested amount, including the tip.
     #[must_use]
     pub fn ended(&self, kind: Kind, outcome: &Outcome, amount: Amount) -> String {
         let (what, amount) = (self.called(kind), self.amount(amount));
@@ -153,7 +153,7 @@ impl Words {
         self.label(message).to_owned()
     }
 
-    /// Returns the name in front of an outcome; a payment needs no name.
+    /// Returns the name of the kind before an outcome. A payment needs no name.
     fn called(&self, kind: Kind) -> String {
         messages(kind).called.map_or_else(String::new, |called| format!("{} ", self.label(called)))
     }

@@ -1,11 +1,11 @@
 //! Text from outside (the gateway's `pos.statusText`, a card's label, a till's reference), made safe to show and to
 //! print (design: invariant 9). The gateway client already removes control bytes; this module is the second barrier.
 //!
-//! The module is not an encoder: the printer handles code pages.
+//! This module does not encode text, because the printer handles code pages.
 
-/// Removes control characters, bidirectional controls and characters without width from a text. Line feeds stay; tabs
-/// and all kinds of spaces become a space. Typographic quotes and dashes become their ASCII forms, because a receipt
-/// printer has no others and paper and screen must show the same text.
+/// Removes control characters, bidirectional controls and zero-width characters from a text. Line feeds stay; tabs and
+/// all kinds of spaces become a space. Typographic quotes and dashes become their ASCII forms. A receipt printer has no
+/// others, and paper and screen must show the same text.
 #[must_use]
 pub fn text(outside: &str) -> String {
     let mut clean = String::with_capacity(outside.len());
@@ -26,15 +26,14 @@ pub fn text(outside: &str) -> String {
     clean
 }
 
-/// Converts a text as [`text`] does, on one line: line feeds become spaces.
+/// Cleans a text like [`text`], but on one line: line feeds become spaces.
 #[must_use]
 pub fn line(outside: &str) -> String {
     text(outside).replace('\n', " ").trim().to_owned()
 }
 
-/// Checks for characters that show nothing themselves. Bidirectional controls could make `12.00` read as `00.21`. The
-/// others could hide text, or make a line longer than it looks (Unicode: `Bidi_Control`,
-/// `Default_Ignorable_Code_Point`).
+/// Checks for invisible characters. Bidirectional controls could make `12.00` read as `00.21`. The others could hide
+/// text, or make a line longer than it looks (Unicode: `Bidi_Control`, `Default_Ignorable_Code_Point`).
 fn takes_no_room(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'

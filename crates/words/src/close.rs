@@ -4,7 +4,7 @@ use super::{Message, Words};
 use pos_core::counter::OpenKind;
 
 impl Words {
-    /// Returns the reason why an item is in no sum yet.
+    /// Returns the reason why no sum includes an item yet.
     #[must_use]
     pub fn open(&self, is: OpenKind) -> &str {
         self.label(match is {
@@ -18,7 +18,7 @@ impl Words {
         })
     }
 
-    /// Returns the line below a list that was cut: the number of further items.
+    /// Returns the line below a shortened list: the number of further items.
     #[must_use]
     pub fn and_more(&self, count: usize) -> String {
         self.say(Message::AndMore, &[("count", &count.to_string())])

@@ -1,8 +1,8 @@
-//! One message file, read once: its messages in their order, and the way arguments are put into them.
+//! One message file, which is read once: its messages in their order, and the insertion of arguments.
 //!
-//! The format is a part of Project Fluent, read by Fluent's own parser: only text and `{ $argument }`, so that every
-//! language has each text in one piece. Grammar is not supported: a text that would need a plural is written as two
-//! messages.
+//! The format is a part of Project Fluent, read by Fluent's own parser. It permits only text and `{ $argument }`, so
+//! every language has each text in one piece. Grammar is not supported: a text that would need a plural is written as
+//! two messages.
 
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
 
@@ -28,10 +28,10 @@ pub(super) enum MessageFileFault {
     NotPlain(String),
 }
 
-/// Reads a message file: each message with its name, `name` or `name.attribute`.
+/// Reads a message file. Each message has the name `name` or `name.attribute`.
 ///
 /// # Errors
-/// The first [`MessageFileFault`].
+/// Returns the first [`MessageFileFault`].
 pub(super) fn messages(text: &str) -> Result<Vec<(String, Vec<Piece>)>, MessageFileFault> {
     let parsed = fluent_syntax::parser::parse_runtime(text).map_err(|(_, faults)| {
         MessageFileFault::NotFluent(faults.first().map(|fault| format!("{fault:?}")).unwrap_or_default())
@@ -70,12 +70,12 @@ impl File {
     /// Reads a message file.
     ///
     /// # Errors
-    /// The first [`MessageFileFault`].
+    /// Returns the first [`MessageFileFault`].
     pub(super) fn read(text: &str) -> Result<Self, MessageFileFault> {
         Ok(Self(messages(text)?.into_iter().map(|(_, pieces)| pieces).collect()))
     }
 
-    /// Returns the message at this place, which is one piece of text.
+    /// Returns the message at this position, which must be one piece of text.
     pub(super) fn text(&self, place: usize) -> &str {
         match self.pieces(place) {
             [Piece::Text(text)] => text,
@@ -83,7 +83,7 @@ impl File {
         }
     }
 
-    /// Returns the message at this place with its arguments.
+    /// Returns the message at this position, with its arguments inserted.
     pub(super) fn say(&self, place: usize, arguments: &[(&str, &str)]) -> String {
         let mut said = String::new();
         for piece in self.pieces(place) {
@@ -98,7 +98,7 @@ impl File {
         said
     }
 
-    /// Returns whether the message at this place has each of its arguments.
+    /// Returns whether every argument of the message at this position is given.
     pub(super) fn is_whole(&self, place: usize, arguments: &[(&str, &str)]) -> bool {
         self.pieces(place).iter().all(|piece| match piece {
             Piece::Argument(name) => arguments.iter().any(|(argument, _)| **argument == **name),

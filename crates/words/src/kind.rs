@@ -1,4 +1,4 @@
-//! The names of each kind of transaction, for customer and cashier: one row per kind.
+//! The names of each kind of transaction, for the customer and the cashier: one row per kind.
 
 use super::Message;
 use pos_terms::transaction::Kind;
@@ -7,7 +7,7 @@ use pos_terms::transaction::Kind;
 pub(super) struct KindMessages {
     /// The title of the receipt.
     pub(super) title: Message,
-    /// The name in front of an outcome; a payment needs no name.
+    /// The name of the kind before an outcome. A payment needs no name.
     pub(super) called: Option<Message>,
     /// The statement about a failure, for example that nothing was charged.
     pub(super) nothing: Message,

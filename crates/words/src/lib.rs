@@ -1,18 +1,18 @@
-//! Is: every sentence for people, in every language. The input is a [`Reason`] or a [`Sentence`] with its facts, the
-//! output is a text of one language.
+//! Is: every sentence for people, in every language. The input is a [`Reason`] or a [`Sentence`] with its facts, and
+//! the output is a text in one language.
 //! Is not: a place for decisions. The caller chooses the text and its reader.
 //! Invariant: decisions about money never depend on words.
 //!
 //! | for | register |
 //! |---|---|
 //! | the cashier | a whole sentence: what happened, and what to do |
-//! | the customer, on paper and on the reader | short, capitals as on receipts, not technical |
+//! | the customer, on paper and on the reader | short, in capitals as on receipts, not technical |
 //! | the technician | cause and remedy, with the words from outside |
-//! | both, in refusals and in the status | what is wrong, and the remedy, in lower case without a full stop |
+//! | cashier and technician, in refusals and in the status | what is wrong, and the remedy, in lower case without a full stop |
 //!
-//! A language is one file (`en.ftl`, `de.ftl`: messages of Project Fluent, text and `{ $arguments }` only) and one line
-//! in `languages!`. Each file has the same messages in the same order. A test checks this, and the lengths of the
-//! texts.
+//! A language consists of one file (`en.ftl`, `de.ftl`, …: messages of Project Fluent, text and `{ $arguments }` only) and
+//! one line in `languages!`. Each file has the same messages in the same order. A test checks this, and the lengths of
+//! the texts.
 
 mod cashier;
 pub mod clean;
@@ -25,6 +25,7 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 pub use cashier::ReaderStep;
@@ -50,7 +51,15 @@ macro_rules! languages {
             /// All languages.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// Returns the language code of two letters (ISO 639-1), as the configuration names it.
+            /// Returns all codes as a choice in a sentence.
+            #[must_use]
+            pub fn codes() -> String {
+                let codes: Vec<_> = Self::ALL.iter().map(|language| language.code()).collect();
+                let (last, others) = codes.split_last().expect("there is a language");
+                format!("{} or {last}", others.join(", "))
+            }
+
+            /// Returns the two-letter language code (ISO 639-1), as in the configuration.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
@@ -76,10 +85,20 @@ languages! {
     English = "en", "en.ftl";
     /// German.
     German = "de", "de.ftl";
+    /// French.
+    French = "fr", "fr.ftl";
+    /// Italian.
+    Italian = "it", "it.ftl";
+    /// Spanish.
+    Spanish = "es", "es.ftl";
+    /// Dutch.
+    Dutch = "nl", "nl.ftl";
+    /// Polish.
+    Polish = "pl", "pl.ftl";
 }
 
 impl Language {
-    /// Returns the language of a code.
+    /// Returns the language with this code.
     #[must_use]
     pub fn from_code(code: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|language| language.code() == code)
@@ -99,7 +118,7 @@ pub struct Explained {
     pub technician: String,
 }
 
-/// The largest number of characters shown of a text from outside; a longer text does not help at a counter.
+/// The maximum number of characters of an external text that are shown. A longer text does not help at a counter.
 const MOST_OF_A_DETAIL: usize = 240;
 
 /// The texts of one language, read once and shared by all users.
@@ -112,7 +131,7 @@ impl Default for Words {
     }
 }
 
-/// The three readers of a reason; each has a text in every message.
+/// The three readers of a reason. Each reason has a text for each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     Cashier,
@@ -148,6 +167,14 @@ impl Words {
         Self(Arc::new(File::read(&messages).expect("each message file is read by the tests")))
     }
 
+    /// Returns the letters outside ASCII in the texts. A printer must have them.
+    #[must_use]
+    pub fn letters(&self) -> BTreeSet<char> {
+        let pieces = self.0.0.iter().flatten();
+        let texts = pieces.filter_map(|piece| if let file::Piece::Text(text) = piece { Some(text) } else { None });
+        texts.flat_map(|text| text.chars()).filter(|letter| !letter.is_ascii() && letter.is_alphabetic()).collect()
+    }
+
     /// Returns the sentence for the cashier: what happened, and what to do.
     #[must_use]
     pub fn cashier(&self, why: &Cause) -> String {
@@ -158,8 +185,8 @@ impl Words {
         }
     }
 
-    /// Returns the text for the customer: short, in capitals. Of the text from outside, only amounts and the bank's own
-    /// words about a decline are shown.
+    /// Returns the text for the customer, which is short and in capitals. Of the text from outside, it shows only
+    /// amounts and the bank's own words about a decline.
     #[must_use]
     pub fn customer(&self, why: &Cause) -> String {
         let detail = match why.reason {
@@ -223,13 +250,13 @@ impl Words {
     }
 }
 
-/// Returns the place of a reason's text in a message file.
+/// Returns the position of a reason's text in a message file.
 fn place(reason: Reason, reader: Reader) -> usize {
     Message::COUNT + reason as usize * Reader::ALL.len() + reader as usize
 }
 
-/// Converts a text from outside into a form that may be shown. Control characters and card numbers are removed, the
-/// length is limited, and a final full stop is cut because our sentence continues after it.
+/// Converts a text from outside into a form that may be shown. It removes control characters, masks card numbers and
+/// limits the length. It cuts a final full stop, because our sentence continues after it.
 fn shown(why: &Cause) -> Option<String> {
     let detail = mask_pans(&clean::line(why.detail.as_deref()?));
     let mut shown: String = detail.chars().take(MOST_OF_A_DETAIL).collect();

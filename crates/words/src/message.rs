@@ -1,5 +1,6 @@
-//! All messages except the reasons, with the arguments that their texts may use. A message file has these messages and
-//! then the three texts of each reason, in this order and nothing else: the program has no table of their names.
+//! All messages except the reasons, with the arguments that their texts may use. A message file contains these
+//! messages, then the three texts of each reason, and nothing else. The order matters, because the program has no table
+//! of their names.
 
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $key:literal $([$($argument:literal),*])?,)*) => {
@@ -14,7 +15,7 @@ macro_rules! messages {
             #[cfg(test)]
             pub(super) const ALL: &[(Self, &[&str])] = &[$((Self::$name, &[$($($argument),*)?]),)*];
 
-            /// The number of messages; the texts of the reasons follow them in a message file.
+            /// The number of messages. In a message file, the texts of the reasons follow them.
             pub(super) const COUNT: usize = [$(Self::$name),*].len();
 
             /// Returns the message's name in the message files.
@@ -23,7 +24,7 @@ macro_rules! messages {
                 match self { $(Self::$name => $key,)* }
             }
 
-            /// Returns the message's place in a message file.
+            /// Returns the message's position in a message file.
             pub(super) fn place(self) -> usize {
                 self as usize
             }
@@ -32,7 +33,7 @@ macro_rules! messages {
 }
 
 messages! {
-    /// The separator between the whole and the decimals of an amount.
+    /// The separator between the whole part and the decimals of an amount.
     DecimalSeparator = "decimal-separator",
     /// A date with its time, in its written form.
     DateAndTime = "date-and-time" ["day", "month", "month-name", "year", "time"],
@@ -83,24 +84,24 @@ messages! {
 
     /// The agent waits for a card.
     WaitingForCard = "waiting-for-card" ["amount"],
-    /// The agent waits for a card that is to be stored.
+    /// The agent waits for a card to store.
     WaitingForCardToStore = "waiting-for-card-to-store",
     /// The transaction needs no card and is in progress.
     BeingSent = "being-sent",
     ReaderReady = "reader-ready",
     /// No transaction is at the reader.
     Idle = "idle",
-    /// The gateway has too many requests and is asked again automatically.
+    /// The gateway receives too many requests, and the agent asks again automatically.
     AskedAgain = "asked-again",
     /// The gateway is being asked.
     Authorising = "authorising",
     /// The gateway decides after the customer has acted.
     CustomerActs = "customer-acts" ["url"],
-    /// The signature has to be compared.
+    /// The signature must be compared.
     CompareSignature = "compare-signature" ["amount"],
-    /// The signature has to be compared, and the till confirms afterwards.
+    /// The signature must be compared, and the till confirms afterwards.
     CompareSignatureFirst = "compare-signature-first" ["amount"],
-    /// The till has to confirm that it takes the approval.
+    /// The till must confirm that it accepts the approval.
     TillConfirms = "till-confirms" ["amount"],
     /// The outcome of a payment is unknown; the payment is being reversed.
     BeingTakenBack = "being-taken-back" ["what", "why"],
@@ -108,7 +109,7 @@ messages! {
     ReservationBeingTakenBack = "reservation-being-taken-back" ["what", "why"],
     /// The outcome of a capture, refund, reversal or credit is unknown; the transaction is being finished.
     BeingFinished = "being-finished" ["what", "why"],
-    /// An addition to one of these: why the last try gave no outcome.
+    /// An addition to one of these texts: the reason why the last attempt gave no outcome.
     LastTry = "last-try" ["why"],
     /// The transaction needs a person and does not continue automatically.
     NeedsPerson = "needs-person" ["what", "why"],
@@ -138,11 +139,11 @@ messages! {
     ChoosingTip = "step-choosing-tip",
     /// A card, presented in any way.
     PresentCard = "step-present-card",
-    /// A card in the slot only.
+    /// A card to be inserted.
     InsertCard = "step-insert-card",
     /// A card to be swiped, because the chip failed.
     SwipeCard = "step-swipe-card",
-    /// Another try: several cards, or no card that works.
+    /// Another attempt: several cards, or no card that works.
     TryAgain = "step-try-again",
     /// A card number to be typed.
     TypeCard = "step-type-card",
@@ -150,16 +151,16 @@ messages! {
     ChoosingApplication = "step-choosing-application",
     /// The reading of the card, which must stay in place.
     ReadingCard = "step-reading-card",
-    /// PIN entry without a digit yet.
+    /// PIN entry before the first digit.
     PinEntry = "step-pin-entry",
     /// PIN entry with this many digits.
     PinDigits = "step-pin-digits" ["digits"],
     PinWrong = "step-pin-wrong",
-    /// A wrong PIN; the chip allows no further try.
+    /// A wrong PIN; the chip permits no further attempt.
     PinNoTries = "step-pin-no-tries",
-    /// A wrong PIN; one try is left.
+    /// A wrong PIN; one attempt is left.
     PinOneTry = "step-pin-one-try",
-    /// A wrong PIN; some tries are left.
+    /// A wrong PIN; some attempts are left.
     PinTries = "step-pin-tries" ["tries"],
     /// The PIN was typed.
     PinDone = "step-pin-done",
@@ -177,7 +178,7 @@ messages! {
     Supervisor = "supervisor",
     Amount = "amount",
     Tip = "tip",
-    /// The label of the charged amount when it includes a tip.
+    /// The label of the charged amount, if it includes a tip.
     Total = "total",
     Requested = "requested",
     ApprovedPart = "approved-part",
@@ -187,17 +188,17 @@ messages! {
     Card = "card",
     Entry = "entry",
     AuthCode = "auth-code",
-    /// On the merchant's copy only.
+    /// Printed on the merchant's copy only.
     AcquirerCode = "acquirer-code",
-    /// On the merchant's copy only.
+    /// Printed on the merchant's copy only.
     ClearingId = "clearing-id",
-    /// On the merchant's copy only.
+    /// Printed on the merchant's copy only.
     PaymentId = "payment-id",
-    /// The id under which the gateway keeps the card.
+    /// The id under which the gateway stores the card.
     RegistrationId = "registration-id",
-    /// On the merchant's copy only.
+    /// Printed on the merchant's copy only.
     ResultCode = "result-code",
-    /// On the merchant's copy only.
+    /// Printed on the merchant's copy only.
     ReasonWord = "reason-word",
     /// The heading of the earlier transaction.
     Original = "original",
@@ -234,11 +235,11 @@ messages! {
     EntryContactlessMagstripe = "entry-contactless-magstripe",
     PinVerified = "pin-verified",
     PinVerifiedOnline = "pin-verified-online",
-    /// A PIN that is not proven to be right.
+    /// A PIN whose correctness is not proven.
     PinEntered = "pin-entered",
     BySignature = "by-signature",
     PinVerifiedAndSignature = "pin-verified-and-signature",
-    /// A PIN that is not proven to be right, and a signature.
+    /// A PIN whose correctness is not proven, and a signature.
     PinEnteredAndSignature = "pin-entered-and-signature",
     VerifiedOnDevice = "verified-on-device",
     /// A verification on the customer's device that is not proven.
@@ -259,11 +260,11 @@ messages! {
     CustomerCopy = "customer-copy",
     /// The line above `CUSTOMER COPY`.
     KeepReceipt = "keep-receipt",
-    /// At both ends of a receipt that may have been printed already.
+    /// The mark at both ends of a receipt that may have been printed already.
     Duplicate = "duplicate",
-    /// At both ends of a receipt of training mode.
+    /// The mark at both ends of a receipt of training mode.
     Training = "training",
-    /// Below the mark of training mode.
+    /// The text below the mark of training mode.
     TrainingNoPayment = "training-no-payment",
 
     // ---- Slip of a close of day
@@ -274,7 +275,7 @@ messages! {
     BusinessDay = "business-day",
     /// The time of the previous close.
     PeriodFrom = "period-from",
-    /// The text in place of that time in the first close.
+    /// The text that replaces that time in the first close.
     Beginning = "beginning",
     /// The time of this close.
     PeriodTo = "period-to",
@@ -284,9 +285,9 @@ messages! {
     Taken = "taken",
     /// The amount refunded or paid out.
     Given = "given",
-    /// The heading of the amount taken less the amount given.
+    /// The heading of the net amount, which is the amount taken minus the amount given.
     Net = "net",
-    /// The text in place of that amount when no money moved.
+    /// The text that replaces the net amount if no money moved.
     NothingMoved = "nothing-moved",
     /// The tips, which are part of the sums of the sales.
     TipsInSales = "tips-in-sales",
@@ -302,7 +303,7 @@ messages! {
     ByOperator = "by-operator",
     /// The heading of the transactions without an outcome.
     OpenItems = "open-items",
-    /// The text in place of that list when it is empty.
+    /// The text that replaces that list if it is empty.
     NothingOpen = "nothing-open",
 
     // ---- Reasons why an item is open
@@ -315,7 +316,7 @@ messages! {
     OpenUnreadable = "open-unreadable",
     /// A reserved amount.
     OpenReserved = "open-reserved",
-    /// The line below a list that was cut.
+    /// The line below a shortened list.
     AndMore = "and-more" ["count"],
 
     // ---- Refusals: the reason why a command is not carried out
@@ -525,7 +526,7 @@ messages! {
 
     // ---- Attention: transactions and tills
 
-    /// Unconfirmed, or in need of a person.
+    /// A transaction that is unconfirmed or needs a person.
     AttentionSaleUnconfirmed = "attention-sale-unconfirmed" ["reference", "till", "state"],
     AttentionSaleLeftAlone = "attention-sale-left-alone" ["reference", "till", "why"],
     AttentionSignatureAwaited = "attention-signature-awaited" ["reference", "till"],

@@ -28,7 +28,7 @@ impl Words {
         self.label(Self::done(kind))
     }
 
-    /// Returns `NOT CHARGED`, or the text of the other kinds in its place.
+    /// Returns `NOT CHARGED`, or the corresponding text for another kind.
     #[must_use]
     pub fn nothing_happened(&self, kind: Kind) -> String {
         self.label(messages(kind).nothing).to_uppercase()
@@ -40,7 +40,8 @@ impl Words {
         self.say(Message::TakenBack, &[("nothing", &self.nothing_happened(kind))])
     }
 
-    /// Returns what the customer may see until an unknown outcome is resolved: two reservations or two bookings.
+    /// Returns the note about what the customer may see until an unknown outcome is resolved: two reservations or two
+    /// bookings.
     #[must_use]
     pub fn until_taken_back(&self, kind: Kind) -> &str {
         self.label(if kind.reserves_money() { Message::TwoReservations } else { Message::TwoBookings })
@@ -69,9 +70,8 @@ impl Words {
         })
     }
 
-    /// Returns the text for the cardholder verification. Only an approval proves that the PIN was right. The issuer
-    /// checks an online PIN; and after a failed offline PIN, the data of the declined transaction still names the
-    /// method.
+    /// Returns the text for the cardholder verification. Only an approval proves that the PIN was correct. The issuer
+    /// checks an online PIN. After a failed offline PIN, the data of the declined transaction still names the method.
     #[must_use]
     pub fn verification(&self, cvm: Cvm, charged: bool) -> &str {
         self.label(match (cvm, charged) {
@@ -99,7 +99,7 @@ impl Words {
         read().unwrap_or_else(|| local.to_owned())
     }
 
-    /// Returns the parts of a date, by the names that a message may use.
+    /// Returns the parts of a date, under the names that a message may use.
     pub(super) fn date_parts<'a>(&'a self, date: &'a str) -> Option<[(&'static str, &'a str); 4]> {
         let [year, month, day] = date.split('-').collect::<Vec<_>>().try_into().ok()?;
         let name = self.label(Message::Months).split(' ').nth(month.parse::<usize>().ok()?.checked_sub(1)?)?;

@@ -1,5 +1,5 @@
-//! A sentence with its facts that is not in a language yet: the code that knows the facts makes it, and the code that
-//! knows the reader's language puts it into words.
+//! A sentence with its facts, before it is put into a language. The code that knows the facts creates it, and the code
+//! that knows the reader's language puts it into words.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use pos_terms::transaction::Kind;
 
 /// A sentence, or a part of one. Its `Display` is the English text, for logs and developers.
 ///
-/// It is one pointer, and none of its functions is compiled into its many callers: the programs stay small.
+/// A sentence is one pointer, and its functions are not compiled into its many callers, so the programs stay small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence(Box<Part>);
 
@@ -21,12 +21,12 @@ enum Part {
     Message(Message, Vec<(&'static str, Sentence)>),
     /// An amount of money.
     Amount(Amount),
-    /// A text from outside or for programs: the same in each language.
+    /// A text from outside or for programs, which is the same in each language.
     Text(String),
 }
 
 impl Message {
-    /// Makes a sentence of the message and its first argument.
+    /// Creates a sentence from the message and its first argument.
     #[must_use]
     pub fn with(self, name: &'static str, value: impl Into<Sentence>) -> Sentence {
         Sentence::from(self).and(name, value.into())

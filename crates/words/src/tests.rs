@@ -1,7 +1,6 @@
 //! Tests for every language: the same messages, lengths that fit paper and display, and the table of reasons as a
 //! person reads it (`tests/words/`).
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::*;
@@ -19,7 +18,7 @@ fn languages() -> impl Iterator<Item = (Language, Words)> {
     Language::ALL.iter().map(|language| (*language, Words::new(*language)))
 }
 
-/// All kinds, with similar kinds next to each other, in the order of the tables that were read through.
+/// All kinds, in the order of the tables that were read through, which list similar kinds together.
 const KINDS: [Kind; 12] = [
     Kind::Sale,
     Kind::ByRegistration,
@@ -39,7 +38,7 @@ fn eur(text: &str) -> Amount {
     Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// Wraps a text between words into lines of at most `columns` characters; `None` when a word is longer.
+/// Wraps a text between words into lines of at most `columns` characters. Returns `None` if a word is longer.
 fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
@@ -77,7 +76,17 @@ fn written(language: Language) -> Vec<(String, BTreeSet<String>)> {
     messages.into_iter().map(|(name, pieces)| (name, arguments(pieces))).collect()
 }
 
-/// The program knows a message by its place, so the order counts.
+#[test]
+fn the_letters_of_a_language_are_those_of_its_texts() {
+    assert_eq!(Language::codes(), "en, de, fr, it, es, nl or pl");
+    for (language, letters) in
+        [(Language::English, ""), (Language::German, "ÄÖÜßäöü"), (Language::Polish, "ÓóĄąĆćĘęŁłŃńŚśŹźŻż")]
+    {
+        assert_eq!(Words::new(language).letters().into_iter().collect::<String>(), letters);
+    }
+}
+
+/// The program finds a message by its position, so the order matters.
 #[test]
 fn each_language_has_each_message_in_its_place_and_no_other() {
     let needed = needed();
@@ -110,7 +119,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
     for (language, words) in languages() {
         for ((name, has), (_, must)) in written(language).iter().zip(needed()) {
             let must: BTreeSet<String> = must.into_iter().map(str::to_owned).collect();
-            // Each language uses its own parts of a date; only the technician's text always shows the detail from
+            // Each language uses its own parts of a date. Only the technician's text always shows the detail from
             // outside.
             let may_leave_out = ["date-and-time", "date-alone", "recorded.technician"].contains(&name.as_str())
                 || name.ends_with(".cashier")
@@ -121,7 +130,7 @@ fn what_a_message_must_say_it_says_in_each_language() {
     }
 }
 
-/// Returns the texts for customers, each with the number of columns into which it must fit without a cut word.
+/// Returns the texts for customers, each with the number of columns in which it must fit without a cut word.
 fn of_customers(words: &Words) -> Vec<String> {
     let mut texts: Vec<String> = Reason::ALL.iter().map(|reason| words.customer(&Cause::from(*reason))).collect();
     for kind in KINDS {
@@ -163,7 +172,7 @@ fn what_customers_read_is_in_capitals_and_fits_paper_and_display() {
             let display = wrapped(&text, DISPLAY_ROW).unwrap_or_else(|| panic!("{text} does not fit the display"));
             assert!(display.len() <= DISPLAY_ROWS, "{display:?}");
         }
-        // The mark of a duplicate is printed at twice the width.
+        // The mark of a duplicate is printed at double width.
         assert!(words.label(Message::Duplicate).chars().count() * 2 <= 24);
     }
 }
@@ -243,7 +252,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
             .starts_with("No connection to the gateway: connection reset by peer (os error 104); check")
     );
 
-    // The bank's own words and amounts reach the customer, in the form of the language; other details do not.
+    // The customer sees the bank's own words, and amounts in the form of the language, but no other details.
     let bank = Reason::BankDeclined.with("insufficient funds");
     assert_eq!(words.customer(&bank), "DECLINED BY THE BANK: insufficient funds");
     let part = Reason::PartialNotTaken.with("10.00 EUR");
@@ -306,8 +315,8 @@ fn dates_are_written_as_people_write_them() {
     }
 }
 
-/// Compares each reason with its three texts, and each state and outcome by kind, with the tables that a person has
-/// read. When a table differs, it is written into the folder for temporary files, to be compared and taken over.
+/// Compares the texts of each reason, and of each state and outcome by kind, with the tables that a person has read. If
+/// a table differs, the test writes it to the folder for temporary files, so that a person can compare and copy it.
 #[test]
 fn the_tables_are_as_they_were_read_through() {
     for (language, words) in languages() {
@@ -418,17 +427,17 @@ fn states(words: &Words) -> String {
     table
 }
 
-/// Returns the messages of the refusals and of the status: all from the first refusal on.
+/// Returns the messages of the refusals and of the status: all messages from the first refusal on.
 fn sentences() -> impl Iterator<Item = &'static (Message, &'static [&'static str])> {
     Message::ALL.iter().skip_while(|(message, _)| *message != Message::RefusedAmountDiffers)
 }
 
-/// Makes a sentence whose arguments are their names.
+/// Creates a sentence in which each argument is its own name.
 fn named(message: Message, arguments: &[&'static str]) -> Sentence {
     arguments.iter().fold(message.into(), |said: Sentence, name| said.with(name, format!("[{name}]")))
 }
 
-/// The most words of a sentence, up to a semicolon or colon.
+/// The maximum number of words in a sentence, up to a semicolon or colon.
 const LONGEST_PART: usize = 25;
 
 #[test]
@@ -436,7 +445,7 @@ fn sentences_begin_small_end_without_a_full_stop_and_are_short() {
     for (language, words) in languages() {
         for (message, arguments) in sentences() {
             let (text, key) = (words.tell(&named(*message, arguments)), message.key());
-            // German nouns begin with a capital.
+            // German nouns begin with a capital letter.
             let begins = language == Language::German || !text.starts_with(char::is_uppercase);
             assert!(begins && !text.ends_with('.'), "{}: {key}: {text}", language.code());
             for part in text.split(['.', ';', ':']) {
@@ -446,8 +455,8 @@ fn sentences_begin_small_end_without_a_full_stop_and_are_short() {
     }
 }
 
-/// The reader's, the gateway's and the printer's own words are English; each other language says first what they are
-/// about.
+/// The reader, the gateway and the printer report in English. In every other language, a message first says what such a
+/// text is about.
 #[test]
 fn no_other_language_leaves_a_message_to_a_devices_english() {
     let german = Words::new(Language::German);

@@ -1,4 +1,4 @@
-//! The agent's side of the gateway: its requests, each a task whose result comes back through the loop. The crate
+//! The agent's requests to the gateway. Each is a task whose result comes back through the loop. The crate
 //! `pos-gateway` handles the transport.
 
 mod probing;
@@ -23,21 +23,22 @@ use probing::{ExpiryWarnings, Probing};
 
 pub(in crate::agent) use probing::ProbeBrought;
 
-/// Look-ups and reversals of earlier transactions that run at the same time. Each needs a handshake, which would delay
-/// the transaction at the reader on a small board. The transaction at the reader needs no slot.
+/// The greatest number of look-ups and reversals of earlier transactions that run at the same time. Each needs a
+/// handshake, and on a small board more of them would delay the transaction at the reader. The transaction at the
+/// reader needs no slot.
 pub(in crate::agent) const AT_ONCE: usize = 3;
 
-/// The gateway's fields of a payment, by their flat names.
+/// The gateway's fields of a payment, keyed by their flat names.
 type GatewayFields = BTreeMap<String, String>;
 
-/// The connection to the gateway, and its supervision.
+/// The connection to the gateway, with its checks.
 pub(in crate::agent) struct GatewayControl {
     pub(in crate::agent) client: pos_gateway::Client,
-    /// The logged warnings of certificates that expire.
+    /// The logged warnings about expiring certificates, keys and tokens.
     expiry_warnings: ExpiryWarnings,
     probing: Probing,
     pub(in crate::agent) refused: RefusedRequest,
-    /// The slots: [`AT_ONCE`] of them.
+    /// The [`AT_ONCE`] slots.
     pub(super) turns: Arc<Semaphore>,
     pub(super) clock: Clock,
     /// The channel that returns the results of requests.
@@ -81,13 +82,13 @@ impl GatewayControl {
     }
 }
 
-/// The gateway's message when it refused the last request of a transaction as invalid. It is kept until the gateway
+/// The gateway's message when it last refused a transaction's request as invalid. The message is kept until the gateway
 /// processes a request.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct RefusedRequest(Option<String>);
 
 impl RefusedRequest {
-    /// Updates it from the answer to a request.
+    /// Updates the message from the answer to a request.
     pub(super) fn heard(&mut self, number: SaleNumber, answer: &Answer) {
         match answer {
             Answer::NotSent { why } if why.reason == Reason::RequestNotPossible => {
@@ -102,7 +103,7 @@ impl RefusedRequest {
         }
     }
 
-    /// Returns the technician's task while the refusal is kept.
+    /// Returns the message for the technician, as long as it is kept.
     pub(in crate::agent) fn attention(&self) -> Option<Sentence> {
         let said = self.0.as_ref()?;
         let detail = if said.is_empty() { String::new() } else { format!(" ({said})") };
@@ -111,13 +112,13 @@ impl RefusedRequest {
 }
 
 impl GatewayControl {
-    /// Sends the request of a transaction. Returns the event when it cannot be sent.
+    /// Sends the request of a transaction. If it cannot be sent, returns the event that reports this.
     pub(super) fn ask(&self, active: &mut OpenTransaction) -> Option<Event> {
         let number = active.number();
         if !active.order().kind().needs_card() {
             active.prepared = Some(without_card(&self.client, active.order()));
         }
-        // Kept until the answer: if the gateway did not process the request, it may be sent again.
+        // The request is kept until the answer. If the gateway did not process it, it may be sent again.
         let why = match active.prepared.clone() {
             Some(Ok(prepared)) => {
                 let (gateway, done, clock) = (self.client.clone(), self.tasks.clone(), self.clock.clone());
@@ -162,7 +163,7 @@ impl GatewayControl {
         });
     }
 
-    /// Looks up payments under these gateway references.
+    /// Looks up the payments with these gateway references.
     pub(super) fn query(&self, number: SaleNumber, references: Vec<String>, is_at_reader: bool) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
         tokio::spawn(async move {
@@ -188,7 +189,7 @@ impl GatewayControl {
         });
     }
 
-    /// Lists the gateway references of these terminals between two times (milliseconds since 1970).
+    /// Lists the gateway references that these terminals used between two times (milliseconds since 1970).
     pub(in crate::agent) fn list_references(&self, terminals: BTreeSet<String>, times: (i64, i64)) {
         let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
         tokio::spawn(async move {
@@ -216,7 +217,7 @@ impl GatewayControl {
         });
     }
 
-    /// Waits for one of the slots that all earlier transactions share. The transaction at the reader does not wait.
+    /// Waits for one of the slots that earlier transactions share. The transaction at the reader does not wait.
     fn turn(&self, is_at_reader: bool) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
         let places = (!is_at_reader).then(|| Arc::clone(&self.turns));
         async move { places?.acquire_owned().await.ok() }
@@ -242,7 +243,8 @@ impl GatewayControl {
         self.client.contact().is_reached()
     }
 
-    /// Returns whether the gateway has answered a probe, which tells how far its clock is from the board's.
+    /// Returns whether the gateway has answered a probe, which measures the difference between its clock and the
+    /// board's.
     pub(in crate::agent) fn has_told_its_time(&self) -> bool {
         self.probing.was_answered
     }
@@ -276,7 +278,7 @@ mod tests {
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), None);
         let told = after(Answer::NotSent { why: Reason::RequestNotPossible.with("entityId") });
         assert!(told.as_ref().is_some_and(|told| told.to_string().contains("(entityId)")), "{told:?}");
-        // An answer that leaves open whether the gateway processed the request changes nothing.
+        // If the answer does not say whether the gateway processed the request, the message stays.
         assert_eq!(after(Answer::Unknown { why: Reason::GatewayNoAnswer.into() }), told);
         assert_eq!(after(Answer::NotSent { why: Reason::GatewayUnreachable.into() }), told);
         assert_eq!(after(Answer::Pending { id: PaymentId::new("p1"), redirect: None }), None);

@@ -1,4 +1,4 @@
-//! Receipts: their content from the journal, handed to the printers that print them, and as text.
+//! Receipts: their content from the journal, for the printers and as text.
 
 use tokio::sync::oneshot;
 
@@ -21,7 +21,7 @@ const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
 
 /// Returns the texts of the terminal's language.
 pub(in crate::agent) fn words(terminal: &Terminal) -> Words {
-    // The configuration check refuses every other code.
+    // The configuration check refuses all other codes.
     Words::new(Language::from_code(&terminal.language).unwrap_or_default())
 }
 
@@ -30,15 +30,15 @@ fn letterhead(terminal: &Terminal) -> Letterhead {
     Letterhead { merchant: terminal.merchant.clone(), footer: terminal.footer.clone(), words: words(terminal) }
 }
 
-/// The printers, and the fixed parts of each receipt.
+/// The printers, and the parts that are the same on each receipt.
 pub(in crate::agent) struct PrinterControl {
     /// The printers, in the order of the configuration.
     printers: Vec<(config::Printer, pos_printer::Handle)>,
-    /// The characters per line, unless a caller gives another width.
+    /// The number of characters per line, unless a caller gives another width.
     pub(in crate::agent) columns: u8,
-    /// The language code of the receipts, as tills write it.
+    /// The language code of the receipts, in the form that tills use.
     language: String,
-    /// True in training mode, whose receipts are shown and never printed.
+    /// True in training mode, where receipts are shown but never printed.
     in_training: bool,
     /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,
@@ -64,8 +64,8 @@ impl PrinterControl {
         self.printers.iter().map(|(config, handle)| (config, handle))
     }
 
-    /// Prints a receipt again, marked as a duplicate, on the printer that prints this copy automatically, or else the
-    /// first.
+    /// Prints a receipt again, marked as a duplicate. Uses the printer that prints this copy automatically, or else the
+    /// first printer.
     pub(in crate::agent) fn print_again(
         &self,
         journal: &Journal,
@@ -73,7 +73,7 @@ impl PrinterControl {
         copy: ReceiptCopy,
     ) -> Result<PrintView, Refused> {
         if self.in_training {
-            // On the shop's paper a training receipt could pass for a paid one.
+            // On the shop's paper, a training receipt could be mistaken for a real one.
             return Err(Refused::Printer { why: Message::TrainingNotPrinted.into() });
         }
         let (receipt, page) = self.page_of(journal, sale, copy);
@@ -98,8 +98,8 @@ impl PrinterControl {
         Ok(print_view(&self.letterhead.words, config, printer))
     }
 
-    /// Prints a till's own lines on the printer of the merchant's copies, and answers when they are on paper. They are
-    /// no receipt: the agent keeps nothing of them, and training mode may print them too.
+    /// Prints a till's own lines on the printer of the merchant's copies, and answers when they are on paper. The lines
+    /// are no receipt. The agent does not store them, and training mode may also print them.
     pub(in crate::agent) fn print_till_lines(
         &self,
         lines: Vec<LineToPrint>,
@@ -121,13 +121,13 @@ impl PrinterControl {
         }
     }
 
-    /// Returns the printer that prints this copy automatically, or else the first.
+    /// Returns the printer that prints this copy automatically, or else the first printer.
     fn usual_printer(&self, copy: ReceiptCopy) -> Result<(&config::Printer, &pos_printer::Handle), Refused> {
         let usual = self.each().find(|(config, _)| prints(config, copy)).or_else(|| self.each().next());
         usual.ok_or_else(|| Refused::Printer { why: Message::NoPrinter.into() })
     }
 
-    /// Returns a receipt to be read on the cashier's page or printed by a till's own printer.
+    /// Returns a receipt for the cashier's page or for a till's own printer.
     pub(in crate::agent) fn receipt_view(
         &self,
         journal: &Journal,
@@ -163,35 +163,35 @@ impl PrinterControl {
             tracing::warn!(sale = number.get(), %error, "the stored receipt cannot be read; it is composed again");
             None
         });
-        // A page stored by a later program in another form is composed again too.
+        // A page that a later version of the program stored in another format is also composed again.
         let kept = kept.and_then(|page| serde_json::from_str(&page).ok());
         let page = kept.unwrap_or_else(|| pos_printer::compose(&receipt, &self.letterhead, copy));
         (receipt, page)
     }
 }
 
-/// The result of handing out a transaction's receipts.
+/// The result of passing a transaction's receipts to the printers.
 pub(in crate::agent) struct Handed {
-    /// The reasons of printers that did not take one.
+    /// The reasons from the printers that did not accept a receipt.
     pub(in crate::agent) not_printed: Vec<String>,
-    /// Each copy as it is to be stored: the content of the last receipts, for every later copy.
+    /// The copies to store. A later print of a copy uses the stored content.
     pub(in crate::agent) to_keep: Vec<(ReceiptCopy, String)>,
 }
 
 impl PrinterControl {
-    /// Hands the receipts to the printers and returns the result. A dead printer or a full queue changes nothing: the
-    /// receipts can be printed again.
+    /// Passes the receipts to the printers and returns the result. A failed printer or a full queue does not affect the
+    /// transaction, and the receipts can be printed again.
     pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
         let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
         let has_ended = matches!(sale.standing(), Standing::Ended(_));
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
         let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.letterhead, copy)));
         for (copy, page) in &pages {
-            // The slip for the signature does not depend on automatic copies: the first printer that prints any takes
-            // it.
+            // The slip for the signature is printed even if no printer prints copies automatically: then the first
+            // printer prints it.
             let slip = self.each().find(|(config, _)| prints(config, ReceiptCopy::Merchant)).or(self.each().next());
             let printers: Vec<_> = match (paper, copy) {
-                // The till prints its copies; the terminal prints the slip to sign.
+                // If the till prints the receipts, the terminal prints only the slip to sign.
                 (Paper::Copies | Paper::AfterSignature, _) if sale.order().till_prints => Vec::new(),
                 (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
                     self.each().filter(|(config, _)| prints(config, *copy)).collect()
@@ -218,13 +218,12 @@ impl PrinterControl {
     }
 }
 
-/// Returns the receipt with the transaction that it refers to.
+/// Returns the receipt, including the transaction that it refers to.
 pub(in crate::agent) fn receipt_of(journal: &Journal, sale: &Transaction) -> Receipt {
     Receipt { original: original_of(journal, sale), ..sale.receipt() }
 }
 
-/// Returns the journal's data of the transaction that this one refers to. Another till's reference stays with that
-/// till.
+/// Returns the journal's data of the transaction that this one refers to. Another till's reference is omitted.
 fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     let order = sale.order();
     let number = order.operation.of()?.number.filter(|number| *number < order.number)?;
@@ -240,7 +239,7 @@ fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     Some(Original { reference: original.reference.filter(|_| is_theirs), ..original })
 }
 
-/// Answers when the lines are printed. If the till has hung up by then, its lines are dropped from the queue.
+/// Answers when the lines are printed. If the till disconnects first, its lines are removed from the queue.
 async fn answer_when_printed(
     words: Words,
     (config, printer): (config::Printer, pos_printer::Handle),
@@ -251,7 +250,7 @@ async fn answer_when_printed(
         () = reply.closed() => return,
         becomes = becomes => becomes,
     };
-    // The agent is stopping: it does not know whether they were printed, so it sends no answer.
+    // The agent is stopping and does not know whether the lines were printed, so it sends no answer.
     let Ok(becomes) = becomes else { return };
     let printed = becomes.map(|()| print_view(&words, &config, &printer));
     let _ = reply.send(printed.map_err(|error| Refused::Printer { why: error.to_string().into() }));
@@ -266,7 +265,8 @@ fn print_view(words: &Words, config: &config::Printer, printer: &pos_printer::Ha
     }
 }
 
-/// Converts a till's line to the layout of a printer with so many columns, or returns why it cannot.
+/// Converts a till's line to the layout of a printer with this number of columns. If that is impossible, returns the
+/// reason.
 fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
     let LineToPrint { text, value, align, style, code } = line;
     let kind = code.map(|code| match code {
@@ -300,7 +300,7 @@ fn till_line(line: LineToPrint, columns: u8) -> Result<TillLine, String> {
     Ok(TillLine { text, value, align, style, code })
 }
 
-/// Converts a row to the form for tills and pages.
+/// Converts a row to the form for tills and for the cashier's page.
 fn row_view(row: ReceiptRow) -> ReceiptRowView {
     let of = |is, text| ReceiptRowView { is, text, value: String::new() };
     match row {

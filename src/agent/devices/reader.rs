@@ -1,4 +1,4 @@
-//! The agent's side of the card reader: its reports and its orders. One transaction has it at a time.
+//! The reports of the card reader and the orders to it. Only one transaction uses the reader at a time.
 
 mod between_sales;
 mod changes;
@@ -32,7 +32,8 @@ const PURCHASE: u8 = 0x00;
 /// EMV transaction type (9C) of a refund.
 const REFUND: u8 = 0x20;
 
-/// Returns the reader's settings from the configuration; [`pos_reader::ReaderFamily::of`] has those of its family only.
+/// Returns the reader's settings from the configuration. [`pos_reader::ReaderFamily::of`] returns those that only one
+/// family of readers has.
 pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_reader::ReaderSettings {
     let clock = clock.clone();
     let section = &config.reader;
@@ -41,14 +42,14 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
         icc_masked_tags: config.gateway.send_masked_tags,
         icc_private_tags: config.gateway.private_tags(),
         clock: Arc::new(move || clock.for_the_reader()),
-        // The configuration check refuses every other code.
+        // The configuration check refuses all other codes.
         language: pos_reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),
         serials: section.serials.clone(),
         ..pos_reader::ReaderSettings::new(section.port.as_str())
     }
 }
 
-/// The state of the reader, and the transaction that has it.
+/// The state of the reader, and the transaction that uses it.
 pub(in crate::agent) struct ReaderControl {
     handle: ReaderHandle,
     pub(in crate::agent) state: HeardReader,
@@ -56,15 +57,15 @@ pub(in crate::agent) struct ReaderControl {
     recorded: RecordedReader,
     /// The slot between two transactions.
     pub(in crate::agent) slot: Slot,
-    /// The keys that the reader has left, as far as its cards have shown.
+    /// The number of unused keys in the reader, as reported with the latest cards.
     pub(in crate::agent) keys_left: Option<KeysView>,
-    /// The transaction that has the reader.
+    /// The transaction that uses the reader.
     pub(in crate::agent) in_use_by: Option<SaleNumber>,
     /// A till that waits for an amount to be typed at the reader.
     amount_awaited: Option<AmountAwaited>,
     clock: Clock,
     tips: Option<Tips>,
-    /// The reader's offer where no tips are configured, in percent.
+    /// The tips that the reader offers if no tips are configured, in percent.
     tip_percentages: Vec<u8>,
     card_timeout: Duration,
     warn_keys_left: u64,
@@ -89,18 +90,18 @@ impl ReaderControl {
         }
     }
 
-    /// Sends the reader's orders to this handle from here on.
+    /// Sends all further orders to this handle.
     #[cfg(test)]
     pub(in crate::agent) fn is_given(&mut self, handle: ReaderHandle) {
         self.handle = handle;
     }
 
-    /// Returns how long a customer has at the reader.
+    /// Returns the time that a customer has to present a card.
     pub(in crate::agent) fn card_timeout(&self) -> Duration {
         self.card_timeout
     }
 
-    /// Arms the reader. Returns an event if that fails.
+    /// Makes the reader ask for a card. Returns an event if that fails.
     pub(super) fn arm(&mut self, active: &mut OpenTransaction) -> Option<Event> {
         let Some(local) = self.clock.local() else {
             self.in_use_by = None;
@@ -124,7 +125,7 @@ impl ReaderControl {
         self.order(number, ReaderOrder::Arm(arm))
     }
 
-    /// Lets the reader ask for a tip in addition to the transaction's amount. Returns an event if that fails.
+    /// Makes the reader ask for a tip. Returns an event if that fails.
     pub(super) fn ask_tip(&mut self, active: &OpenTransaction) -> Option<Event> {
         let (percentages, other, timeout) = match &self.tips {
             Some(tips) => (&tips.presets, tips.custom, Duration::from_secs(tips.timeout_s)),
@@ -136,8 +137,8 @@ impl ReaderControl {
         self.order(number, ReaderOrder::TypeAmount(TypeAmount { sale: number, what, timeout }))
     }
 
-    /// Returns the tip of a transaction. A customer who walks away at the question has not refused to pay: where tips
-    /// are configured, the default tip applies.
+    /// Returns the tip of a transaction. A customer who does not answer the question has not refused to pay, so the
+    /// default tip applies, if tips are configured.
     pub(in crate::agent) fn tip(
         &self,
         base: Amount,
@@ -149,7 +150,8 @@ impl ReaderControl {
         }
     }
 
-    /// Cancels the transaction's order at the reader, if it has the reader. Returns an event if the reader is gone.
+    /// Cancels the transaction's order at the reader, if the transaction uses the reader. Returns an event if the
+    /// reader was lost.
     pub(super) fn stop(&mut self, number: SaleNumber) -> Option<Event> {
         if self.in_use_by == Some(number) { self.order(number, ReaderOrder::Cancel { sale: number }) } else { None }
     }
@@ -159,8 +161,8 @@ impl ReaderControl {
         self.complete(active.number(), answer)
     }
 
-    /// Declines a card whose transaction could not be recorded, or no longer exists. Returns an event if the reader is
-    /// gone.
+    /// Declines a card whose transaction could not be recorded or no longer exists. Returns an event if the reader was
+    /// lost.
     pub(in crate::agent) fn decline_card(&mut self, number: SaleNumber) -> Option<Event> {
         self.complete(number, CardAnswer { arc: *b"Z1", issuer_authentication: None, scripts: heapless::Vec::new() })
     }
@@ -171,19 +173,19 @@ impl ReaderControl {
         self.order(number, ReaderOrder::Complete { sale: number, completion })
     }
 
-    /// Gives the reader an order. If the reader is gone or another transaction has it, returns that the reader was
-    /// lost.
+    /// Gives the reader an order. If the reader is disconnected or another transaction uses it, returns
+    /// [`Event::ReaderLost`].
     fn order(&mut self, number: SaleNumber, order: ReaderOrder) -> Option<Event> {
         let is_lost = self.in_use_by != Some(number) || self.handle.order_now(order).is_err();
         is_lost.then_some(Event::ReaderLost)
     }
 
-    /// Has the reader's clock set from the board's.
+    /// Orders the reader to set its clock from the board's clock.
     pub(in crate::agent) fn set_clock(&mut self) {
         let _ = self.handle.order_now(ReaderOrder::SetClock);
     }
 
-    /// Records the key counts that a card has shown; the counts of the other kind stay.
+    /// Records the key counts that came with a card. A count that is missing stays unchanged.
     pub(in crate::agent) fn note_keys(&mut self, card: Option<u64>, pin: Option<u64>) {
         let known = self.keys_left.unwrap_or_default();
         self.keys_left = Some(KeysView { card: card.or(known.card), pin: pin.or(known.pin) });
@@ -192,8 +194,8 @@ impl ReaderControl {
         }
     }
 
-    /// Returns a warning when few keys are left. Each card uses keys up, and a reader without keys takes no card, so a
-    /// technician needs time to inject new ones.
+    /// Returns a warning if few keys are left. Each card uses up keys, and a reader without keys accepts no card. So a
+    /// technician needs time to inject new keys.
     pub(in crate::agent) fn keys_run_out(&self) -> Option<Sentence> {
         let KeysView { card, pin } = self.keys_left?;
         let fewest = card.into_iter().chain(pin).min()?;
@@ -219,7 +221,7 @@ impl HeardReader {
         if let Self::Ready(identity) = self { Some(identity) } else { None }
     }
 
-    /// Returns why the reader cannot be used, with the remedy.
+    /// Returns the reason why the reader cannot be used, and the remedy.
     pub(in crate::agent) fn trouble(&self) -> Option<Sentence> {
         match self {
             Self::Ready(_) => None,

@@ -1,4 +1,4 @@
-//! The trainer in place of the devices: it plays their part in training mode, and nothing reaches a device.
+//! The trainer, which replaces the devices in training mode. Nothing reaches a real device.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use pos_core::training::{Timed, Trainer};
 use pos_core::transaction::{Action, Transaction};
 use pos_terms::transaction::SaleNumber;
 
-/// The trainer, and its running scenario.
+/// The trainer and its running scenario.
 pub(in crate::agent) struct TrainerControl {
     trainer: Trainer,
-    /// The scenario that runs in place of the reader.
+    /// The scenario that replaces the reader.
     at_reader: Option<AbortHandle>,
     /// The channel that returns the events of a scenario.
     tasks: mpsc::Sender<TaskResult>,
@@ -25,7 +25,7 @@ impl TrainerControl {
         Self { trainer: Trainer::default(), at_reader: None, tasks }
     }
 
-    /// Plays the device's part in this action.
+    /// Performs an action in place of the device.
     pub(super) fn perform(&mut self, sale: &Transaction, action: &Action) {
         let Some(scenes) = self.trainer.plays(sale, action) else { return };
         let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));

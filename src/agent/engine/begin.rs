@@ -1,5 +1,5 @@
-//! The start of a transaction. This module checks each condition in turn. The rules are elsewhere: in the limits, the
-//! operator service and the earlier transactions.
+//! The start of a transaction. This module checks one condition after another. The modules `limits`, `operators` and
+//! `earlier` contain the rules.
 
 use crate::agent::journal_writer::refused_by_journal;
 use crate::agent::surroundings::Random;
@@ -18,7 +18,7 @@ use pos_words::Message;
 use super::{Engine, OpenTransaction};
 
 impl Engine {
-    /// Begins a transaction, or returns the stored one under the same till and reference (design: path of a sale, 1).
+    /// Begins a transaction, or returns the stored one with the same till and reference (design: path of a sale, 1).
     pub(in crate::agent) fn begin(&mut self, wanted: Wanted) -> Result<SaleView, Refused> {
         self.identity.takes(&wanted)?;
         match self.facts().find(&wanted.till, &wanted.reference) {
@@ -94,12 +94,12 @@ impl Engine {
         };
         let is_confirmed = order.by.as_ref().is_some_and(|by| by.supervisor.is_some());
         let begun = self.begin_recorded(order, now)?;
-        // An approval that was not needed stays valid for its own command.
+        // If the approval was not needed, it stays valid for its own command.
         self.operators.approval_used(approval.filter(|_| is_confirmed));
         Ok(begun)
     }
 
-    /// Writes the transaction first, and only then tells the till and acts.
+    /// Writes the transaction, and only then tells the till and acts.
     fn begin_recorded(&mut self, order: Order, now: Now) -> Result<SaleView, Refused> {
         let number = order.number;
         let (mut sale, step) = Transaction::begin(order);
@@ -121,7 +121,7 @@ impl Engine {
     }
 }
 
-/// Checks that a transaction of `amount` can begin at this moment.
+/// Checks that a transaction of `amount` can begin now.
 fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refused> {
     let Engine { sales, devices, journal, limits, .. } = engine;
     if let Some(number) = devices.reader.is_kept_by().filter(|_| kind.needs_card())
@@ -142,21 +142,21 @@ fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refu
     if let Some(why) = devices.reader_trouble().filter(|_| kind.needs_card()) {
         return Err(Refused::NotReady { why });
     }
-    // A transaction that refers to an earlier one has the currency of that one.
+    // A transaction that refers to an earlier one has the currency of the earlier one.
     if !kind.has_earlier() {
         limits.takes(amount.currency())?;
     }
     limits.may_begin(kind, amount).map_err(|why| Refused::Amount { why })
 }
 
-/// Refuses a transaction that could not be written: it has not begun.
+/// Refuses a transaction that could not be written and so has not begun.
 fn cannot_be_written(engine: &mut Engine, error: pos_journal::Error) -> Refused {
     engine.journal_is_faulty(&error);
     refused_by_journal(error)
 }
 
 /// Makes the gateway reference: terminal id, number and 128 random bits. The number alone is not unique, because it
-/// starts again after a reinstall; recovery must never find an older payment (design: Decisions).
+/// starts again after a reinstallation. Recovery must never find an older payment (design: Decisions).
 pub(super) fn merchant_transaction_id(
     random: &Random,
     terminal_id: &str,

@@ -1,5 +1,4 @@
-//! The facts for the views of transactions: from memory, from the journal, and from the clock. A view depends on these
-//! facts only.
+//! The facts for the views of transactions, from memory, the journal and the clock. A view depends only on these facts.
 
 use std::time::Duration;
 
@@ -29,15 +28,15 @@ impl Facts<'_> {
         sale_view(self.words, sale, self.of(sale))
     }
 
-    /// Finds the transaction of a till's reference, with its view.
+    /// Finds the transaction with a till's reference, and returns it with its view.
     pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Result<(Transaction, SaleView), Refused> {
         let sale = self.known.find(till, reference)?;
         let view = self.view(&sale);
         Ok((sale, view))
     }
 
-    /// Completes the view of one transaction: with the transactions that refer to it, the amount left to capture or
-    /// refund, and the gateway's whole answer.
+    /// Adds to the view of one transaction the transactions that refer to it, the amount left to capture or refund, and
+    /// the gateway's whole answer.
     pub(in crate::agent) fn with_what_is_left(&self, sale: &Transaction, mut view: SaleView) -> SaleView {
         view.answer.clone_from(&sale.host().more);
         let later = self.known.later_than_this(sale).unwrap_or_default();
@@ -52,7 +51,7 @@ impl Facts<'_> {
         let of = order.operation.of().map(|of| match of.number {
             Some(number) => match self.known.journal.key(number) {
                 Ok(Some((till, reference))) if till == order.till => reference.to_string(),
-                // Another till's reference, and its payment's id, stay with that till.
+                // Another till's reference and payment id are not shown.
                 _ => format!("number {number}"),
             },
             None => of.payment.to_string(),
@@ -72,8 +71,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Returns what the till is to confirm, and until when. A transaction that is only read from the journal has no
-    /// deadline yet.
+    /// Returns the amount that the till must confirm, and the deadline. For a transaction that is only in the journal,
+    /// the whole time remains.
     pub(in crate::agent) fn awaited_confirmation(&self, sale: &Transaction) -> Option<ToConfirm> {
         let (Standing::AwaitingTill { approved }, Some(on_silence)) = (sale.standing(), sale.order().till_confirms)
         else {
@@ -85,8 +84,8 @@ impl Facts<'_> {
         Some(ToConfirm { amount: approved.decimal(), until: utc(self.clock.unix_ms_in(left)), on_silence })
     }
 
-    /// Returns how much is left of its present wait, for a countdown. It decides nothing: the core, the gateway and the
-    /// reader set the deadlines.
+    /// Returns the rest of the transaction's current wait, for a countdown. It is only for display: the core, the
+    /// gateway and the reader set the deadlines.
     fn wait(&self, sale: &Transaction, active: &OpenTransaction) -> Option<Wait> {
         let now = self.clock.monotonic();
         let (until, all) = self.waits_until(sale, active).filter(|(until, _)| *until > now)?;
@@ -94,7 +93,7 @@ impl Facts<'_> {
         Some(Wait { until_unix_ms: self.clock.unix_ms_in(left), left, all })
     }
 
-    /// Returns until when it waits, and how long in all.
+    /// Returns the end of the transaction's current wait, and the length of the whole wait.
     fn waits_until(&self, sale: &Transaction, active: &OpenTransaction) -> Option<(Duration, Duration)> {
         if active.is_stuck() {
             return None;

@@ -1,5 +1,5 @@
-//! Events from reader and gateway, passed to the transaction they concern. Some of them show that the journal is an
-//! outdated copy or that the clock is wrong.
+//! Events from the reader and the gateway, which are passed to the transaction that they concern. Some of them show
+//! that the journal is an outdated copy or that the clock is wrong.
 
 use std::time::Duration;
 
@@ -69,13 +69,13 @@ impl Engine {
         }
     }
 
-    /// Handles an idle reader: the transaction that waits for the empty slot continues.
+    /// Handles an idle reader. The transaction that waits for the empty slot continues.
     fn reader_is_idle(&mut self) {
         let reader = &mut self.devices.reader;
         if let Some(number) = reader.in_use_by.take() {
             self.sales.afterwards.push_back((number, Afterwards::LogTimes));
         }
-        // A transaction that could not be recorded is resumed from the disk, and takes no card.
+        // A transaction that could not be recorded is resumed from the disk, and accepts no card.
         let is_open = |number: &SaleNumber| self.sales.open.get(number).is_some_and(|active| !active.stuck);
         if let Some((number, action)) = reader.slot.empties().filter(|(number, _)| is_open(number)) {
             reader.in_use_by = Some(number);
@@ -85,11 +85,11 @@ impl Engine {
         self.teller.terminal_says("idle", Message::Idle);
     }
 
-    /// Handles a lost reader: informs the transaction that waits for it, and the one that has it.
+    /// Handles a lost reader. Informs the transaction that waits for the reader, and the one that uses it.
     fn reader_is_lost(&mut self, lost: Cause) {
         self.sales.inbox.extend(self.devices.reader.slot.gives_up(lost.clone()));
         let Some(number) = self.devices.reader.in_use_by.take() else { return };
-        // Nothing was sent yet, so the cashier sees what is wrong with the reader, not only that it is lost.
+        // Nothing has been sent yet, so the transaction can end with the reader's own fault, which the cashier sees.
         let waiting = self.sales.open.get(&number).map(|active| active.sale.standing());
         let event = match waiting {
             Some(Standing::Waiting) => Event::NoCard { why: lost },
@@ -98,13 +98,13 @@ impl Engine {
         self.sales.hear_later(number, event);
     }
 
-    /// Handles a card: the time-critical path. Between the card's last byte and the request's first there is one sync,
-    /// and nothing that can wait. The sealed card is wiped here in every case.
+    /// Handles a card. This path is time-critical: between the card's last byte and the request's first byte, the agent
+    /// syncs the disk once and does nothing that can wait. The sealed card data is always wiped here.
     fn card_read(&mut self, number: SaleNumber, presented: Presented) {
         let now = self.clock.monotonic();
         let Some(active) = self.sales.open.get_mut(&number).filter(|active| active.waits_for_card()) else {
-            // No transaction waits for the card any more. It is declined, because a card left waiting would block the
-            // reader.
+            // No transaction waits for the card any more. The agent declines the card, because a card that waits for an
+            // answer would block the reader.
             let heard = self.devices.reader.decline_card(number);
             return self.sales.inbox.extend(heard.map(|event| (number, event)));
         };
@@ -136,8 +136,9 @@ impl Engine {
         let Some(active) = self.sales.open.get(&number) else { return };
         let event = tip_of(self, active, typed).unwrap_or_else(|why| Event::NoCard { why });
         self.hear(number, event);
-        // The reader waits for its next order. It reports nothing more about a transaction that does not ask for its
-        // card. Such a transaction has ended, for example by a cancel at the same moment, or could not be recorded.
+        // The reader waits for its next order. If the transaction does not ask for its card, the reader reports nothing
+        // more about it. The transaction has then ended, for example by a cancel at the same moment, or could not be
+        // recorded.
         if !self.sales.open.get(&number).is_some_and(OpenTransaction::waits_for_card) {
             self.devices.reader.is_freed_by(number);
         }
@@ -159,7 +160,7 @@ impl Engine {
         self.hear(number, event);
     }
 
-    /// Handles the end of a request: it is answered or has failed.
+    /// Handles the end of a request, which was answered or has failed.
     fn request_is_answered(&mut self, number: SaleNumber, answer: &Answer, took: Duration) {
         let now = self.clock.monotonic();
         if let Some(active) = self.sales.open.get_mut(&number) {
@@ -197,8 +198,8 @@ impl Engine {
         }
     }
 
-    /// Handles references at the gateway that the journal does not know: transactions that were open at the start wait
-    /// for a person.
+    /// Handles references at the gateway that the journal does not know. Transactions that were open at the start then
+    /// wait for a person.
     pub(in crate::agent) fn journal_is_old_copy(&mut self, references: &[String]) {
         let shown = self.old_copy.turns_out_old(references, &mut self.journal, &self.sales);
         self.teller.terminal_alarm(shown.told);
@@ -214,12 +215,12 @@ impl Engine {
         marked.unwrap_or_else(|error| self.journal_is_faulty(&error));
     }
 
-    /// Sets the clock back when reader and gateway agree; cheap when there is nothing to do.
+    /// Sets the clock back if the reader and the gateway agree on an earlier time. This is cheap if they do not.
     pub(in crate::agent) fn look_at_the_clocks(&mut self) {
         let Some(now_unix_ms) = self.clock.agreed_earlier().filter(|_| self.journal.fault.is_none()) else { return };
         let set_back = match self.journal.set_clock_back(now_unix_ms, WITNESSES) {
             Ok(set_back) => set_back,
-            // The record that blocked the earlier time is no longer among the journal's latest.
+            // The record that blocked the earlier time is no longer the journal's latest.
             Err(pos_journal::Error::ClockStays { .. }) => return self.clock.set_back(now_unix_ms),
             Err(error) => return self.journal_is_faulty(&error),
         };
@@ -238,7 +239,7 @@ impl Engine {
     }
 }
 
-/// Returns the tip, if amount and tip together may be charged and need no supervisor.
+/// Returns the event with the tip, if amount and tip together may be charged without a supervisor.
 fn tip_of(engine: &Engine, active: &OpenTransaction, typed: Result<Option<Amount>, NoAmount>) -> Result<Event, Cause> {
     let base = active.sale.amount();
     let tip = engine.devices.reader.tip(base, typed).map_err(|why| devices::no_tip(&why))?;

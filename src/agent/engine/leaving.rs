@@ -1,12 +1,12 @@
-//! The checks that an action must pass before it leaves for the gateway.
+//! The checks that an action must pass before it is sent to the gateway.
 //!
-//! - A request follows no training transaction.
-//! - A look-up has a reference by which the gateway can find a payment.
-//! - A reversal concerns no training payment. Its amount allows for refunds that tills made by the payment's id. If the
-//!   transaction was open at the start, this journal is no outdated copy (`old_copy.rs`).
+//! - A request must not follow a training transaction.
+//! - A look-up needs a reference by which the gateway can find a payment.
+//! - A reversal must not concern a training payment. Its amount must allow for refunds that tills requested by the
+//!   payment's id. If the transaction was open at the start, this journal must not be an outdated copy (`old_copy.rs`).
 //!
-//! The core calculates how much is left to reverse. A transaction knows no other one, so this file finds what others
-//! refunded of its payment. `follow_up/by_id.rs` decides what that holds back.
+//! The core calculates how much is left to reverse. A transaction does not know other transactions, so this file finds
+//! the refunds of its payment. `follow_up/by_id.rs` decides whether they hold the reversal back.
 
 use pos_core::follow_up::GivenById;
 use pos_core::training;
@@ -19,7 +19,7 @@ use super::open_transactions::{Gate, OpenTransaction};
 use crate::agent::clock::Clock;
 use crate::agent::old_copy::OldCopy;
 
-/// Lets an action leave, or holds it back and returns the event for its transaction.
+/// Lets an action be sent, or holds it back and returns the event for its transaction.
 pub(in crate::agent) fn may_leave(
     active: &mut OpenTransaction,
     action: Action,
@@ -33,7 +33,7 @@ pub(in crate::agent) fn may_leave(
             let why = Reason::RequestNotPossible.with("it follows a transaction of training mode");
             return Gate::Holds(Some(Event::CannotAsk { why }));
         }
-        // A look-up has no reference to find it by, and it needs none: it is sent again.
+        // A request to forget a card cannot be looked up by a reference. It is sent again instead.
         Action::Query { .. } if active.order().kind() == Kind::ForgetCard => {
             return Gate::Holds(Some(Event::Inquired(Inquiry::Payments(Vec::new()))));
         }
@@ -51,7 +51,7 @@ pub(in crate::agent) fn may_leave(
     }
 }
 
-/// Returns the reason to hold a reversal back: tills refunded this payment by its id before the journal knew its
+/// Returns the reason to hold a reversal back, if tills refunded this payment by its id before the journal knew its
 /// transaction. The refunds and the reversal together would exceed the payment, or their sum is not known yet.
 fn given_back_by_id(
     active: &mut OpenTransaction,
@@ -67,7 +67,7 @@ fn given_back_by_id(
     may_leave.err().map(|held_back| held_back.answer(payment))
 }
 
-/// Returns whether a transaction is a training transaction or follows one; such a transaction must not reach the
+/// Returns whether a transaction is a training transaction or follows one. Such a transaction must not reach the
 /// gateway.
 fn is_trained(order: &Order) -> bool {
     order.training.is_some() || order.operation.of().is_some_and(|of| training::is_of_training(&of.payment))

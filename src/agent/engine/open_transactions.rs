@@ -1,4 +1,4 @@
-//! The open transactions: each with its data in memory, its queued events, and the work that can wait until the devices
+//! The open transactions with their data in memory, their queued events, and the work that can wait until the devices
 //! have acted. Only the engine changes a transaction.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,24 +13,24 @@ use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
 use pos_words::Sentence;
 
-/// Unconfirmed transactions that a new transaction retries. Many at the same time would fill the line that the new one
-/// needs.
+/// The number of unconfirmed transactions that are retried when a new one begins. More of them would take up the
+/// bandwidth that the new transaction needs.
 const NUDGED: usize = 3;
 
 /// The open transactions, and the events queued for them.
 pub(in crate::agent) struct OpenTransactions {
-    /// Transactions that are not complete, or whose card is still in the reader.
+    /// The transactions that are not complete, or whose card is still in the reader.
     pub(super) open: BTreeMap<SaleNumber, OpenTransaction>,
-    /// The events to handle next.
+    /// The queued events.
     pub(super) inbox: VecDeque<(SaleNumber, transaction::Event)>,
-    /// Messages to send and receipts to print, once the devices have acted.
+    /// The messages to send and receipts to print once the devices have acted.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
     pub(super) deadlines: Deadlines,
-    /// Open transactions of the journal that this agent leaves alone.
+    /// The open transactions in the journal that this agent leaves alone.
     pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
 }
 
-/// An open transaction that this agent leaves alone: till, reference, and why.
+/// An open transaction that this agent leaves alone: till, reference and reason.
 pub(in crate::agent) type LeftAlone = (String, Reference, Sentence);
 
 /// Work that can wait until the devices have acted.
@@ -41,31 +41,31 @@ pub(super) enum Afterwards {
     LogTimes,
 }
 
-/// A transaction, with the data that is kept in memory only.
+/// A transaction, with the data that is only in memory.
 pub(in crate::agent) struct OpenTransaction {
     pub(super) sale: Transaction,
-    /// The request; that of a sealed card is made before the card's step is written. It is kept until the answer,
-    /// because a gateway that was too busy gets it again. It is wiped when dropped.
+    /// The prepared request. With a sealed card, it is made before the card's step is written. It is kept until the
+    /// answer, because it is sent again if the gateway was too busy. It is wiped when dropped.
     pub(in crate::agent) prepared: Option<Result<PreparedPayment, String>>,
-    /// True if its last step could not be written: only the disk has its valid state.
+    /// True if the last step could not be written. Then only the state on the disk is valid.
     pub(super) stuck: bool,
-    /// Callers that asked to cancel and wait for the answer.
+    /// The callers that asked to cancel and wait for the answer.
     pub(super) cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
-    /// True if its outcome is in the metrics, and a fault that caused it in the log.
+    /// True if the outcome is in the metrics, and a fault that caused it is in the log.
     pub(super) counted: bool,
-    /// The sum refunded by its payment's id at the last check of its reversal, in minor units.
+    /// The sum of the refunds by payment id at the last check of the reversal, in minor units.
     pub(super) given_by_id: Option<u64>,
     pub(in crate::agent) times: SaleTimes,
     /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
-    /// Until when the reader waits for a card; `None` when it does not, or while a card is in use.
+    /// The end of the reader's wait for a card. `None` if the reader does not wait, or while a card is in use.
     pub(in crate::agent) card_until: Option<Duration>,
 }
 
 /// The decision whether an action may be carried out.
 pub(in crate::agent) enum Gate {
     Opens(Action),
-    /// It may not; with the event for its transaction.
+    /// The action is held back. The event is for its transaction.
     Holds(Option<transaction::Event>),
 }
 
@@ -89,7 +89,7 @@ impl OpenTransactions {
         self.open.range(..=last).map(|(_, active)| active)
     }
 
-    /// Finds the open transaction of a till's reference.
+    /// Finds the open transaction with a till's reference.
     pub(in crate::agent) fn find(&self, till: &str, reference: &Reference) -> Option<&Transaction> {
         let is_it = |order: &Order| order.till == till && order.reference == *reference;
         self.iter().map(OpenTransaction::sale).find(|sale| is_it(sale.order()))
@@ -109,7 +109,7 @@ impl OpenTransactions {
         self.iter().filter_map(OpenTransaction::deadline).min()
     }
 
-    /// Queues an event until the present one is handled.
+    /// Queues an event until the current one has been handled.
     pub(super) fn hear_later(&mut self, number: SaleNumber, event: transaction::Event) {
         self.inbox.push_back((number, event));
     }
@@ -125,8 +125,8 @@ impl OpenTransactions {
         self.inbox.extend(due.map(|(number, _)| (*number, transaction::Event::DeadlinePassed)));
     }
 
-    /// Retries the oldest unconfirmed transactions before the next transaction, without delaying it. Their requests are
-    /// not waited for here, and `AT_ONCE` of the gateway's control limits them.
+    /// Retries the oldest unconfirmed transactions before a new transaction, without delaying it. Nothing waits here
+    /// for the retries, and `AT_ONCE` limits how many run at the same time.
     pub(super) fn nudge_the_oldest(&mut self) {
         let waits = |active: &OpenTransaction| {
             !active.stuck && matches!(active.sale.standing(), Standing::Unconfirmed { quarantined: None, .. })
@@ -159,23 +159,23 @@ impl OpenTransaction {
         self.sale.order().number
     }
 
-    /// Returns whether its last step could not be written.
+    /// Returns whether the last step could not be written.
     pub(in crate::agent) fn is_stuck(&self) -> bool {
         self.stuck
     }
 
-    /// Returns whether its outcome is in the metrics.
+    /// Returns whether the outcome is in the metrics.
     pub(in crate::agent) fn is_counted(&self) -> bool {
         self.counted
     }
 
-    /// Returns whether it waits for its card, and that is recorded.
+    /// Returns whether the transaction waits for its card and this is recorded.
     pub(in crate::agent) fn waits_for_card(&self) -> bool {
         !self.stuck && self.sale.standing() == Standing::Waiting
     }
 
-    /// Answers the callers that asked to cancel, once it is known whether they were in time. While the reader is being
-    /// stopped, that is not known.
+    /// Answers the callers that asked to cancel, once the agent knows whether they were in time. It does not know this
+    /// while the reader is being stopped.
     pub(super) fn answer_cancels(&mut self, view: &SaleView) {
         if view.state == SaleState::WaitingForCard {
             return;
@@ -185,27 +185,27 @@ impl OpenTransaction {
         }
     }
 
-    /// Returns its deadline; a transaction that waits for the disk has none.
+    /// Returns the transaction's deadline. A transaction that waits for the disk has none.
     fn deadline(&self) -> Option<Duration> {
         self.sale.deadline().filter(|_| !self.stuck)
     }
 }
 
-/// The times of one transaction, monotonic: until the card was read, at the gateway, on the disk, and the agent's own
-/// share. They are for the log and the metrics and decide nothing.
+/// The times of one transaction on the monotonic clock: until the card was read, at the gateway, on the disk, and in
+/// the agent. They are only for the log and the metrics.
 #[derive(Debug)]
 pub(in crate::agent) struct SaleTimes {
     begun: Duration,
     card: Option<Duration>,
-    /// The start of the agent's own time, with the disk's time up to then.
+    /// The start of the agent's own time, and the total disk time at that moment.
     own_since: Option<(Duration, Duration)>,
-    /// When the request, or the card's answer, was last handed on.
+    /// The time when the request or the card's answer was last passed on.
     handed_on: Option<Duration>,
-    /// The agent's own time: between the card and the request, and between the answer and CONTINUE, without the disk.
+    /// The agent's own time: from the card to the request, and from the answer to CONTINUE, without the disk time.
     pub(in crate::agent) own: Duration,
-    /// The disk's time, over all steps.
+    /// The disk time of all steps.
     pub(in crate::agent) journal: Duration,
-    /// From handing the request to the client until its answer.
+    /// The time from passing the request to the client until the answer.
     pub(in crate::agent) gateway: Duration,
 }
 
@@ -224,17 +224,17 @@ impl SaleTimes {
         self.own_since = Some((now, self.journal));
     }
 
-    /// Returns when the request, or the card's answer, was last handed on.
+    /// Returns when the request or the card's answer was last passed on.
     pub(in crate::agent) fn handed_on_at(&self) -> Option<Duration> {
         self.handed_on
     }
 
-    /// Returns the time from the start until the card was read; `None` while it was not.
+    /// Returns the time from the start until the card was read, or `None` if it has not been read.
     pub(in crate::agent) fn until_card(&self) -> Option<Duration> {
         self.card.map(|card| card.saturating_sub(self.begun))
     }
 
-    /// Records that the request or the card's answer was handed on.
+    /// Records that the request or the card's answer was passed on.
     pub(in crate::agent) fn handed_on(&mut self, now: Duration) {
         self.handed_on = Some(now);
         if let Some((since, journal)) = self.own_since.take() {

@@ -1,4 +1,4 @@
-//! The owner of an answer: an answer that names another transaction's payment does not answer this request.
+//! The owner of an answer. An answer with another transaction's payment id does not answer this request.
 
 use pos_core::transaction::{self, Answer, Inquiry, Order, ReversalAnswer};
 use pos_journal::Journal;
@@ -9,7 +9,7 @@ use super::{OpenTransaction, OpenTransactions};
 /// The transaction that sent the request, and the journal that knows the owner of each payment.
 pub(in crate::agent) struct Owner<'a> {
     number: SaleNumber,
-    /// Its order, while it is open.
+    /// The transaction's order, as long as the transaction is open.
     order: Option<&'a Order>,
     journal: &'a Journal,
 }
@@ -20,11 +20,11 @@ impl<'a> Owner<'a> {
         Self { number, order: sales.get(number).map(OpenTransaction::order), journal }
     }
 
-    /// Returns the answer, or a refusal of it if it has the id of another transaction.
+    /// Returns the answer, or [`Answer::NotOurs`] if it has the id of another transaction's payment.
     pub(in crate::agent) fn answer(&self, answer: Answer) -> Answer {
         let id = match &answer {
-            // The client has already compared this id with the one to forget. It belongs to the transaction that stored
-            // the card, so it is no foreign one here.
+            // The client has already compared this id with that of the card to forget. It belongs to the transaction
+            // that stored the card, so it is expected here.
             Answer::Approved(_) if self.order.is_some_and(|order| order.kind() == Kind::ForgetCard) => return answer,
             Answer::Approved(approval) => &approval.id,
             Answer::Pending { id, .. } => id,
@@ -35,8 +35,8 @@ impl<'a> Owner<'a> {
         if of_another { Answer::NotOurs { why: self.another_transactions(id) } } else { answer }
     }
 
-    /// Returns the list, or a failed look-up if it shows another transaction's payment under this reference. Acting on
-    /// such a list would affect the other transaction.
+    /// Returns the list, or a failed look-up if the list shows another transaction's payment with this reference.
+    /// Acting on such a list would affect the other transaction.
     pub(in crate::agent) fn inquiry(&self, inquiry: Inquiry) -> Inquiry {
         let Inquiry::Payments(found) = &inquiry else { return inquiry };
         let Some(reference) = self.order.map(|order| &order.merchant_transaction_id) else {
@@ -50,8 +50,8 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// Returns the reversal's answer, or an unknown one if its id belongs to another transaction. A reversal has its
-    /// own id.
+    /// Returns the reversal's answer, or an unknown one if its id belongs to another transaction's payment. A reversal
+    /// has its own id.
     pub(in crate::agent) fn reversal(&self, reversal: ReversalAnswer) -> ReversalAnswer {
         match reversal {
             ReversalAnswer::Done { id, .. } if self.is_of_another(&id) => {
@@ -65,7 +65,7 @@ impl<'a> Owner<'a> {
         self.journal.of_payment(id).is_ok_and(|owner| owner.is_some_and(|owner| owner != self.number))
     }
 
-    /// Makes the reason and logs the id. Another till may own that payment, so only the log has its id.
+    /// Makes the reason and logs the id. The payment may belong to another till, so only the log contains its id.
     fn another_transactions(&self, id: &PaymentId) -> transaction::Cause {
         tracing::error!(
             sale = self.number.get(),

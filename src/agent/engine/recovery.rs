@@ -1,5 +1,5 @@
-//! Recovery from the disk: transactions that were open at the start, and those whose step could not be written. Both
-//! take one path: read from the disk, `Restarted`, continue.
+//! Recovery from the disk, for transactions that were open at the start and those whose step could not be written. Both
+//! are read from the disk, receive the event `Restarted`, and continue.
 
 use pos_core::transaction::{Paper, Standing, Transaction};
 use pos_terms::transaction::SaleNumber;
@@ -7,8 +7,7 @@ use pos_terms::transaction::SaleNumber;
 use super::{Engine, OpenTransaction, print};
 
 impl Engine {
-    /// Resumes transactions that were found open: after a start, and after the journal could not be written. Both take
-    /// one path.
+    /// Resumes the transactions that were found open, after a start or after the journal could not be written.
     pub(in crate::agent) fn resume(&mut self, unsettled: Vec<Transaction>) {
         for sale in unsettled {
             let number = sale.order().number;
@@ -28,8 +27,8 @@ impl Engine {
         }
     }
 
-    /// Handles a step that could not be recorded and so is not carried out. The card is declined, the till hears that
-    /// nothing is certain, and the transaction is resumed from the disk, as after a power cut.
+    /// Handles a step that could not be recorded and so is not carried out. The card is declined, and the till learns
+    /// that the state is uncertain. The transaction is resumed from the disk, as after a power cut.
     pub(super) fn journal_failed(&mut self, number: SaleNumber, error: &pos_journal::Error) {
         tracing::error!(sale = number.get(), %error, "the journal could not be written");
         self.journal_is_faulty(error);
@@ -39,7 +38,7 @@ impl Engine {
         };
         active.prepared = None;
         if active.sale.is_settled() {
-            // The outcome is on the disk and final; only the card's last report is lost.
+            // The outcome is on the disk and final. Only the card's last report is lost.
             print(self, number, Paper::Copies);
             self.teller.terminal("journal-failed", &why);
             return;
@@ -53,7 +52,7 @@ impl Engine {
         self.teller.terminal("journal-failed", &why);
     }
 
-    /// Takes no transaction until the journal can be written again.
+    /// Stops new transactions until the journal can be written again.
     pub(in crate::agent) fn journal_is_faulty(&mut self, error: &pos_journal::Error) {
         if let Some(why) = self.journal.failed(error, self.clock.monotonic()) {
             self.teller.terminal_alarm(why);

@@ -1,6 +1,6 @@
-//! Follow-ups to an earlier transaction, the owner of an answer, and the waits while the journal is an outdated copy.
-//! The tests use a whole terminal whose connections are silent. Nothing is sent here; the simulator in
-//! `crates/test-kit` plays the exchanges with the gateway.
+//! Tests of follow-ups, of the owner of an answer, and of the check for an outdated journal copy. They use a whole
+//! terminal whose connections are silent, so nothing is sent. The simulator in `crates/test-kit` covers the exchanges
+//! with the gateway.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -42,7 +42,7 @@ const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
 /// A payment at the gateway that no journal in these tests knows.
 const UNKNOWN: &str = "8ac7a4a18f00000000000000000000aa";
 
-/// A terminal with its journal, and connections that say nothing.
+/// A terminal with its journal and silent connections.
 struct Terminal {
     agent: Agent,
     ends: Ends,
@@ -50,12 +50,12 @@ struct Terminal {
 }
 
 impl Terminal {
-    /// Starts with the journal in this folder.
+    /// Starts a terminal with the journal in this folder.
     fn start(folder: &Path, settings: &str) -> Self {
         Self::start_as(TERMINAL, ENTITY, folder, settings)
     }
 
-    /// Starts under another terminal id, or with another account.
+    /// Starts a terminal with this terminal id and this account.
     fn start_as(id: &str, entity: &str, folder: &Path, settings: &str) -> Self {
         let mut config = config::load(&write_files(folder, settings)).unwrap();
         (config.terminal.id, config.gateway.entity_id) = (id.to_owned(), entity.to_owned());
@@ -74,7 +74,7 @@ impl Terminal {
         Self { agent, ends, _commands: commands }
     }
 
-    /// Enters an earlier transaction: requested, and answered.
+    /// Enters an earlier transaction, with its request and its answer, if any.
     fn enter(&mut self, number: u64, till: &str, transaction: Operation, minor: u64, answer: Option<Answer>) {
         self.enter_order(self.order(number, till, transaction, minor), answer);
     }
@@ -147,7 +147,7 @@ impl Terminal {
         self.enter(number, till, Operation::Refund { of }, minor, Some(approved(&id(number))));
     }
 
-    /// Returns the reversal if it may leave; otherwise queues the event for its transaction.
+    /// Returns the reversal if it may be sent. Otherwise queues the event for its transaction.
     fn may_leave(&mut self, number: SaleNumber, reversal: Action) -> Option<Action> {
         let Engine { sales, journal, old_copy, clock, .. } = &mut self.agent.engine;
         let kept = journal.book().number(number).unwrap();
@@ -214,7 +214,7 @@ path = "{folder}/journal.db"
     path
 }
 
-/// Copies the files of a stopped terminal for another one.
+/// Copies the files of a stopped terminal for a second terminal.
 fn copy_of(before: &TempDir) -> TempDir {
     let folder = TempDir::new().unwrap();
     for entry in fs::read_dir(before.path()).unwrap().map(Result::unwrap) {
@@ -243,7 +243,7 @@ fn id(number: u64) -> String {
     format!("{number:032}")
 }
 
-/// Returns a kind of sale that needs no card.
+/// Returns an operation that needs no card: a sale with a stored card.
 fn stored_card() -> Operation {
     Operation::ByRegistration { registration: "f".repeat(32) }
 }
@@ -293,7 +293,7 @@ async fn an_id_that_the_journal_knows_is_that_sale_with_its_rest() {
     assert_eq!(terminal.may(&refund("till-1", by_id(), 1000, &[])), Ok(refund_of_it));
     let more = terminal.may(&refund("till-1", by_id(), 1001, &[])).unwrap_err();
     assert!(more.contains("more than the remaining 10.00 EUR"), "{more}");
-    // Refunds count under each name of the transaction.
+    // Refunds count, whether they refer to the transaction by its number or by its payment id.
     terminal.refunded(2, "till-1", in_journal(1), 300);
     terminal.refunded(3, "till-1", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
     for of in [by_id(), EarlierName::Number(SaleNumber::new(1)), by_reference("till-1", 1)] {
@@ -342,7 +342,7 @@ async fn for_an_unknown_payment_and_by_credit_nothing_is_given_beyond_the_limit(
     assert!(terminal.may(&unknown(5001, &[Right::UnknownPayment])).is_err());
     let of = || Earlier { payment: PaymentId::new(UNKNOWN), number: None };
     assert_eq!(terminal.may(&unknown(5000, &[Right::UnknownPayment])), Ok((Operation::Refund { of: of() }, eur(5000))));
-    // Earlier refunds of it count, and so do unconfirmed ones.
+    // Earlier refunds of this payment count, even if they are unconfirmed.
     terminal.refunded(1, "till-2", of(), 1000);
     terminal.enter(2, "till-1", Operation::Reversal { of: of() }, 1500, Some(lost()));
     let refused = terminal.may(&unknown(2501, &[Right::UnknownPayment])).unwrap_err();
@@ -362,7 +362,7 @@ async fn the_earlier_till_is_part_of_what_was_asked_for() {
         (by_reference("till-1", 1), true),
         (EarlierName::Number(SaleNumber::new(1)), true),
         (EarlierName::Payment(PaymentId::new(id(1))), true),
-        // The same reference of another till is another sale.
+        // The same reference from another till means another sale.
         (by_reference("till-2", 1), false),
         (by_reference("till-1", 3), false),
         (EarlierName::Number(SaleNumber::new(3)), false),
@@ -433,7 +433,7 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
     );
     terminal.agent.engine.references_listed(listed(vec![reference(1), "somebody-elses".to_owned()]));
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
-    // The setting for a gateway that has no look-up by date.
+    // With this setting, the gateway has no look-up by date.
     drop(terminal);
     let settings = "[gateway.assumptions]\nquery-by-date = false";
     let mut terminal = Terminal::start(folder.path(), settings);
@@ -458,7 +458,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
         );
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None);
     }
-    // A reported finding is not reported again, and held transactions stay held.
+    // A finding is not reported again, and held transactions stay held.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
@@ -471,8 +471,8 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     assert!(matches!(again, Err(Refused::NotPossible { .. })), "a person decides once: {again:?}");
 }
 
-/// When the outdated copy was found, the terminal had another name, so the sale of the copy was left alone. The
-/// terminal has its own name again, and the gateway lists nothing new. Only the recorded finding prevents the sale's
+/// When the outdated copy was found, the terminal had another id, so the sale in the copy was left alone. Then the
+/// terminal gets its own id back, and the gateway lists nothing new. Only the recorded finding prevents the sale's
 /// reversal.
 #[tokio::test(start_paused = true)]
 async fn what_was_left_alone_when_the_old_copy_was_found_waits_for_a_person_when_its_name_is_back() {
@@ -535,14 +535,14 @@ async fn a_list_or_a_reversal_with_the_id_of_another_transaction_is_not_taken() 
         let reversal = ReversalAnswer::Done { id: PaymentId::new(payment.clone()), amount: ApprovedAmount::NotSaid };
         let reversal = terminal.owner(SaleNumber::new(2)).reversal(reversal);
         assert_eq!(matches!(reversal, ReversalAnswer::Done { .. }), is_ours, "{payment}");
-        // The reference of a linked transaction is not this one's reference.
+        // A linked transaction has a different reference.
         let linked = transaction::ListedTransaction { reference: Some(reference(1)), ..found };
         let listed = terminal.owner(SaleNumber::new(2)).inquiry(Inquiry::Payments(vec![linked]));
         assert!(matches!(listed, Inquiry::Payments(_)), "{payment}");
     }
 }
 
-/// The answer to a sale was lost. A till had its payment refunded by its id before this journal knew its transaction.
+/// The answer to a sale was lost. A till refunded the payment by its id before this journal knew the transaction.
 #[tokio::test(start_paused = true)]
 async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     let folder = TempDir::new().unwrap();
@@ -561,7 +561,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal(1000)), None, "the refund has no end yet");
     drop(terminal);
-    // The other payments were refunded in part: the rest may be reversed.
+    // These payments were refunded in part, so the rest may be reversed.
     let refunded_in_part = || {
         let folder = TempDir::new().unwrap();
         let mut before = Terminal::start(folder.path(), settings);
@@ -569,8 +569,8 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         before.enter(2, "till-2", of_unknown(), 400, Some(approved(&id(2))));
         folder
     };
-    // Takes the gateway's list for calculating a reversal. Returns whether the reversal was held back, and whether for
-    // a person.
+    // Handles the gateway's list, from which the reversal is calculated. Returns `None` if the reversal was sent, and
+    // otherwise whether it is held back for a person.
     let held_back = |terminal: &mut Terminal, approved: u64, given: &[u64]| {
         terminal.agent.engine.sales.inbox.clear();
         let found = |id: &str, kind: &str, minor, ours| transaction::ListedTransaction {
@@ -603,14 +603,14 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     );
     assert_eq!(held_back(&mut terminal, 1000, &[400]), None, "exactly the rest leaves");
     drop(terminal);
-    // The payment was approved in part: the approved amount counts, not the requested one.
+    // The payment was approved in part, so the approved amount counts and not the requested one.
     let part = refunded_in_part();
     let mut terminal = Terminal::start(part.path(), settings);
     terminal.agent.settle();
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(false));
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(true), "6.00 and 4.00 are more than 6.00");
     drop(terminal);
-    // A till captured it by its id, so the shop wants the money.
+    // A till captured the payment by its id, so the shop wants the money.
     let captured = TempDir::new().unwrap();
     {
         let mut before = Terminal::start(captured.path(), settings);
@@ -623,7 +623,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     assert_eq!(held_back(&mut terminal, 1000, &[]), Some(true));
 }
 
-/// The id of an automatic reversal of this terminal, given as the id of a payment.
+/// A till gives the id of this terminal's automatic reversal as the id of a payment.
 #[tokio::test(start_paused = true)]
 async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     let folder = TempDir::new().unwrap();
@@ -659,7 +659,7 @@ async fn nothing_follows_a_reversal_that_was_made_by_itself() {
     }
 }
 
-/// Two sales waited for their cards when the power failed, or when a copy was made.
+/// Two sales are waiting for their cards when the power fails or a copy is made.
 #[tokio::test(start_paused = true)]
 async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     let folder = TempDir::new().unwrap();
@@ -720,7 +720,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
             assert_eq!(said.try_recv().unwrap().unwrap().outcome, None, "nor may it be cancelled");
         }
         let Some(held) = held else { continue };
-        // At that moment the second one cannot be written.
+        // When the copy is found, the held sale cannot be written.
         terminal.agent.engine.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.engine.references_listed(listed(vec![reference(held)]));
         terminal.agent.settle();
@@ -747,7 +747,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(1));
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), Some(reversal()));
     drop(terminal);
-    // The highest number that is believed.
+    // This is the highest number that the agent accepts.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.settle();
     terminal.agent.engine.references_listed(listed(vec![reference(1_000_001)]));
@@ -779,7 +779,7 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     assert_eq!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway), Some(now));
 }
 
-/// Returns all that a till hears and does not own: references, payment ids and gateway references.
+/// Returns the references, payment ids and gateway references of other tills' transactions that a till receives.
 fn strange_in(told: &impl serde::Serialize, own: &[u64], all: &[u64]) -> Vec<String> {
     let text = serde_json::to_string(told).unwrap();
     let of = |number: &u64| [format!("R{number}\""), format!("R{number} "), id(*number), reference(*number)];
@@ -822,7 +822,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
         let status = terminal.agent.status(|one| one == till);
         assert_eq!(strange_in(&status, own, &all), [""; 0], "{till}: {status:?}");
         assert_eq!((status.unconfirmed.len(), status.current.is_some()), (unconfirmed, till == "till-2"), "{till}");
-        // The terminal's own trouble is visible to every till.
+        // Faults of the terminal are visible to every till.
         assert!(status.needs(till::Attention::ReaderOpening), "{status:?}");
         assert_eq!(
             status.attention.iter().filter(|one| one.code == till::Attention::SaleUnconfirmed).count(),
@@ -870,7 +870,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
-    // Refunded at another till, which has the right to.
+    // Another till, which has the right, refunds the sale.
     terminal.refunded(2, "till-2", in_journal(1), 300);
     let (_, view) = terminal.agent.engine.facts().find("till-2", &Reference::parse("R2").unwrap()).unwrap();
     assert_eq!(view.of.as_deref(), Some("number 1"));
@@ -882,7 +882,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     let again = Wanted { wish, ..refund("till-2", of, 1, &[Right::AnyTill]) };
     let refused = terminal.may(&again).unwrap_err();
     assert!(!refused.contains("R1") && !refused.contains(&id(1)), "{refused}");
-    // An answer with the id of another transaction's payment.
+    // The answer has the id of another transaction's payment.
     terminal.enter(4, "till-2", stored_card(), 1000, None);
     let Answer::NotOurs { why } = terminal.owner(SaleNumber::new(4)).answer(approved(&id(1))) else {
         panic!("it was taken")
@@ -902,7 +902,7 @@ async fn a_till_hears_of_another_tills_sale_neither_its_reference_nor_its_paymen
     };
     assert_eq!(why, transaction::Reason::AnotherPaymentAnswered.into());
     drop(terminal);
-    // An open transaction that is looked up.
+    // An open transaction is looked up.
     let terminal = Terminal::start(folder.path(), "");
     let Inquiry::CannotAsk { why } = terminal.owner(SaleNumber::new(4)).inquiry(Inquiry::Payments(vec![other])) else {
         panic!("it was taken")
@@ -957,7 +957,7 @@ async fn the_greatest_amount_limits_what_is_charged_and_nothing_that_is_taken_or
     assert_eq!(begin("sale", sale(500)).unwrap(), "5.00");
 }
 
-/// The shop is responsible for how a stored card is authenticated, so a till needs the right to state it.
+/// The shop is responsible for how a stored card is authenticated, so a till needs a right to state the method.
 #[tokio::test(start_paused = true)]
 async fn without_the_right_no_till_says_how_a_stored_card_is_authenticated() {
     let folder = TempDir::new().unwrap();

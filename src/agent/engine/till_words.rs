@@ -1,5 +1,5 @@
-//! A till's answers that change an open transaction: a cancel, and taking a part of the approved amount. The second
-//! puts the refund of the rest into the journal in the same commit.
+//! A till's requests that change an open transaction: a cancel, and the acceptance of a part of the approved amount.
+//! The acceptance and the refund of the rest are one commit in the journal.
 
 use tokio::sync::oneshot;
 
@@ -13,7 +13,8 @@ use super::begin::merchant_transaction_id;
 use super::{Engine, OpenTransaction};
 
 impl Engine {
-    /// Cancels a transaction: in time before the request has left, too late afterwards. It answers when it knows which.
+    /// Cancels a transaction, if its request has not been sent yet. Answers once it is known whether the cancel was in
+    /// time.
     pub(in crate::agent) fn cancel(
         &mut self,
         number: SaleNumber,
@@ -34,7 +35,7 @@ impl Engine {
         }
     }
 
-    /// Takes a part: the end of the sale and the start of the refund are one commit.
+    /// Accepts a part of the approved amount. The end of the sale and the start of the refund are one commit.
     pub(in crate::agent) fn take_part(
         &mut self,
         number: SaleNumber,

@@ -1,5 +1,5 @@
-//! The comparison with the gateway: the period that is asked for, the gateway's references of this terminal, and those
-//! that contradict a complete journal.
+//! The comparison with the gateway: the period to ask for, this terminal's references at the gateway, and those that
+//! this journal lacks.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,23 +15,23 @@ use pos_terms::transaction::SaleNumber;
 
 use super::{Comparison, GoesOn, ListShows, OldCopy};
 
-/// A day of tolerance: the clocks and time zones of board and gateway may differ.
+/// A tolerance of one day, because the clocks and time zones of board and gateway may differ.
 const SLACK_MS: i64 = 24 * 3600 * 1000;
-/// Tolerance for the gateway's time, which has whole seconds and spent time on the way.
+/// The tolerance for the gateway's time, which is in whole seconds and arrives with a delay.
 const BEGAN_SLACK_MS: i64 = 5_000;
-/// Three days, for a weekend: how far back a new journal asks for payments of an earlier board.
+/// The period for which a new journal asks for payments of an earlier board: three days, to cover a weekend.
 const FORERUNNER_MS: i64 = 3 * SLACK_MS;
-/// 2024-01-01: no journal is older.
+/// The oldest possible time of a journal, 2024-01-01.
 const OLDEST_MS: i64 = 1_704_067_200_000;
-/// The wait after the first request without an answer; it doubles up to [`LONGEST_WAIT`].
+/// The wait after the first request without an answer. It doubles each time, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// The most transactions that a board can have made after it was copied. Numbers are finite, so this journal does not
-/// continue above a higher one.
+/// The greatest number of transactions that a board can have made after it was copied. Higher numbers are ignored,
+/// because numbers are finite and this journal continues above the highest one.
 const MOST_MISSING: u64 = 1_000_000;
-/// The longest wait: a shop's network comes back within minutes.
+/// The longest wait. A shop's network comes back within minutes.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// The data for the comparison; it changes none of them.
+/// The data for the comparison, which changes none of it.
 #[derive(Clone, Copy)]
 pub(in crate::agent) struct Beside<'a> {
     pub(in crate::agent) journal: &'a JournalWriter,
@@ -41,7 +41,7 @@ pub(in crate::agent) struct Beside<'a> {
 }
 
 impl OldCopy {
-    /// Asks the gateway when it is time.
+    /// Asks the gateway if the request is due.
     pub(in crate::agent) fn look(
         &mut self,
         gateway: &GatewayControl,
@@ -64,8 +64,8 @@ impl OldCopy {
         }
     }
 
-    /// Returns the terminals and the period to ask for. The terminals are this one's id and those in the journal in
-    /// that period, because a copy may be restored with another id.
+    /// Returns the terminal ids and the period to ask for. The ids are this terminal's and those in the journal in that
+    /// period, because a copy may be restored with another id.
     fn what_is_asked(&mut self, beside: Beside<'_>) -> Result<(BTreeSet<String>, (i64, i64)), pos_journal::Error> {
         let (from, to) = self.times(beside)?;
         let mut terminals = beside.journal.book().terminals_since(from)?;
@@ -73,21 +73,24 @@ impl OldCopy {
         Ok((terminals, (from, to)))
     }
 
-    /// Returns the period to ask for, in the gateway's clock. The journal keeps its start until there is an answer.
+    /// Returns the period to ask for, in the gateway's clock. The journal stores the start of the period until there is
+    /// an answer.
     fn times(&mut self, beside: Beside<'_>) -> Result<(i64, i64), pos_journal::Error> {
         let (clock, book) = (beside.clock, beside.journal.book());
         let board = clock.unix_ms();
-        // While no clock here can be right, the gateway's is the only one.
+        // If no clock of the terminal can be right, only the gateway's can be used.
         let (now, apart) = match (clock.local(), clock.gateway()) {
             (None, Some(gateway)) => (gateway, 0),
             _ => (board, gateway_is_ahead_s(clock).saturating_mul(1000)),
         };
         if self.is_new {
-            // In the gateway's clock, if told: this board's clock does not limit the actions of another board.
+            // This uses the gateway's clock, if known, because this board's clock says nothing about another board's
+            // payments.
             let now = clock.gateway().unwrap_or(now);
             return Ok((now.saturating_sub(FORERUNNER_MS).max(0), now.saturating_add(SLACK_MS)));
         }
-        // A clock that was ahead wrote any later record, so such a record is no evidence of what the journal knows.
+        // A record from a later time was written by a clock that was ahead, so it is no evidence of what the journal
+        // knows.
         let over = now.saturating_add(SLACK_MS);
         if self.known_until_unix_ms > over {
             self.known_until_unix_ms = book.known_until(over)?.unwrap_or_default();
@@ -103,8 +106,8 @@ impl OldCopy {
         Ok((from.max(0), to.max(board.saturating_add(SLACK_MS))))
     }
 
-    /// Returns when the first open transaction began, if the latest one was begun with another account. That account
-    /// was asked in the meantime, and this one was not.
+    /// Returns when the first open transaction began, if the latest transaction was begun with another account. In the
+    /// meantime, the agent asked that account and not this one.
     fn open_before_another_account(&self, Beside { journal, sales, identity, .. }: Beside<'_>) -> Option<i64> {
         let latest = journal.book().number(self.before).ok().flatten()?;
         let open = sales.until(self.before).filter(|_| identity.is_of_another_account(latest.order()));
@@ -158,7 +161,7 @@ impl OldCopy {
         }
     }
 
-    /// Returns the references that contradict a complete journal.
+    /// Returns the references that this journal does not know, which show that it is an outdated copy.
     pub(in crate::agent) fn strange(
         &self,
         references: Vec<String>,
@@ -168,18 +171,18 @@ impl OldCopy {
         for reference in references {
             let Some(number) = number_of(&reference) else { continue };
             if number > journal.last_number.saturating_add(MOST_MISSING) {
-                // No board made so many transactions. A person must find the sender, and the agent draws no conclusion
-                // from it.
+                // No board makes so many transactions. A person must find the sender. The agent draws no conclusion.
                 tracing::error!(%reference, "ALARM: the gateway has a reference of our form with an impossible number");
                 continue;
             }
             let known = journal.book().knows(&reference)?
                 && match journal.book().number(number) {
-                    // A transaction that was taken over has another number here.
+                    // A transaction from another board's journal has another number here.
                     Ok(sale) => {
                         sale.is_none_or(|sale| sale.order().merchant_transaction_id != reference || sale.was_asked())
                     }
-                    // A later program's transaction, set aside: it is in the journal.
+                    // The journal knows a transaction that a later version of the program wrote, although it cannot be
+                    // read.
                     Err(pos_journal::Error::Unreadable { .. }) => true,
                     Err(error) => return Err(error),
                 };
@@ -191,8 +194,8 @@ impl OldCopy {
     }
 }
 
-/// Returns how a waiting reversal continues. After a long wait the payment may have been refunded meanwhile, so it is
-/// looked up again.
+/// Returns how a waiting reversal continues. After a long wait, the payment may have been refunded, so the agent looks
+/// it up again.
 fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
     match reversal {
         Action::Reverse { reference, .. } if waited > transaction::FRESH => {
@@ -205,29 +208,30 @@ fn goes_on(reversal: Action, waited: Duration) -> Vec<GoesOn> {
     }
 }
 
-/// Returns how far the gateway's clock is ahead of the board's, in seconds, by the latest probe.
+/// Returns how far the gateway's clock is ahead of the board's, in seconds, according to the latest probe.
 fn gateway_is_ahead_s(clock: &Clock) -> i64 {
     let Some(gateway) = clock.gateway() else { return 0 };
     (gateway / 1000).saturating_sub(clock.unix_ms() / 1000)
 }
 
-/// Returns the period to ask for, in the gateway's clock: the time after the journal's latest knowledge. `first` is its
-/// first record, `began` the gateway's time when it was empty, and `apart` how far the gateway's clock is ahead; all in
-/// milliseconds.
+/// Returns the period to ask for, in the gateway's clock. `known` is the time of the journal's latest record, `first`
+/// that of its first record, and `began` the gateway's time when the journal was empty. `apart` is how far the
+/// gateway's clock is ahead. All are in milliseconds.
 fn window(known: i64, first: i64, began: Option<i64>, now: i64, apart: i64) -> (i64, i64) {
-    // A wrong clock wrote any future time, so such a time is no limit.
+    // A time in the future was written by a wrong clock, so it is no limit.
     let before = |at: i64| if at <= now { at.saturating_sub(SLACK_MS).max(OLDEST_MS) } else { OLDEST_MS };
-    // A clock that was ahead or is behind, the gateway's or the board's, must not shorten the period.
+    // The period must not become shorter because the gateway's or the board's clock was ahead or is behind.
     let from = before(known).max(before(first)).saturating_add(apart.min(0));
-    // If the board's clock is ahead by more than that, it may have been ahead by even more when it wrote those times.
+    // If the board's clock is ahead by more than the tolerance, it may have been ahead by even more when it wrote those
+    // times.
     let from = if apart < -SLACK_MS { from.min(OLDEST_MS) } else { from };
     let began = began.filter(|began| *began <= now.saturating_add(apart));
     let began = began.map_or(i64::MIN, |began| began.saturating_sub(BEGAN_SLACK_MS));
     (from.max(began), known.max(now).saturating_add(SLACK_MS).saturating_add(apart.max(0)))
 }
 
-/// Returns the part of a reference that the journal keeps for recognising it: all except the terminal and the second
-/// half of its random bits.
+/// Returns the part of a reference by which the journal recognises it: everything except the terminal and the second
+/// half of the random bits.
 pub(super) fn mark_of(reference: &str) -> String {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -235,14 +239,14 @@ pub(super) fn mark_of(reference: &str) -> String {
     parts.fold(format!("{number}-{half}"), |mark, part| format!("{mark}-{part}"))
 }
 
-/// Returns the number in a reference of our form: terminal, number, 128 random bits, and optionally which reversal it
-/// is.
+/// Returns the number in a reference that has the agent's form: terminal, number, 128 random bits, and optionally the
+/// number of the reversal.
 pub(super) fn number_of(reference: &str) -> Option<SaleNumber> {
     let mut parts = reference.split('-').skip(1);
     let (number, random) = (parts.next()?, parts.next()?);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     let ours = random.len() == 32 && random.bytes().all(|digit| digit.is_ascii_hexdigit()) && digits(number);
-    // The rest is empty, or says which reversal it is.
+    // The rest is empty or gives the number of the reversal.
     let ends = match (parts.next(), parts.next()) {
         (None, _) => true,
         (Some(nth), None) => nth.strip_prefix('r').is_some_and(digits),
@@ -267,21 +271,21 @@ mod tests {
         for (known, what) in [(copied, "an hour ago"), (now + 365 * 24 * HOUR, "written a year ahead")] {
             assert!(holds(known, old, 0, now - HOUR), "{what}");
         }
-        // Five days ahead when the copy was made, and right again at an unknown time.
+        // The board's clock was five days ahead when the copy was made, and was set right later.
         assert!(holds(now + 72 * HOUR, now - 300 * HOUR, 0, now - 47 * HOUR));
-        // Two hours ahead when the journal began.
+        // The clock was two hours ahead when the journal began.
         assert!(holds(now - 2 * HOUR, now - 2 * HOUR, 0, now - 3 * HOUR));
         for apart in [-72 * HOUR, 72 * HOUR] {
             assert!(holds(copied, old, apart, now - HOUR + apart), "the gateway's clock is {apart} ms ahead");
             assert!(holds(copied, old, apart, copied + HOUR + apart), "the gateway's clock is {apart} ms ahead");
         }
-        // The board was five days ahead when the copy was made, and later its clock stopped for two days.
+        // The board's clock was five days ahead when the copy was made, and later it stopped for two days.
         assert!(holds(now, old, -72 * HOUR, now - 120 * HOUR));
-        // A terminal that was set up again: its predecessor's transactions days earlier are not its own.
+        // The terminal was set up again. Its predecessor's transactions from days earlier are not its own.
         let set_up = now - 2 * HOUR;
         assert!(!holds(now - HOUR, set_up, 0, now - 27 * HOUR));
         assert!(holds(now - HOUR, set_up, 0, now - HOUR));
-        // Unless its clock was ahead then.
+        // They may be its own if the clock was ahead at that time.
         assert!(holds(now - HOUR, now + HOUR, 0, now - 20 * HOUR));
         assert!(holds(now + HOUR, now + HOUR, 0, now - 27 * HOUR));
         // The gateway's clock gives the start of the journal to the second, independent of the board's clock. A board

@@ -1,5 +1,6 @@
-//! An earlier transaction that another is to follow, while the gateway's list by date is incomplete. Its payment is
-//! looked up, with all linked payments. The later one may begin if this journal knows each of them.
+//! The look-up of an earlier transaction before another follows it, while the gateway's list by date is incomplete. The
+//! agent looks up the earlier payment and all linked payments. The later transaction may begin if this journal knows
+//! each of them.
 
 use crate::agent::journal_writer::refused_by_journal;
 use crate::till::Refused;
@@ -18,7 +19,7 @@ pub(in crate::agent) struct Linked {
 }
 
 impl OldCopy {
-    /// Returns whether a transaction that follows this number waits for the look-up of that one.
+    /// Returns whether this transaction must be looked up before another follows it.
     pub(in crate::agent) fn asks_to_look_up(&self, number: SaleNumber) -> bool {
         self.looks_up() && number <= self.before
     }
@@ -28,15 +29,15 @@ impl OldCopy {
         self.lists_no_more && !self.is_new && matches!(self.comparison, Comparison::Due(_) | Comparison::Asking)
     }
 
-    /// Records that this transaction may be followed for the moment: its look-up has shown that the journal knows all
-    /// of it.
+    /// Records that this transaction may be followed for the moment. Its look-up has shown that the journal knows all
+    /// its follow-ups.
     pub(in crate::agent) fn vouches_for(&mut self, of: Option<SaleNumber>) {
         self.vouched_for = of;
     }
 }
 
 impl Linked {
-    /// Takes the look-up of a transaction, if it shows the payment.
+    /// Creates the list from the look-up of a transaction, if the look-up shows the payment.
     pub(in crate::agent) fn of(number: SaleNumber, inquiry: Inquiry, journal: &Journal) -> Result<Self, Refused> {
         let not_ready = |why: Sentence| Refused::NotReady {
             why: Message::CannotBeLookedUp.with("number", number.to_string()).with("why", why),
@@ -53,12 +54,12 @@ impl Linked {
         }
     }
 
-    /// Returns the references under which they were sent.
+    /// Returns the references of the linked payments.
     pub(in crate::agent) fn references(&self) -> Vec<String> {
         self.list.iter().filter_map(|one| one.reference.clone()).collect()
     }
 
-    /// Checks that this journal knows each of them.
+    /// Checks that this journal knows each linked payment.
     pub(in crate::agent) fn are_known(&self, journal: &Journal) -> Result<(), Refused> {
         let mut unknown = 0;
         for one in self.list.iter().filter(|one| one.id != self.payment && one.state != ListedState::Declined) {

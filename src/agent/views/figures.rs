@@ -1,4 +1,4 @@
-//! The metrics: when each is counted, and the terminal's state among them. They decide nothing.
+//! The metrics: when each is counted, and the terminal's state. No decision depends on them.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use crate::agent::teller;
 use crate::metrics::{Metrics, PrinterStanding, SaleTiming, TerminalStanding};
 use pos_core::transaction::Standing;
 
-/// Counts a write that took this long; zero means that there was nothing to write.
+/// Counts a write that took this long. Zero means that there was nothing to write.
 pub(in crate::agent) fn count_write(metrics: &Metrics, took: Duration) {
     if took > Duration::ZERO {
         metrics.synced(took);
     }
 }
 
-/// Counts a step that is on the disk. Returns whether it counted the outcome: that happens once, with a line in the log
-/// if a fault of the terminal's side caused it.
+/// Counts a step that is on the disk. Returns whether it counted the outcome, which happens only once. If a fault in
+/// the terminal, the network or the gateway caused the outcome, also logs it.
 pub(in crate::agent) fn count_step(
     metrics: &Metrics,
     identity: &Identity,
@@ -36,8 +36,8 @@ pub(in crate::agent) fn count_step(
     true
 }
 
-/// Logs and counts the times of a card transaction that is over: reader (until the card was read), gateway, journal,
-/// and the agent's own share.
+/// Logs and counts the times of a completed card transaction: reader (until the card was read), gateway, journal and
+/// agent.
 pub(in crate::agent) fn log_times(metrics: &Metrics, active: Option<&OpenTransaction>) {
     let Some(active) = active else { return };
     let SaleTimes { gateway, journal, own, .. } = active.times;
@@ -77,7 +77,7 @@ pub(in crate::agent) fn standing(
     }
 }
 
-/// Counts an unconfirmed transaction. `held_up`: it waits for the gateway's answer about the journal.
+/// Counts an unconfirmed transaction. `held_up` means that it waits for the gateway's answer about the journal.
 pub(in crate::agent) fn count_open(stands: &mut TerminalStanding, active: &OpenTransaction, held_up: bool) {
     let (undone, quarantined) = match active.sale().standing() {
         Standing::Unconfirmed { quarantined, .. } => {

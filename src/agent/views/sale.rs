@@ -11,23 +11,23 @@ use pos_terms::card::Cryptogram;
 use pos_terms::transaction::{Kind, OutcomeWord};
 use pos_words::{Message, ReaderStep, Words};
 
-/// The facts for the view, in addition to the transaction itself.
+/// The facts for the view, apart from the transaction itself.
 pub(in crate::agent) struct SaleFacts {
-    /// The earlier transaction, as far as this one's till may see it.
+    /// The earlier transaction, as far as the till may see it.
     pub(in crate::agent) of: Option<String>,
-    /// Why this agent leaves it alone.
+    /// The reason why this agent leaves the transaction alone.
     pub(in crate::agent) alone: Option<Cause>,
-    /// True if its last step could not be written.
+    /// True if the last step could not be written.
     pub(in crate::agent) stuck: bool,
-    /// True if it waits for the check for an outdated journal copy.
+    /// True if the transaction waits for the check for an outdated journal copy.
     pub(in crate::agent) held_up: bool,
     /// The refund of the rest.
     pub(in crate::agent) rest: Option<LaterView>,
-    /// The confirmation that its till owes.
+    /// The confirmation that is expected from the till.
     pub(in crate::agent) to_confirm: Option<ToConfirm>,
     /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
-    /// Its present wait that has a time limit.
+    /// The current wait, if it has a time limit.
     pub(in crate::agent) wait: Option<Wait>,
 }
 
@@ -36,14 +36,14 @@ pub(in crate::agent) const CHOOSING_TIP: &str = "choosing-tip";
 
 /// A wait with a time limit.
 pub(in crate::agent) struct Wait {
-    /// When it is over, in milliseconds since 1970.
+    /// The end of the wait, in milliseconds since 1970.
     pub(in crate::agent) until_unix_ms: i64,
     pub(in crate::agent) left: Duration,
-    /// Its whole length.
+    /// The length of the whole wait.
     pub(in crate::agent) all: Duration,
 }
 
-/// Returns whether its steps are announced: they stop with its outcome, and while it is unconfirmed.
+/// Returns whether the transaction's steps are announced. This stops when it has an outcome or is unconfirmed.
 pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
     !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. })
 }
@@ -59,7 +59,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
     } else if held_up {
         (unconfirmed(sale), None, words.label(Message::AskingWhetherSent).to_owned())
     } else if step == Some(CHOOSING_TIP) && matches!(sale.standing(), Standing::Waiting) {
-        // The reader does not ask for a card yet.
+        // The reader is not asking for a card yet.
         (SaleState::WaitingForCard, None, words.step(ReaderStep::ChoosingTip))
     } else {
         standing(words, sale)
@@ -118,7 +118,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
             brand: host.brand.clone().or_else(|| card.label.clone()),
             last4: card.pan.as_ref().map(|pan| pan.last4().to_owned()).or_else(|| host.last4.clone()),
         }),
-        // The issuer's text may say that it is approved.
+        // The issuer's text may say that the payment is approved.
         status_text: host.status_text.clone().filter(|_| state != SaleState::AwaitingTill),
         registration: match &host.id {
             Some(id) if kind == Kind::StoreCard && approved.is_some() => Some(id.to_string()),
@@ -142,7 +142,7 @@ fn shown_cryptogram(cryptogram: Cryptogram) -> String {
     format!("{} {}", cryptogram.kind.as_str(), hex::encode_upper(cryptogram.value))
 }
 
-/// Returns the state of an unconfirmed transaction: it will be reversed, or finished.
+/// Returns the state of an unconfirmed transaction, which will be either reversed or finished.
 fn unconfirmed(sale: &Transaction) -> SaleState {
     if sale.order().kind().is_undone_when_unknown() { SaleState::Unconfirmed } else { SaleState::UnconfirmedFinishing }
 }
@@ -174,10 +174,10 @@ fn standing(words: &Words, sale: &Transaction) -> (SaleState, Option<OutcomeWord
     }
 }
 
-/// Checks that there is a receipt: none before the gateway has answered.
+/// Checks that there is a receipt. There is none while the transaction waits for its card, the gateway or the till.
 ///
 /// # Errors
-/// A refusal that names the transaction's state.
+/// Returns a refusal that names the transaction's state.
 pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     match view.state {
         SaleState::WaitingForCard | SaleState::InProgress | SaleState::AwaitingTill => {
@@ -189,7 +189,7 @@ pub(in crate::agent) fn has_a_receipt(view: &SaleView) -> Result<(), Refused> {
     }
 }
 
-/// Returns a later transaction as the earlier one's till may see it: another till's reference stays with that till.
+/// Returns a later transaction as the earlier one's till may see it. Another till's reference is omitted.
 pub(in crate::agent) fn later_view(view: SaleView, till: &str) -> LaterView {
     let SaleView { number, reference, kind, amount, approved_amount, currency, state, outcome, .. } = view;
     let (reference, amount) = ((view.till == till).then_some(reference), approved_amount.unwrap_or(amount));

@@ -1,5 +1,5 @@
-//! The states of the devices in the codes of `till::status`, and the attention that each needs. Only this module
-//! converts a device's own enumeration to the till's.
+//! The states of the devices in the codes of `till::status`, and the attention code for each. Only this module converts
+//! a device's own states to the till's.
 
 use crate::till::{Attention, GatewayState, JournalState, PrinterState, ReaderState};
 use pos_gateway::certificate::Expiring;
@@ -8,7 +8,7 @@ use pos_printer::port::{PrinterNeed, PrinterStands};
 use pos_printer::status::Trouble;
 use pos_words::{Message, Sentence};
 
-/// Returns the attention that a reader's state needs.
+/// Returns the attention code for a reader's state.
 pub(in crate::agent) fn of_reader(state: ReaderState) -> Option<Attention> {
     Some(match state {
         ReaderState::Ready => return None,
@@ -47,7 +47,7 @@ pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
             | Fault::CertificateNotAcceptable => GatewayState::UntrustedCertificate,
             Fault::OwnCertificateMissing | Fault::OwnCertificateRefused { .. } => GatewayState::OwnCertificateRefused,
             Fault::OwnCertificateExpired => GatewayState::OwnCertificateExpired,
-            // A server that closes a connection immediately may answer the next time.
+            // A server that closes a connection immediately may answer next time.
             Fault::ClosedAtOnce
             | Fault::AnswerNotWhole
             | Fault::AnswerTooLong { .. }
@@ -69,7 +69,7 @@ pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
     }
 }
 
-/// Returns the attention that the gateway's state needs.
+/// Returns the attention code for the gateway's state.
 pub(in crate::agent) fn of_gateway(state: GatewayState) -> Option<Attention> {
     Some(match state {
         GatewayState::Answers | GatewayState::Connected | GatewayState::NotAskedYet => return None,
@@ -86,7 +86,7 @@ pub(in crate::agent) fn of_gateway(state: GatewayState) -> Option<Attention> {
     })
 }
 
-/// Returns the attention for what expires soon, or does not match.
+/// Returns the attention code for a certificate, key or token that expires soon or does not match.
 pub(in crate::agent) fn of_soon(soon: Soon) -> Attention {
     match soon {
         Soon::FilesUnused => Attention::GatewayFilesUnused,
@@ -149,7 +149,7 @@ pub(in crate::agent) fn state_of_journal(error: &pos_journal::Error) -> JournalS
     if error.is_full() { JournalState::Full } else { JournalState::CannotBeWritten }
 }
 
-/// Returns the sentence of a device's attention, with the device's own words.
+/// Returns the sentence for a device's attention code, with the device's own words.
 pub(in crate::agent) fn sentence_of(code: Option<Attention>, why: Sentence) -> Sentence {
     match code {
         Some(code) => message_of(code).with("why", why),
@@ -157,7 +157,7 @@ pub(in crate::agent) fn sentence_of(code: Option<Attention>, why: Sentence) -> S
     }
 }
 
-/// Returns the sentence of an attention. Some codes have a second one for other facts.
+/// Returns the sentence for an attention code. Some codes have a second sentence for other facts.
 pub(in crate::agent) fn message_of(code: Attention) -> Message {
     use Attention as A;
     use Message as M;
@@ -311,8 +311,8 @@ mod tests {
         assert_eq!(state_of_printer(&PrinterStands::Ready), PrinterState::Ready);
     }
 
-    /// Checks that a device's own words are always shown, in German after a sentence about its state. A message without
-    /// one of its arguments fails here.
+    /// Checks that a device's own words are always shown. In German, they follow a sentence about the state. The test
+    /// fails if a message lacks one of its arguments.
     #[test]
     fn each_attention_has_a_sentence_in_each_language() {
         let why = "no route to host";
@@ -323,7 +323,7 @@ mod tests {
         let soon = soon.map(Soon::Ends).into_iter().chain([Soon::FilesUnused]).map(|soon| Some(of_soon(soon)));
         let devices: Vec<_> = devices.chain(soon).flatten().collect();
         let printers: Vec<_> = PrinterState::ALL.iter().filter_map(|state| of_printer(*state)).collect();
-        // These have other facts, or none.
+        // These codes have other facts, or none.
         let others = |code: &&Attention| !devices.contains(code) && !printers.contains(code);
         let others: Vec<_> = Attention::ALL.iter().filter(others).copied().collect();
         for language in Language::ALL {

@@ -17,24 +17,25 @@ use super::states::{
     message_of, of_gateway, of_journal, of_printer, of_reader, of_soon, sentence_of, state_of, state_of_printer,
 };
 
-/// The free space, in bytes, below which a day of transactions does not fit; something else is filling the disk.
+/// The free space, in bytes, below which a day of transactions does not fit. In that case, other data is filling the
+/// disk.
 const LITTLE_ROOM: u64 = 16 << 20;
 
-/// The free space, in bytes, above which there is enough again. It is one MiB more, because a disk at the limit must
-/// not fill the log.
+/// The free space, in bytes, above which the disk is no longer nearly full. It is one MiB higher, because a disk near
+/// the limit must not fill the log.
 const ROOM_AGAIN: u64 = LITTLE_ROOM + (1 << 20);
 
-/// Returns whether the journal's disk is nearly full; `before` is the result of the previous check.
+/// Returns whether the journal's disk is nearly full. `before` is the result of the previous check.
 pub(in crate::agent) fn is_nearly_full(before: bool, free_bytes: u64) -> bool {
     free_bytes < if before { ROOM_AGAIN } else { LITTLE_ROOM }
 }
 
-/// Returns the free space on the journal's disk, and the remedy.
+/// Returns the warning about the free space on the journal's disk, with the remedy.
 pub(in crate::agent) fn little_room(free_bytes: u64) -> Sentence {
     Message::AttentionJournalNearlyFull.with("free", (free_bytes >> 20).to_string())
 }
 
-/// Returns the journal's view after its last failed write, or by the free space on its disk.
+/// Returns the journal's view, based on its last failed write or the free space on its disk.
 pub(in crate::agent) fn journal_view(
     words: &Words,
     trouble: Option<(JournalState, Sentence)>,
@@ -64,7 +65,7 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) printers: Vec<PrinterView>,
     pub(in crate::agent) clock: ClockView,
     pub(in crate::agent) journal: JournalView,
-    /// Sentences of the devices, each with its remedy.
+    /// Warnings from the devices, each with its remedy.
     pub(in crate::agent) refused_request: Option<Sentence>,
     pub(in crate::agent) ends_soon: Vec<(Soon, String)>,
     pub(in crate::agent) clocks_differ: Option<Sentence>,
@@ -80,7 +81,7 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) left_alone: Vec<&'a LeftAlone>,
 }
 
-/// The answer that an open transaction waits for.
+/// The answer for which an open transaction waits.
 pub(in crate::agent) enum Awaited {
     Signature,
     Till,
@@ -114,7 +115,7 @@ pub(in crate::agent) fn printer_views(words: &Words, printers: &PrinterControl) 
     printers.each().map(view).collect()
 }
 
-/// Returns the clock's view; `differs` tells of a difference to the gateway's clock.
+/// Returns the clock's view. `differs` is the warning about a difference from the gateway's clock.
 pub(in crate::agent) fn clock_view(words: &Words, clock: &Clock, differs: Option<Sentence>) -> ClockView {
     let time = clock.local();
     let (state, text) = match (&time, clock.trusted_board(), differs) {
@@ -127,7 +128,7 @@ pub(in crate::agent) fn clock_view(words: &Words, clock: &Clock, differs: Option
     ClockView { state, text, time: time.map(|time| time.to_rfc3339_opts(chrono::SecondsFormat::Secs, false)) }
 }
 
-/// Returns the reader with its latest change.
+/// Returns the reader's view, with its latest change.
 pub(in crate::agent) fn reader_view(words: &Words, reader: &ReaderControl) -> ReaderView {
     let state = reader.state.state();
     let Some(identity) = reader.state.identity() else {
@@ -147,7 +148,7 @@ pub(in crate::agent) fn reader_view(words: &Words, reader: &ReaderControl) -> Re
     reader.with_its_change(identity, view)
 }
 
-/// Returns the terminal's status, from the facts only.
+/// Returns the terminal's status. It depends only on the facts.
 pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
     let attention = attention(&facts);
     let StatusFacts { config, currency, reader, gateway, printers, clock, journal, .. } = facts;
@@ -160,7 +161,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
         currency_decimals: Some(currency.exponent()),
         tips: config.tips.as_ref().map(tips_view),
         may_train: config.training.allowed,
-        // The servers of tills fill this in, because they know the caller.
+        // The servers for tills fill this in, because they know the caller.
         may_begin: Vec::new(),
         tills: Vec::new(),
         waits: Some(WaitsView {
@@ -248,7 +249,7 @@ mod tests {
         let view = |free| journal_view(&words, None, free).state;
         assert_eq!((view(None), view(Some(LITTLE_ROOM))), (JournalState::Ready, JournalState::Ready));
         assert_eq!(view(Some(LITTLE_ROOM - 1)), JournalState::NearlyFull);
-        // At the limit the log does not get the same message repeatedly.
+        // Near the limit, the log does not get the same message repeatedly.
         let mut is_full = false;
         let changes =
             [LITTLE_ROOM, LITTLE_ROOM - 1, LITTLE_ROOM, LITTLE_ROOM - 1, ROOM_AGAIN, LITTLE_ROOM].map(|free| {

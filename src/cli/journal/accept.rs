@@ -1,5 +1,5 @@
-//! `pos-agent journal accept`: a person confirms that this journal belongs to the terminal, although the terminal has
-//! sold with another one.
+//! `pos-agent journal accept`: accepts this journal for the terminal, although the terminal has taken sales with
+//! another one. A person confirms this.
 
 use clap::Args;
 
@@ -23,7 +23,7 @@ Afterwards a till that repeats an old reference is charged again. The journal's 
 
 Exit codes: 0 done; 65 not necessary; 74 the journal or the mark cannot be used, or the agent runs.")]
 pub(super) struct Accept {
-    /// The name of the person who accepts it, for the record
+    /// The name of the person who accepts the journal, for the record
     #[arg(long, value_name = "NAME", value_parser = name)]
     by: String,
     #[command(flatten)]

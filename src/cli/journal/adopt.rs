@@ -1,4 +1,4 @@
-//! `pos-agent journal adopt`: takes the journal of another board into this one.
+//! `pos-agent journal adopt`: takes over the journal of another board.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ entity-id wait until that entity-id is back.
 Exit codes: 0 taken over; 65 refused: adopted already, or a reference is in both journals, or the file was altered; 74 a file cannot be
 used, or the agent runs.")]
 pub(super) struct Adopt {
-    /// The journal.db of the other board, with its journal.db-wal in the same folder
+    /// The other board's journal.db, with its journal.db-wal in the same folder
     file: PathBuf,
     #[command(flatten)]
     which: Which,

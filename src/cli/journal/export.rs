@@ -1,5 +1,5 @@
-//! `pos-agent journal export`: writes the facts of each transaction that a dispute needs, as JSON Lines. The agent may
-//! run at the same time.
+//! `pos-agent journal export`: exports the facts needed for a dispute about a transaction, as JSON Lines. The agent may
+//! be running.
 
 use std::io::{self, BufWriter, Write};
 
@@ -32,7 +32,7 @@ impl Export {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let (path, _) = self.which.journal()?;
         let mut reading = Reading::open(&path).map_err(|error| stop(&error))?;
-        // A file that was not written completely must not look complete.
+        // An incomplete file must not look complete.
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let cut = |error: io::Error| Stop::new(Exit::Io, format!("the export could not be written: {error}"));
         let done = reading.export(self.since, |transaction| line(&mut out, transaction));

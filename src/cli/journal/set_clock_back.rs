@@ -1,5 +1,5 @@
-//! `pos-agent journal set-clock-back`: a technician confirms that a clock that was ahead wrote the later times in the
-//! journal.
+//! `pos-agent journal set-clock-back`: records that a technician declares later times in the journal wrong, because the
+//! clock was ahead.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(super) struct SetClockBack {
     /// Today's date; the board's clock must show the same date
     #[arg(long, value_name = "YYYY-MM-DD")]
     today: NaiveDate,
-    /// The name of the person who does it, for the record
+    /// The name of the person who declares this, for the record
     #[arg(long, value_name = "NAME", value_parser = name)]
     by: String,
     #[command(flatten)]
@@ -66,7 +66,7 @@ fn set_back(path: &Path, now_unix_ms: i64, by: &str) -> Result<(SetBack, String)
     Ok((set_back, format!("head {}:{}", head.entry, head.hex())))
 }
 
-/// Checks whether the board's clock can be right, because the other times are compared with it.
+/// Checks that the board's clock can be right, because it is the standard for the times in the journal.
 fn can_be(now: DateTime<Utc>, today: NaiveDate) -> Result<(), String> {
     if now.timestamp_millis() < built_unix_ms() {
         let (now, built) = (said(now.timestamp_millis()), said(built_unix_ms()));

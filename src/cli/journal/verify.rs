@@ -1,5 +1,5 @@
-//! `pos-agent journal verify`: checks every entry of the journal against the previous entry, and every transaction
-//! against its key.
+//! `pos-agent journal verify`: checks every entry of the journal against the entry before it, and every transaction
+//! against its key (the till and the reference).
 
 use clap::Args;
 use serde::Serialize;
@@ -18,7 +18,7 @@ its end, also has correct hashes; only a kept hash shows the change (--head 1234
 Exit codes: 0 the journal is as it was written; 65 a row was altered, added, removed or moved, or --head is not in the journal; 75 some
 steps have no hash, or cannot be read, because another version wrote them; 74 the journal cannot be read.")]
 pub(super) struct Verify {
-    /// An earlier head: the number of an entry and its hash
+    /// An earlier head: the number and the hash of an entry
     #[arg(long, value_name = "ENTRY:HASH", value_parser = kept)]
     head: Option<(i64, String)>,
     /// Print one JSON object on one line

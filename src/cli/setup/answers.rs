@@ -1,7 +1,7 @@
-//! The answers that a terminal needs, and the configuration that they make.
+//! The answers to setup's questions, and the configuration that is made from them.
 //!
-//! The configuration's own rules check every answer. Setup makes the file from the answers so far, parses it and checks
-//! it. A fault of the key in question is shown to the person.
+//! The configuration's own rules check every answer. After each answer, setup writes the configuration as text, parses
+//! it and checks it. The person sees only a fault in the key that the question is about.
 
 use std::path::{Path, PathBuf};
 
@@ -13,26 +13,26 @@ pub(super) const TOKEN: &str = "gateway-token";
 /// The name of the file with the gateway's CA.
 pub(super) const CA: &str = "gateway-ca.pem";
 
-/// The answers so far. Answers that are not given yet have values without a fault.
+/// The answers so far. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     pub(super) board: String,
     pub(super) terminal_id: String,
     pub(super) merchant: Vec<String>,
     pub(super) currency: String,
-    /// The maximum of one payment; none means the gateway's own limit.
+    /// The maximum amount of one payment; `None` means the gateway's own limit.
     pub(super) max_amount: Option<String>,
     pub(super) url: String,
     pub(super) entity_id: String,
     pub(super) ca_file: PathBuf,
-    /// `EXTERNAL` or `INTERNAL`; none on a live system.
+    /// `EXTERNAL` or `INTERNAL`; `None` on a live system.
     pub(super) test_mode: Option<String>,
     pub(super) reader: String,
     pub(super) baud: u32,
     pub(super) printer: Option<Printer>,
-    /// The front, when a till or the page is connected.
+    /// The front, if a till or the page is connected.
     pub(super) front: Option<FrontAnswers>,
-    /// The path of the configuration; the token and the CA are next to it.
+    /// The path of the configuration; the token and the CA are in the same folder.
     pub(super) file: PathBuf,
 }
 
@@ -68,13 +68,13 @@ impl Answers {
         self.file.with_file_name(TOKEN)
     }
 
-    /// Tells whether systemd hands the token to the agent, which cannot read the file itself. This is so at the usual
-    /// path.
+    /// Returns whether systemd passes the token to the agent, which cannot read the file itself. This is the case at
+    /// the usual path.
     pub(super) fn has_credential(&self) -> bool {
         self.file == Path::new(DEFAULT_PATH)
     }
 
-    /// Returns the fault of the answer for this key. The front's own program also checks the front's settings.
+    /// Returns the fault in the answer for this key, if any. `pos-front` also checks the front's settings.
     pub(super) fn fault(&self, key: &str) -> Option<ConfigFault> {
         if key == FRONT_RULES {
             let front = self.front.as_ref().and_then(FrontAnswers::fault);
@@ -97,7 +97,7 @@ impl Answers {
         }
     }
 
-    /// Returns the configuration that the answers make.
+    /// Returns the configuration that is made from the answers.
     pub(super) fn config(&self) -> Result<Config, config::Error> {
         config::parse(&self.text(), &self.file)
     }
@@ -169,7 +169,7 @@ impl Answers {
         )
     }
 
-    /// Takes over the values of an earlier configuration as default answers.
+    /// Takes the default answers from an earlier configuration.
     pub(super) fn take_over(&mut self, earlier: &Config) {
         let Config { terminal, reader, gateway, printer, .. } = earlier;
         self.terminal_id.clone_from(&terminal.id);
@@ -190,7 +190,7 @@ impl Answers {
     }
 }
 
-/// The note in a new file for a person who opens it for the first time.
+/// The note in a new file, for a person who opens the file for the first time.
 const TILLS: &str = "\
 \n\
 # Without these tables the command line works: root has every right, the group pos-agent the usual rights.\n\
@@ -205,7 +205,7 @@ const TILLS: &str = "\
 # tills = [\"till-2\", \"till-3\"]\n\
 # rights = [\"several-tills\"]\n";
 
-/// Returns a text in TOML form (a basic string).
+/// Returns a text as a TOML basic string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -218,13 +218,13 @@ pub(super) fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a number as it was typed. Other input becomes a text, and the rules of the configuration report its fault.
+/// Returns a number as typed. Other input becomes a string, which the rules of the configuration report as a fault.
 fn number(typed: &str) -> String {
     typed.parse::<u8>().map_or_else(|_| quoted(typed), |number| number.to_string())
 }
 
-/// Returns the keys of an earlier file that the new one lacks, such as `gateway.device-type`. A table that is missing
-/// is named once.
+/// Returns the keys that an earlier file has and the new one lacks, such as `gateway.device-type`. A missing table is
+/// named once.
 pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     let new = keys(new);
     let mut found: Vec<String> = Vec::new();
@@ -244,7 +244,7 @@ pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     found
 }
 
-/// Returns a value of the first table of this name in a file, without its quotes. The values of a list are joined with
+/// Returns a key's value, without quotes, from the first table with this name. The values of a list are joined with
 /// commas.
 pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
     let mut at = String::new();
@@ -252,7 +252,7 @@ pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             at = name.trim_start_matches('[').trim().to_owned();
         } else if let Some((_, value)) = line.split_once('=').filter(|(name, _)| at == table && name.trim() == key) {
-            // Quotes separate text from the rest of the line; a comment begins outside of text.
+            // Quotes enclose the texts. A `#` outside quotes begins a comment.
             let mut parts = value.split('"');
             let bare = parts.next().unwrap_or_default();
             let (mut texts, mut between) = (Vec::new(), bare);
@@ -267,15 +267,15 @@ pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
     None
 }
 
-/// Returns the tables and keys of a file, line by line. This is enough for a configuration, whose tables and keys are
-/// at the start of lines.
+/// Returns the tables and keys of a file, read line by line. This is enough for a configuration, which has its tables
+/// and keys at the start of lines.
 fn keys(text: &str) -> Vec<(String, String)> {
     let mut table = String::new();
     let mut found = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             table = name.trim_start_matches('[').trim().to_owned();
-            // A table without keys counts too.
+            // A table without keys is also listed.
             found.push((table.clone(), String::new()));
         } else if let Some((key, _)) = line.split_once('=') {
             found.push((table.clone(), key.trim().to_owned()));

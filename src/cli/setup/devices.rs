@@ -1,5 +1,5 @@
-//! The readers and printers of the board. Setup asks a port only when no other program has it open, and never asks the
-//! system's console.
+//! The readers and printers of the board. Setup probes a port only if no other program has it open, and never probes
+//! the system's console.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,25 +13,25 @@ use crate::board::Board;
 use crate::doctor;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 
-/// The deadline for a reader to identify itself. It is longer than a reader needs; the driver gives up another device
+/// The deadline for a reader to identify itself. A reader needs less time, and the driver gives up another device
 /// earlier (two answers of 5 s each).
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// The text for a port at which nothing answers.
+/// The message for a port where nothing answers.
 const SILENT: &str = "no Miura reader answers there; check that it is on and that this is its port";
 
-/// A reader that was found.
+/// A reader that setup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) port: String,
     pub(super) who: String,
 }
 
-/// Returns the ports at which a reader may be, the most likely first, and each device once.
+/// Returns the ports that may have a reader, the most likely first. Each device is listed once.
 pub(super) fn reader_ports(board: &Board) -> Vec<String> {
     let usual = board.reader_ports.iter().cloned();
     let by_id = in_folder(Path::new("/dev/serial/by-id"), "");
-    // These names are for systems where udev gives none.
+    // These names are for systems on which udev creates none.
     let plain = in_folder(Path::new("/dev"), "ttyACM").chain(in_folder(Path::new("/dev"), "ttyUSB"));
     let own = board.serial.keys().cloned();
     let printers: BTreeSet<PathBuf> = printer_ports(board).iter().filter_map(|port| real(port)).collect();
@@ -51,7 +51,7 @@ pub(super) fn printer_ports(board: &Board) -> Vec<String> {
     usual.filter(|port| real(port).is_some_and(|device| seen.insert(device))).collect()
 }
 
-/// Asks each port whether a reader is there, and shows each answer.
+/// Probes each port for a reader, and shows each result.
 pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     let mut found = Vec::new();
     for port in ports {
@@ -66,7 +66,7 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
     found
 }
 
-/// Returns the identity of the reader at a port, or the reason why there is none and what to do.
+/// Returns the identity of the reader at a port, or the reason why none was found and the remedy.
 pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
     match doctor::held_by(port) {
         Some(program) => {
@@ -88,7 +88,7 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
                 ReaderEvent::Unready(Unready::NoCardKey { serial }) => {
                     return Ok(format!("a reader, serial {serial}, without a card-data key"));
                 }
-                // The reader restarts; the deadline limits the wait.
+                // The reader is restarting; the deadline limits the wait.
                 ReaderEvent::Unready(Unready::Restarting { .. }) => {}
                 ReaderEvent::Unready(Unready::Absent { cause, .. }) => {
                     return Err(format!("{cause}; check the reader's power and cable, or give another port"));
@@ -104,7 +104,7 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
         Err(SILENT.to_owned())
     };
     let answer = timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(SILENT.to_owned()));
-    // The port is free when the reader's task has ended. The end of its events shows this.
+    // The port is free once the reader's task has ended, which the end of its events shows.
     drop(handle);
     while events.recv().await.is_some() {}
     answer
@@ -127,7 +127,7 @@ fn in_folder(folder: &Path, beginning: &'static str) -> impl Iterator<Item = Str
     found.into_iter()
 }
 
-/// Returns the lines for messages of the kernel and for logins.
+/// Returns the devices that the kernel uses for its messages and for logins.
 fn consoles() -> BTreeSet<PathBuf> {
     let active = fs::read_to_string("/sys/class/tty/console/active").unwrap_or_default();
     active.split_whitespace().map(|name| Path::new("/dev").join(name)).collect()

@@ -1,4 +1,5 @@
-//! Files that are written completely or not at all. Each is written next to its place, synced, and then renamed.
+//! Files that are written completely or not at all. Each file is written under a temporary name in the same folder,
+//! synced, and then renamed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// The maximum number of names for an earlier file that is kept.
+/// The upper limit for the numbers in the names of kept earlier files.
 const KEPT: usize = 1000;
 
-/// A file with its content, but without its final name. It is removed unless it is put in its place.
+/// A complete file under a temporary name. Dropping it removes the file, unless the file was renamed.
 #[derive(Debug)]
 pub(super) struct Prepared {
     place: PathBuf,
@@ -18,13 +19,13 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Writes the content next to `place` and syncs it to the disk.
+    /// Writes the content to a temporary file in the folder of `place`, and syncs it to the disk.
     pub(super) fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<Self> {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         let beside = place.with_file_name(format!(".{name}.{}", std::process::id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
         let prepared = Self { place: place.to_owned(), beside };
-        // The umask reduces the mode of `open`, but the agent's user must be able to read a configuration.
+        // The umask can restrict the mode of `open`, but the agent's user must be able to read a configuration.
         rustix::fs::fchmod(&file, mode.into())?;
         file.write_all(content)?;
         file.sync_all()?;
@@ -36,14 +37,14 @@ impl Prepared {
         std::os::unix::fs::chown(&self.beside, Some(user), None)
     }
 
-    /// Puts the file in its place, where no file may exist.
+    /// Renames the file to its final name. Fails if a file with that name exists.
     pub(super) fn put(self) -> io::Result<()> {
         renameat_with(CWD, &self.beside, CWD, &self.place, RenameFlags::NOREPLACE)?;
         sync_folder(&self.place)
     }
 
-    /// Puts the file in the place of another file. The earlier file is kept next to it; its new name is returned, or
-    /// none if there was no file.
+    /// Renames the file to its final name. An existing file is kept in the same folder under a new name, which is
+    /// returned.
     pub(super) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
         let kept = keep(&self.place)?;
         fs::rename(&self.beside, &self.place)?;
@@ -52,17 +53,17 @@ impl Prepared {
     }
 }
 
-/// A file that was put in its place.
+/// A file under its final name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) place: PathBuf,
-    /// The path of the earlier file.
+    /// The new path of the earlier file, if there was one.
     pub(super) kept: Option<PathBuf>,
 }
 
-/// Puts files in their places; the files that name the others come last. `replace` tells whether these last files may
-/// replace another file. If one file cannot be put, the files before it are removed again and the earlier files are
-/// restored.
+/// Renames all files to their final names. The files in `last` follow at the end, because they name the others. With
+/// `replace`, they may replace existing files. If a file fails, the files before it are removed and the earlier files
+/// are restored.
 pub(super) fn put_all(
     others: Vec<Prepared>,
     last: Vec<Prepared>,
@@ -84,7 +85,7 @@ pub(super) fn put_all(
     Ok(placed)
 }
 
-/// Restores one place. If this fails, the new file stays next to the earlier file, which is kept in any case.
+/// Restores the earlier state at one path. If this fails, the new file stays, and so does the kept earlier file.
 fn take_back(Placed { place, kept }: &Placed) {
     let _ = match kept {
         Some(kept) => fs::rename(kept, place),
@@ -94,12 +95,12 @@ fn take_back(Placed { place, kept }: &Placed) {
 
 impl Drop for Prepared {
     fn drop(&mut self) {
-        // The file has its final name already, or this removes it.
+        // After a rename, there is no temporary file to remove.
         let _ = fs::remove_file(&self.beside);
     }
 }
 
-/// Gives a file a second name: `config.toml.old`, or the first free name like it.
+/// Gives a file a second name: `config.toml.old`, or the first free name with a number.
 fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     for n in 1..KEPT {
@@ -114,7 +115,7 @@ fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Syncs the folder, because the name of a file is on the disk only after that.
+/// Syncs the folder, because only this writes the file's name to the disk.
 fn sync_folder(file: &Path) -> io::Result<()> {
     File::open(file.parent().unwrap_or(Path::new("/")))?.sync_all()
 }

@@ -1,5 +1,5 @@
-//! The configuration for a connected till: the front's file, and the agent's table of the front. The front's own
-//! program checks its file, because it has the rules.
+//! The configuration of a connected till: the front's file, and the front's table in the agent's file. `pos-front`
+//! checks its own file, because it has the rules.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -16,16 +16,16 @@ use super::super::out;
 use super::answers::{quoted, value};
 use crate::config::ConfigFault;
 
-/// The name of the front's file, next to the agent's file.
+/// The name of the front's file, which is in the folder of the agent's file.
 pub(super) const FRONT: &str = "front.toml";
 /// The till name of the cashier's page.
 const PAGE_TILL: &str = "counter";
 
-/// The key for everything that the front's program checks, and for the agent's table of the front.
+/// The key for faults that `pos-front` finds, and for the front's table in the agent's file.
 pub(super) const FRONT_RULES: &str = "front";
-/// The key of the agent's table of the front.
+/// The key of the front's table in the agent's file.
 pub(super) const PEER_RULES: &str = "till.peer";
-/// The user that the front runs as.
+/// The user that runs the front.
 pub(super) const FRONT_USER: &str = "pos-front";
 /// The rights that the tills of a shop need every day, as in the manual.
 pub(super) const USUAL_RIGHTS: &str = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
@@ -37,13 +37,13 @@ pub(super) enum TillKind {
     Zvt,
     /// A till that speaks the Terminal API (nexo)
     Nexo,
-    /// Only the cashier's page
+    /// The cashier's page only
     Page,
     /// No till; front.toml is not written
     None,
 }
 
-/// The answers for the front's configuration. Answers that are not given yet have values without a fault.
+/// The answers for the front's configuration. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
 pub(super) struct FrontAnswers {
     pub(super) kind: TillKind,
@@ -58,7 +58,7 @@ pub(super) struct FrontAnswers {
     pub(super) key_identifier: String,
     pub(super) key_version: String,
     pub(super) certificate_name: Option<String>,
-    /// The uid of the user that the front runs as.
+    /// The uid of the user that runs the front.
     pub(super) user: String,
     /// The path of the front's file.
     pub(super) file: PathBuf,
@@ -114,7 +114,7 @@ impl FrontAnswers {
         }
     }
 
-    /// Returns the table of the front in the agent's file.
+    /// Returns the front's table in the agent's file.
     pub(super) fn peer(&self) -> String {
         let till = if self.has_till() { format!(", {}", quoted(&self.name)) } else { String::new() };
         let user = self.user.parse::<u32>().map_or_else(|_| quoted(&self.user), |number| number.to_string());
@@ -136,9 +136,9 @@ impl FrontAnswers {
         )
     }
 
-    /// Returns the text of the front's file, with a new secret in this folder.
+    /// Returns the text of the front's file. It expects a new secret in the folder `secrets`.
     fn text(&self, secrets: &Path) -> String {
-        // The libraries of nexo tills know port 8443 and no other.
+        // The libraries of nexo tills know only port 8443, so the page then uses another port.
         let https = if self.kind == TillKind::Nexo && self.port == "8443" { "8444" } else { "8443" };
         let page = format!(
             "# The front to the shop's network, written by `pos-agent setup`. The manual (\"The front\") explains every key;\n\
@@ -193,7 +193,7 @@ impl FrontAnswers {
         self.text(&folder(&self.file))
     }
 
-    /// Returns the fault that the front's program finds.
+    /// Returns the fault that `pos-front` finds, if any.
     pub(super) fn fault(&self) -> Option<ConfigFault> {
         match self.checked() {
             Ok(None) => None,
@@ -205,13 +205,13 @@ impl FrontAnswers {
         }
     }
 
-    /// Lets the front's program check this configuration. It is written to a folder that only this user can read.
+    /// Runs `pos-front check` on this configuration, in a folder that only this user can read.
     fn checked(&self) -> io::Result<Option<String>> {
         let scratch = Scratch::make()?;
         if let Secret::New(secret) = &self.secret {
             let file = self.secret_file(&scratch.0);
             if file.parent() != Some(&scratch.0) {
-                // The name contains a slash; the agent's rules have reported that already.
+                // The name contains a slash, which the agent's rules have already reported.
                 return Ok(Some(format!(
                     "till: {:?} cannot be a till's name; use letters, digits, - and _",
                     self.name
@@ -229,7 +229,7 @@ impl FrontAnswers {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("pos-front check fails; check its configuration");
         let said = said.trim_start_matches("pos-front: ").replace(&format!("{}: ", file.display()), "");
-        // The message names the file that the person knows.
+        // The message must name the final folder, not the temporary one.
         Ok(Some(said.replace(&scratch.0.display().to_string(), &folder(&self.file).display().to_string())))
     }
 
@@ -263,7 +263,7 @@ impl FrontAnswers {
         }
     }
 
-    /// Lets the front's program check the files in their final places.
+    /// Runs `pos-front check` on the files under their final names.
     pub(super) fn prove(&self) -> Result<(), Stop> {
         let output = Command::new(front_program()).arg("check").arg("--config").arg(&self.file).output();
         let output =
@@ -275,7 +275,7 @@ impl FrontAnswers {
         }
     }
 
-    /// Takes over the values of an earlier file for a till of the same kind, as default answers.
+    /// Takes the default answers from an earlier file, if it has a till of the same kind.
     pub(super) fn take_over(&mut self, earlier: &str) {
         let (line, till) = match self.kind {
             TillKind::Zvt => ("zvt", "zvt"),
@@ -295,7 +295,7 @@ impl FrontAnswers {
     }
 }
 
-/// A folder for the time of a check, open to this user only.
+/// A temporary folder for a check, which only this user can open.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -313,7 +313,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns the front's program: the one next to this program, or the one that the system finds.
+/// Returns the front's program: the one in this program's folder, or else the one that the system finds.
 fn front_program() -> PathBuf {
     let beside = std::env::current_exe().ok().map(|me| me.with_file_name("pos-front"));
     beside.filter(|program| program.exists()).unwrap_or_else(|| "pos-front".into())
@@ -328,7 +328,7 @@ pub(super) fn folder(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("/")).to_owned()
 }
 
-/// Returns texts that were typed with commas as a TOML list.
+/// Returns typed texts, separated by commas, as the items of a TOML list.
 fn list(typed: &str) -> String {
     typed.split(',').map(str::trim).filter(|one| !one.is_empty()).map(quoted).collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,5 @@
-//! The questions, in the order in which setup asks them. An option, the person or the default answers each question,
-//! and the answer is checked immediately.
+//! The questions, in the order in which setup asks them. An answer comes from an option, the person or the default, and
+//! is checked immediately.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::config;
 use crate::doctor::Agent;
 use pos_terms::money::Currency;
 
-/// The answer that leaves a setting out.
+/// The answer that omits a setting.
 pub(super) const NONE: &str = "none";
 
-/// One value from an option, the person or the default.
+/// A question about one value, answered by an option, the person or the default.
 pub(super) struct Question<'a> {
     /// The key whose rules the value must follow.
     pub(super) key: &'static str,
     pub(super) option: &'static str,
     pub(super) words: &'a str,
     pub(super) given: Option<&'a str>,
-    /// The default: for an empty answer, and for a missing option with --yes.
+    /// The default for an empty answer and, with --yes, for a missing option.
     pub(super) usual: Option<String>,
 }
 
@@ -81,7 +81,7 @@ impl Setup {
         self.answer(answers, question, missing, &|answers, text| answers.max_amount = (text != NONE).then_some(text))
     }
 
-    /// Asks for the lines of the receipt's head, until an empty line.
+    /// Asks for the lines at the top of the receipt, until an empty line.
     fn merchant(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         const KEY: &str = "terminal.merchant";
         if !self.merchant.is_empty() {
@@ -150,7 +150,7 @@ impl Setup {
                 let typed = person::secret_from_input()?;
                 return person::judged(&typed).map(Some).map_err(wrong);
             }
-            // A file that others may read, for example on a stick, is only read; its copy is closed to others.
+            // Others may be able to read this file, for example on a USB stick. Its copy is closed to others.
             Some(file) => return config::secret_credential(file).map(Some).map_err(wrong),
             None if self.yes => {
                 if !place.exists() {
@@ -208,7 +208,8 @@ impl Setup {
         Ok(())
     }
 
-    /// Takes the reader's port from the option, or finds it. If an agent runs, it has the port and is not disturbed.
+    /// Takes the reader's port from the option, or searches for it. While an agent runs, setup does not search, because
+    /// the agent uses the port.
     pub(super) async fn reader(
         &self,
         answers: &mut Answers,
@@ -250,7 +251,7 @@ impl Setup {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
                 return Ok(());
             }
-            // Without a person, the doctor reports a missing reader at the end. A running agent has the port.
+            // With `--yes`, the doctor reports a missing reader at the end. A running agent uses the port.
             if self.yes || self.no_doctor || !matches!(agent, Agent::Absent) {
                 return Ok(());
             }
@@ -299,7 +300,7 @@ impl Setup {
         })
     }
 
-    /// Takes an answer that follows the configuration's rules, from the option, the default or the person.
+    /// Takes an answer from the option, the default or the person, and checks it against the configuration's rules.
     pub(super) fn answer(
         &self,
         answers: &mut Answers,
@@ -329,7 +330,7 @@ impl Setup {
     }
 }
 
-/// Shows which ports were searched, and what to do when a reader exists.
+/// Shows which ports were searched, and what to do if a reader is connected.
 fn none_found(board: &Board, ports: &[String]) {
     if ports.is_empty() {
         let usual: Vec<&str> = board.reader_ports.iter().map(String::as_str).collect();
@@ -352,13 +353,13 @@ pub(super) fn tell(fault: &config::ConfigFault) {
     out::say(&format!("  {}; {}", fault.wrong, fault.remedy));
 }
 
-/// Returns a typed path as an absolute path, relative to the folder in which the program was started.
+/// Makes a typed path absolute. A relative path starts at the folder in which the program was started.
 fn absolute(text: &str) -> PathBuf {
     std::path::absolute(text).unwrap_or_else(|_| text.into())
 }
 
-/// Returns about the value of 5,000 EUR. A typing error then exceeds the maximum, and a usual payment does not. A
-/// currency that is not listed has two decimals most often; the person corrects the value if necessary.
+/// Returns a default maximum of about 5,000 EUR. A typing error then exceeds the maximum, and a usual payment does not.
+/// For a currency that is not listed, the person corrects the value if necessary.
 fn usual_max_amount(currency: &str) -> &'static str {
     match currency {
         "JPY" | "ISK" => "800000",

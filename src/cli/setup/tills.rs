@@ -27,34 +27,34 @@ pub(super) struct TillOptions {
     /// The till's name at the agent: letters, digits, - and _ [default: kasse-1]
     #[arg(long, value_name = "NAME")]
     till_name: Option<String>,
-    /// The till's address, as 192.168.1.20; separate several with commas
+    /// The till's address, for example 192.168.1.20; separate several addresses with commas
     #[arg(long, value_name = "ADDRESS")]
     till_address: Option<String>,
     /// The port that the till connects to [default: 20007 for ZVT, 8443 for nexo]
     #[arg(long, value_name = "PORT")]
     till_port: Option<String>,
-    /// The rights of page and till, with commas [default: the usual rights]
+    /// The rights of the page and the till, separated by commas [default: the usual rights]
     #[arg(long, value_name = "RIGHTS")]
     till_rights: Option<String>,
-    /// The till needs a signed-in operator, where operators are required
+    /// The till needs a signed-in operator if the configuration requires operators
     #[arg(long)]
     till_operator: bool,
     /// File with the ZVT password (six digits) or the nexo passphrase; setup copies it next to the configuration
     #[arg(long, value_name = "FILE")]
     till_secret_file: Option<PathBuf>,
-    /// nexo: the terminal's name at the till [default: PosAgent-0001]
+    /// nexo: the till's name for the terminal [default: PosAgent-0001]
     #[arg(long, value_name = "NAME")]
     poi_id: Option<String>,
-    /// nexo: the till's own name
+    /// nexo: the till's name for itself
     #[arg(long, value_name = "NAME")]
     sale_id: Option<String>,
-    /// nexo: the key's name at the till [default: mykey]
+    /// nexo: the till's name for the key [default: mykey]
     #[arg(long, value_name = "NAME")]
     key_identifier: Option<String>,
-    /// nexo: the key's version at the till [default: 1]
+    /// nexo: the key's version, as the till has it [default: 1]
     #[arg(long, value_name = "NUMBER")]
     key_version: Option<String>,
-    /// nexo: common name of the certificate, if the till's library needs its maker's name, or none
+    /// nexo: the common name of the certificate, if the till's library requires one, or none
     #[arg(long, value_name = "NAME|none")]
     certificate_name: Option<String>,
     /// The uid of pos-front [default: the uid of the user pos-front]
@@ -63,7 +63,7 @@ pub(super) struct TillOptions {
 }
 
 impl TillOptions {
-    /// Refuses an option about a till that is not connected.
+    /// Refuses options that do not apply to this kind of till.
     fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
         let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
         let is_nexo = kind == TillKind::Nexo;
@@ -96,8 +96,8 @@ impl TillOptions {
 }
 
 impl Setup {
-    /// Reads the earlier file of the front, if it may be replaced or no till was chosen. With a till in the options, it
-    /// refuses an existing file before the first question.
+    /// Reads the front's earlier file if it may be replaced, or if the options choose no till. Otherwise, it refuses an
+    /// existing file before the first question.
     pub(super) fn earlier_front(&self) -> Result<Option<String>, Stop> {
         let file = self.config.with_file_name(FRONT);
         match fs::read_to_string(&file) {
@@ -135,8 +135,7 @@ impl Setup {
         if let Some(earlier) = earlier {
             front.take_over(earlier);
         }
-        // The earlier values are offered as defaults. Until they are confirmed, the answers hold values without a
-        // fault.
+        // The earlier values become the defaults. Until they are confirmed, the answers hold valid placeholders.
         let usual = std::mem::replace(&mut front, known);
         answers.front = Some(front);
         let is_known = earlier.is_some() && usual.sale_id != "till";
@@ -166,7 +165,7 @@ impl Setup {
             };
             match chosen {
                 Ok(TillKind::None) => return Ok(TillKind::None),
-                // The front's program exists and accepts the values that are not answered yet.
+                // This checks that `pos-front` is installed and accepts the placeholders.
                 Ok(chosen) => match FrontAnswers::of(chosen, &answers.file).fault() {
                     None => return Ok(chosen),
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
@@ -178,7 +177,7 @@ impl Setup {
         }
     }
 
-    /// Takes the uid that the front runs as. It asks only when the system has no user of that name.
+    /// Takes the uid of the front's user from the option or the system, and asks only if neither has it.
     fn front_user(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let found = access::user_number(FRONT_USER).map(|number| number.to_string());
         let given = self.tills.front_user.as_deref().or(found.as_deref());
@@ -242,7 +241,7 @@ impl Setup {
         })
     }
 
-    /// Takes the password or passphrase: from a file, typed without being shown, or the existing one.
+    /// Takes the password or passphrase from a file or hidden input, or keeps the existing one.
     fn till_secret(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let front = answers.front.as_mut().expect("a till is connected");
         let is_there = front.secret_file(&folder(&front.file)).exists();

@@ -1,12 +1,12 @@
-//! The form of an answer (RFC 9110, 12.5.1).
+//! The choice of an answer's media type (RFC 9110, 12.5.1).
 
 use axum::http::{HeaderMap, header};
 
 use super::failure::Failure;
 use crate::till::ProblemType;
 
-/// Returns the offered media type with the highest weight in `Accept`; among equals, the one it names first. Without a
-/// named type, it returns the first offered one.
+/// Returns the offered media type with the highest weight in `Accept`. If weights are equal, the type that is named
+/// first wins. If no offered type is named, returns the first offered one.
 pub(super) fn wanted<T: Copy>(headers: &HeaderMap, offered: &[(&str, T)]) -> Result<T, Failure> {
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let ranges = accept.flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty());
@@ -39,7 +39,7 @@ pub(super) fn wanted<T: Copy>(headers: &HeaderMap, offered: &[(&str, T)]) -> Res
     }
 }
 
-/// Reads a weight of RFC 9110, 12.4.2: 0 to 1 with up to three decimals. An invalid weight counts as zero.
+/// Parses a weight (RFC 9110, 12.4.2): 0 to 1 with up to three decimals. An invalid weight counts as zero.
 fn thousandths(weight: &str) -> u32 {
     let (whole, decimals) = weight.trim().split_once('.').unwrap_or((weight.trim(), ""));
     let digits = format!("{whole}{decimals:0<3}");

@@ -1,22 +1,22 @@
-//! The paths of the JSON interface, each with its verbs, and the verbs' requests to the agent.
+//! The paths of the JSON interface with their verbs, and the requests of the verbs to the agent.
 //!
-//! | file | its verbs |
+//! | file | verbs for |
 //! |---|---|
-//! | `sales` | one transaction: begin, show, cancel, compare a signature, resolve |
-//! | `confirm` | the amount that a till takes of a transaction that it confirms |
-//! | `lists` | several: the list and its search, the sums |
-//! | `receipts` | a receipt, read or printed again |
+//! | `sales` | one transaction: begin, show, cancel, report a signature, resolve |
+//! | `confirm` | the till's confirmation of how much it accepts |
+//! | `lists` | several transactions: list, search, sums |
+//! | `receipts` | receipts: read, print again |
 //! | `closes` | closes of day |
-//! | `events` | every step as it happens |
-//! | `terminal` | status, metrics, log, an amount typed at the reader |
-//! | `payments` | the gateway's payments |
-//! | `operators` | the operators: listed, added, removed, given a PIN |
+//! | `events` | all steps as they happen |
+//! | `terminal` | the terminal: status, metrics, log, an amount typed at the reader, a till's own text |
+//! | `payments` | payments at the gateway |
+//! | `operators` | operators: list, add, remove, set a PIN, unlock |
 //! | `sessions` | the operator at the counter: sign in and out, and a supervisor's approval |
 //!
-//! The table in `till/rights.rs` lists the rights that each verb needs. A caller that lacks one gets a 403 with the
-//! right, its owner, and the key to change. `?till=NAME` names the till of a request. A program that acts for several
-//! names one with each request except `status` and `events`. A caller with the right `any-till` sees, cancels and
-//! prints the transactions of other tills. A till without it only has its own.
+//! The table in `till/rights.rs` lists the rights that each verb needs. A caller that lacks a right gets a 403 that
+//! names the right, the caller, and the key to change. `?till=NAME` names the till of a request. A program that acts
+//! for several tills must name one in each request except `status` and `events`. A caller with the right `any-till` can
+//! see, cancel and print the transactions of other tills. Other callers can do this only with their own.
 
 use std::sync::Arc;
 
@@ -42,9 +42,9 @@ pub(super) struct App {
     pub(super) progress: ProgressLog,
     pub(super) currency: Currency,
     pub(super) stopped: Stopped,
-    /// The state of the port; `None` when no till has a token.
+    /// The state of the port, or `None` if no till has a token.
     pub(super) port: watch::Receiver<Option<PortView>>,
-    /// True if tokens may ask for the metrics too.
+    /// True if callers with a token may also read the metrics.
     pub(super) metrics_at_port: bool,
     /// True if an operator must be signed in for anything that moves money, unless the connection is exempt.
     pub(super) operators_required: bool,
@@ -62,8 +62,8 @@ pub(super) struct Route {
     pub(super) describe: fn() -> super::description::ApiOperation,
 }
 
-/// Lists routes: method, path, handler, and the route's part of the interface's description. A board's program does not
-/// contain the last.
+/// Lists routes: method, path, handler, and the route's part of the interface's description. The program on a board
+/// does not contain the description.
 macro_rules! routes {
     ($($method:ident $path:literal => $handler:ident, $description:expr;)+) => {
         &[$(
@@ -84,7 +84,7 @@ macro_rules! routes {
 }
 pub(super) use routes;
 
-/// Every verb, in the order of the manual.
+/// All verbs, in the order of the manual.
 const ROUTES: &[&[Route]] = &[
     sales::ROUTES,
     confirm::ROUTES,
@@ -98,13 +98,13 @@ const ROUTES: &[&[Route]] = &[
     sessions::ROUTES,
 ];
 
-/// Returns every route.
+/// Returns all routes.
 #[cfg(any(test, feature = "docs"))]
 pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().copied().flatten().chain(sessions::ROUTES_TO_SIGN_IN)
 }
 
-/// Returns the verbs of one entrance.
+/// Returns the router with all verbs for one entrance.
 pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
     let add = |router: Router<Arc<App>>, route: &Route| {
         router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
@@ -131,7 +131,7 @@ pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
 }
 
 impl App {
-    /// Sends one command and returns its answer; each needs a permit.
+    /// Sends a command, which needs a permit, and returns its answer.
     pub(super) async fn ask<T>(
         &self,
         permit: &Permit,
@@ -140,7 +140,7 @@ impl App {
         self.ask_within(permit, AnswerDeadline::AtOnce, command).await
     }
 
-    /// Does the same as [`Self::ask`] for a request that may be training.
+    /// Sends a command like [`Self::ask`], to the training agent if `training` is true.
     pub(super) async fn ask_of<T>(
         &self,
         training: bool,
@@ -154,7 +154,7 @@ impl App {
         self.ask(permit, command).await
     }
 
-    /// Does the same as [`Self::ask`] for a slow answer, with the deadline in the route's line of the table.
+    /// Sends a command like [`Self::ask`], with the deadline in the route's line of the table.
     pub(super) async fn ask_within<T>(
         &self,
         _: &Permit,
@@ -194,7 +194,7 @@ mod tests {
         serde_json::from_str(include_str!("openapi.json")).unwrap()
     }
 
-    /// Returns the differences between these methods and paths and the table, one line each.
+    /// Returns the differences between these methods and paths and the table, one per line.
     fn other_than_the_table(names: impl Iterator<Item = (String, String)>) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut left: Vec<(&str, &str)> = TABLE.iter().map(|row| (row.method, row.path)).collect();
@@ -246,10 +246,10 @@ mod tests {
         assert_eq!(other_than_the_table(names.into_iter()), Vec::<String>::new());
     }
 
-    /// The longest time for finding the operator's session of a request.
+    /// The longest time that finding a request's session may take.
     const SESSION_TAKES: Duration = AnswerDeadline::AtOnce.agent().saturating_sub(Duration::from_millis(1));
 
-    /// Acts as an agent that finds each session at the last moment, and answers nothing else.
+    /// Acts as an agent that answers session requests at the last moment, and no other requests.
     async fn stalls(mut commands: mpsc::Receiver<Command>) {
         let mut held = Vec::new();
         while let Some(command) = commands.recv().await {
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Makes the request of a route, as the description shows it.
+    /// Makes a route's request as the description shows it.
     fn request_of(route: &ApiRoute, described: &Value) -> Request<Body> {
         let parts =
             [("{reference}", "R-1"), ("{close}", "last"), ("{number}", "7"), ("{id}", "p1"), ("{name}", "Anna")];
@@ -278,14 +278,14 @@ mod tests {
         let example = &operation["requestBody"]["content"]["application/json"]["example"];
         let body = if example.is_null() { Body::empty() } else { Body::from(example.to_string()) };
         let request = Request::builder().method(route.method).uri(format!("{path}{query}"));
-        // Signing out needs a session too, and looks it up only once.
+        // Signing out needs a session, and looks it up only once.
         let has_session = route.passed_for != PassedFor::Nobody || route.path.ends_with("/current");
         let request = if has_session { request.header("pos-session", "x") } else { request };
         request.header("content-type", "application/json").body(body).unwrap()
     }
 
-    /// The agent's loop is blocked: each route answers `no-answer` at the deadline of its line, before its caller gives
-    /// up.
+    /// The agent's loop is blocked. Each route answers `no-answer` at the deadline in its line of the table, before its
+    /// caller gives up.
     #[tokio::test(start_paused = true)]
     async fn each_route_gives_up_at_the_deadline_of_its_line_and_before_its_caller() {
         let (commands, heard) = mpsc::channel(8);
@@ -304,7 +304,7 @@ mod tests {
         let router = TowerToHyperService::new(router(Arc::new(app), Entrance::Local(config::Till::default())));
         let (described, mut asked) = (described(), 0);
         for route in TABLE {
-            // These ask the loop for nothing, or only for the session.
+            // These routes ask the loop for nothing, or only for the session.
             let asks_nothing = ["/v1/events", "/v1/openapi.json"].contains(&route.path);
             if asks_nothing || (route.method, route.path) == ("GET", "/v1/sessions/current") {
                 continue;
@@ -319,7 +319,7 @@ mod tests {
             let said = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
             let said: Value = serde_json::from_slice(&said).unwrap();
             assert!(is_no_answer && said["code"] == "no-answer", "{} {}: {said}", route.method, route.path);
-            // The transaction is shown before the wait for it.
+            // The route shows the transaction before it waits.
             let own = if route.deadline == AnswerDeadline::Named { AnswerDeadline::AtOnce } else { route.deadline };
             let is_behind_a_session = route.passed_for != PassedFor::Nobody;
             let before = if is_behind_a_session { SESSION_TAKES } else { Duration::ZERO };

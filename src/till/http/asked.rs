@@ -1,5 +1,5 @@
-//! The parts of a request, read or refused: its parameters, the reference in its path, its body. An invalid part is
-//! answered with the wrong field.
+//! The parts of a request: its parameters, the reference in its path, and its body. If a part is invalid, the answer
+//! names the wrong field.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,12 +17,12 @@ use super::failure::Failure;
 use crate::till::ProblemType;
 use pos_terms::transaction::Reference;
 
-/// The most bytes of a body: a sale's request is below 200 bytes, and tills may add spaces.
+/// The greatest size of a body, in bytes. The request for a sale has less than 200 bytes, and a till may add spaces.
 pub(super) const MAX_BODY: usize = 64 * 1024;
 /// The time from a request's head to the end of its body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The parameters after the path, `?name=value`; each verb's type refuses unknown ones.
+/// The parameters after the path, as `?name=value`. Each verb's type refuses unknown parameters.
 pub(super) struct Parameters<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
@@ -39,7 +39,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TillQuery {
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     pub(super) till: Option<String>,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct TillQuery {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SaleQuery {
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     pub(super) till: Option<String>,
-    /// True for a training transaction; training has its own references.
+    /// True for a training transaction. Training has its own references.
     #[serde(default)]
     pub(super) training: bool,
 }
@@ -79,15 +79,15 @@ impl<S: Send + Sync> FromRequestParts<S> for ReferenceInPath {
     }
 }
 
-/// Checks a reference; `field` is its field in the request.
+/// Checks a reference. `field` is its field in the request.
 pub(super) fn checked_reference(field: &str, reference: String) -> Result<Reference, Failure> {
     Reference::parse(reference).map_err(|error| Failure::new(ProblemType::Reference, error.to_string()).field(field))
 }
 
-/// A JSON body within its limits of size and time; an empty one is `{}`. A refusal names the wrong field.
+/// A JSON body within the limits of size and time. An empty body counts as `{}`. A refusal names the wrong field.
 pub(super) struct JsonBody<T>(pub(super) T);
 
-/// An empty body: a cancel or a print request needs only its path.
+/// An empty body, for requests that need only their path, such as a cancel.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             Err(_) => return Err(Failure::new(ProblemType::Timeout, "the body did not arrive in time")),
         };
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        // serde would accept a list as the fields in their order.
+        // serde would also accept a list with the fields in their order.
         if !text.trim_ascii_start().starts_with(b"{") {
             return Err(Failure::malformed("the body must be one JSON object"));
         }
@@ -127,8 +127,8 @@ fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Failure> {
     Ok(read)
 }
 
-/// JSON in which no object has a name twice. A type refuses that for its own fields, but a map silently takes the last
-/// value.
+/// JSON in which no object contains a name twice. A type refuses that for its own fields, but a map silently uses the
+/// last value.
 struct NamesOnce;
 
 impl<'de> Deserialize<'de> for NamesOnce {

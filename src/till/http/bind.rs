@@ -1,6 +1,6 @@
-//! The addresses for tills: the socket's name and the port. The agent takes the name over from a program that died,
-//! never from one that runs; another program may have the port for a while. If systemd has opened them at the
-//! configured address, the agent uses these.
+//! The socket and the port for tills. The agent replaces the socket of a program that died, but never that of a running
+//! one. If another program uses the port, the agent retries. If systemd has opened them at the configured addresses,
+//! the agent uses those.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,12 +14,12 @@ use tokio::sync::watch;
 use super::Error;
 use crate::till::PortView;
 
-/// The wait before the port is tried again; it doubles up to [`LONGEST_WAIT`].
+/// The wait before the port is tried again. It doubles each time, up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest wait: after the port is freed, tills should connect soon.
+/// The longest wait. Once the port is free, tills should soon be able to connect.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Binds the socket; takes its name over from a program that died, never from one that runs.
+/// Binds the socket. Replaces the socket of a program that died, but never that of a running one.
 pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
     let failed = |cause| Error::Socket { socket: path.to_owned(), cause };
     match std::fs::symlink_metadata(path) {
@@ -29,7 +29,7 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),
     }
-    // Bound under another name first: the known name never refers to a socket with the wrong mode.
+    // The socket is first bound under another name, so the known name never refers to a socket with the wrong mode.
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
     let fresh = PathBuf::from(fresh);
@@ -40,7 +40,7 @@ pub(super) async fn socket(path: &Path) -> Result<UnixListener, Error> {
     Ok(listener)
 }
 
-/// Takes the socket that systemd listens on.
+/// Takes over the socket that systemd has opened.
 pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path) -> Result<UnixListener, Error> {
     const UNIT: &str = "pos-agent.socket";
     let failed = |cause| Error::Unusable { unit: UNIT, cause };
@@ -59,8 +59,8 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
     given.set_nonblocking(true).and_then(|()| UnixListener::from_std(given)).map_err(failed)
 }
 
-/// Takes the port that systemd listens on. It is served even without tokens and then refuses every request, because a
-/// client must not wait for ever.
+/// Takes over the port that systemd has opened. Even without tokens, the port is served and refuses every request,
+/// because a client must not wait for ever.
 pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Result<TcpListener, Error> {
     const UNIT: &str = "pos-agent-http.socket";
     let failed = |cause| Error::Unusable { unit: UNIT, cause };
@@ -72,12 +72,12 @@ pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Re
     given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given)).map_err(failed)
 }
 
-/// Returns the file that a name refers to, so as not to remove a successor's socket.
+/// Identifies the file that a name refers to. At its end, the agent must not remove another program's socket.
 pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
     std::fs::symlink_metadata(path).ok().map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// Returns the port for the status, with the reason why tills cannot connect.
+/// Returns the port for the status, with the reason if tills cannot connect.
 pub(super) fn seen(address: SocketAddr, refused: Option<&io::Error>) -> PortView {
     let trouble = refused.map(|cause| {
         format!("tills with a token cannot connect to {address}: {cause}; stop the program that has this port, or change [till] http")
@@ -95,7 +95,7 @@ pub(super) async fn port_once_free(
     let mut told = None;
     loop {
         let now = Some(seen(address, Some(&refused)));
-        // Logged once, not with each retry.
+        // The reason is logged once, not with each retry.
         if told != now {
             let why = now.as_ref().and_then(|port| port.trouble.as_deref());
             tracing::error!(why, "the agent retries the port until it is free; everything else works");

@@ -1,7 +1,7 @@
-//! Closes of day: made, listed newest first, shown in three forms, printed again.
+//! Closes of day: made, listed with the newest first, shown in three forms, and printed again.
 //!
-//! A close covers the whole terminal, with the sums of every till. Only callers with the right see the references of
-//! other tills' transactions.
+//! A close covers the whole terminal, with the sums of all tills. Only callers with the right to see other tills'
+//! transactions see their references.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use pos_core::counter::{Close, csv};
 
 const CLOSE_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/closes");
 const SHOW_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/closes/{close}");
-/// The number of closes in a list: by default some weeks, at most a quarter of a year.
+/// The number of closes in a list: by default (some weeks), and at most (about a quarter of a year).
 const LIST_LIMIT: (u32, u32) = (20, 100);
 
 /// The verbs for closes of day.
@@ -71,10 +71,10 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct CloseRequest {
-    /// The till's own reference: repeating it returns the same close.
+    /// The till's own reference. A repeated request with the same reference returns the same close.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: Option<String>,
-    /// True to print it as soon as it is recorded.
+    /// True to print the close as soon as it is recorded.
     #[serde(default)]
     print: bool,
 }
@@ -101,10 +101,10 @@ async fn close(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct ClosesQuery {
-    /// The most closes to list; 20 by default.
+    /// The greatest number of closes to list. The default is 20.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 100)))]
     limit: Option<u32>,
-    /// The `next` of an earlier answer: lists the closes before it.
+    /// The `next` of an earlier answer, to list the closes before it.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
     cursor: Option<String>,
 }
@@ -112,9 +112,9 @@ struct ClosesQuery {
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(Deserialize, schemars::JsonSchema))]
 struct Closes {
-    /// The closes, the newest first.
+    /// The closes, newest first.
     closes: Vec<Close>,
-    /// The cursor for earlier closes; absent when there are none.
+    /// The cursor for earlier closes. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -187,7 +187,7 @@ fn wrong_cursor() -> Failure {
     Failure::malformed("cursor: send next of an earlier answer, or omit it").field("cursor")
 }
 
-/// The form of the answer for a close.
+/// The form of an answer with a close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CloseForm {
     Json,
@@ -195,6 +195,6 @@ enum CloseForm {
     Text,
 }
 
-/// The forms of a close; JSON by default.
+/// The forms of a close. The default is JSON.
 const FORMS: &[(&str, CloseForm)] =
     &[("application/json", CloseForm::Json), ("text/plain", CloseForm::Text), ("text/csv", CloseForm::Csv)];

@@ -1,12 +1,12 @@
-//! `POST /v1/sales/{reference}/confirm`: the till confirms how much it takes of the approved amount.
+//! `POST /v1/sales/{reference}/confirm`: the till confirms how much of the approved amount it accepts.
 //!
 //! | body | result |
 //! |---|---|
 //! | `{"taken":"all"}` | approved |
-//! | `{"taken":"part","amount":"8.00"}` | approved, and the rest is refunded; `later` shows the refund (a sale) |
+//! | `{"taken":"part","amount":"8.00"}` | approved; the rest is refunded, and `later` shows the refund (sales only) |
 //! | `{"taken":"nothing"}` | the payment is reversed |
 //!
-//! Repeating the same answer is a 200 that changes nothing. A different answer, or one that is not awaited, is a 409
+//! The same answer again gets a 200 and changes nothing. A different answer, or one that is not awaited, gets a 409
 //! that names the earlier answer.
 
 use std::sync::Arc;
@@ -45,15 +45,15 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TakenRequest {
-    /// The part that the till takes.
+    /// The part that the till accepts.
     taken: TakenWord,
-    /// The amount that it takes, as `8.00`, if it is a part: less than the approved amount.
+    /// The amount that the till accepts, such as `8.00`, if it is a part. It must be less than the approved amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
 }
 
-/// The part of the approved amount that a till takes.
+/// The part of the approved amount that a till accepts.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -64,7 +64,7 @@ enum TakenWord {
 }
 
 impl TakenRequest {
-    /// Reads it in the transaction's currency.
+    /// Parses the confirmation in the transaction's currency.
     fn taken(self, currency: Currency) -> Result<Taken, Failure> {
         match (self.taken, self.amount) {
             (TakenWord::All, None) => Ok(Taken::All),

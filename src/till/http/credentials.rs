@@ -1,5 +1,5 @@
-//! The values in the fields for an operator's name or PIN. No refusal and no log repeats them, because someone may have
-//! typed a PIN into the field for the name.
+//! The values in the fields for an operator's name or PIN. No refusal and no log repeats them, because a PIN may have
+//! been typed into the field for the name.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use crate::till::ProblemType;
 use pos_core::counter::{Pin, PinError};
 use pos_terms::transaction::OperatorName;
 
-/// The longest name of a till's own cashier, in characters.
+/// The greatest length of the name of a till's own cashier, in characters.
 const LONGEST_STATED: usize = 40;
 
-/// Checks the name of a till's own cashier, which only the till states.
+/// Checks the name of a till's own cashier, as the till states it.
 pub(super) fn stated(name: &str) -> Result<String, Failure> {
     let name = name.trim();
     if (1..=LONGEST_STATED).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
@@ -26,8 +26,8 @@ pub(super) fn stated(name: &str) -> Result<String, Failure> {
     }
 }
 
-/// The value of a PIN or name field: a string, or another value that is not repeated. A PIN that is sent as a number,
-/// or in the field for the name, must not appear in a refusal.
+/// The value of a field for a PIN or a name. Refusals never repeat it, because a PIN may be sent as a number or in the
+/// field for the name.
 pub(super) struct Unrepeated(Zeroizing<String>);
 
 impl<'de> Deserialize<'de> for Unrepeated {
@@ -102,7 +102,7 @@ fn no_pin(error: PinError) -> Failure {
     Failure::new(ProblemType::Pin, error.to_string()).field("pin")
 }
 
-/// Reads an operator's name from a path or a body.
+/// Parses an operator's name from a path or a body.
 pub(super) fn name(text: &str) -> Result<OperatorName, Failure> {
     OperatorName::parse(text).map_err(|error| Failure::new(ProblemType::Operator, error.to_string()))
 }

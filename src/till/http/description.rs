@@ -1,8 +1,8 @@
-//! The interface's description for machines (OpenAPI 3.1), made from the verbs and the types that serve it. It is made
-//! for the manual and for the tests, which compare `openapi.json` with it. The agent only serves that file.
+//! The machine-readable description of the interface (OpenAPI 3.1), generated from its verbs and types. It is generated
+//! for the manual, and for the tests that compare `openapi.json` with it. The agent only serves that file.
 //!
-//! Each route describes its request and answers next to its handler (`routes!`). The types give the schemas, by
-//! schemars; the closed list gives the refusals (`till/problem.rs`). Each type reads its own examples back.
+//! Each route describes its request and answers next to its handler (`routes!`). The schemas come from the types (with
+//! schemars), and the refusals from the closed list (`till/problem.rs`). Each example is parsed with its type.
 
 use std::collections::BTreeMap;
 
@@ -25,13 +25,13 @@ const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("name", "The operator's name."),
 ];
 
-/// Refusals that any request may get.
+/// The refusals that any request may get.
 const ANYWHERE: &[ProblemType] =
     &[ProblemType::Unauthorized, ProblemType::Forbidden, ProblemType::TooManyRequests, ProblemType::NoPlace];
-/// Refusals about the operator at the counter.
+/// The refusals about the operator at the counter.
 const OF_A_PERSON: &[ProblemType] =
     &[ProblemType::OperatorRequired, ProblemType::SessionEnded, ProblemType::OperatorRole];
-/// Refusals about any body.
+/// The refusals that any request with a body may get.
 const OF_A_BODY: &[ProblemType] =
     &[ProblemType::Malformed, ProblemType::Timeout, ProblemType::TooLarge, ProblemType::MediaType];
 
@@ -56,8 +56,8 @@ struct Answer {
 }
 
 impl ApiOperation {
-    /// Creates it; `id` is the operation's name in programs that are generated from the description, `summary` is one
-    /// line.
+    /// Creates the description of an operation. `id` is the operation's name in generated programs, and `summary` is
+    /// one line.
     pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
         let (text, query, body, answers) = (String::new(), None, None, Vec::new());
         let mut problems = [ANYWHERE, OF_A_PERSON].concat();
@@ -71,19 +71,19 @@ impl ApiOperation {
         self
     }
 
-    /// Adds its rights, by the table of rights.
+    /// Adds the rights that the operation needs, from the table of rights.
     pub(super) fn needs(self, verb: Verb) -> Self {
         self.text(&verb.told())
     }
 
-    /// Adds its parameters after the path: the fields of `T`.
+    /// Adds the parameters after the path, which are the fields of `T`.
     pub(super) fn query<T: JsonSchema>(mut self) -> Self {
         self.query = Some(|schemas| schemas.of_request::<T>());
         self.problems.push(ProblemType::Malformed);
         self
     }
 
-    /// Adds its body, with an example.
+    /// Adds the body, with an example.
     pub(super) fn body<T: JsonSchema + DeserializeOwned>(mut self, example: Value) -> Self {
         drop(read_back::<T>(&example));
         self.body = Some((|schemas| schemas.of_request::<T>(), example));
@@ -101,7 +101,7 @@ impl ApiOperation {
         self.content(status, text, "application/json", |schemas| schemas.of_answer::<T>(), example)
     }
 
-    /// Adds an answer with text of this media type.
+    /// Adds an answer with text in this media type.
     pub(super) fn answers_text(self, status: u16, text: &'static str, media: &'static str, example: &str) -> Self {
         self.content(status, text, media, |_| json!({ "type": "string" }), example.into())
     }
@@ -112,10 +112,10 @@ impl ApiOperation {
         self
     }
 
-    /// Adds an answer of server-sent events; the data of each are a `T`.
+    /// Adds an answer with server-sent events, each with a `T` as its data.
     pub(super) fn streams<T: JsonSchema>(self, status: u16, text: &'static str) -> Self {
         let schema: Schema = |schemas| {
-            // OpenAPI 3.1 has no schema for the contents of a stream; the event's schema is among the components.
+            // OpenAPI 3.1 has no schema for the contents of a stream, so the schema of an event is in the components.
             schemas.of_answer::<T>();
             json!({ "type": "string" })
         };
@@ -136,7 +136,7 @@ impl ApiOperation {
         self
     }
 
-    /// Adds refusals, in addition to those of every request.
+    /// Adds refusals to those that every request may get.
     pub(super) fn refuses(mut self, problems: &[ProblemType]) -> Self {
         self.problems.extend(problems);
         self
@@ -209,7 +209,7 @@ fn by_status(mut problems: Vec<ProblemType>) -> BTreeMap<u16, Vec<ProblemType>> 
     statuses
 }
 
-/// Reads an example back with its type.
+/// Parses an example with its type.
 fn read_back<T: DeserializeOwned>(example: &Value) -> T {
     serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("an example is wrong: {error}: {example}"))
 }
@@ -237,7 +237,7 @@ impl Schemas {
         }
     }
 
-    /// Returns the schema as written where it is used: each request has its own.
+    /// Returns the schema to write in place, because each request has its own.
     fn of_request<T: JsonSchema>(&mut self) -> Value {
         T::json_schema(&mut self.requests).to_value()
     }
@@ -246,7 +246,7 @@ impl Schemas {
         self.answers.subschema_for::<T>().to_value()
     }
 
-    /// Returns the answer with this status and one of these problems.
+    /// Returns the refusal with this status and one of these problems.
     fn refusal(&mut self, status: u16, problems: &[ProblemType]) -> Value {
         let codes: Vec<&str> = problems.iter().map(|problem| problem.code()).collect();
         let name = codes.join(".");
@@ -293,7 +293,7 @@ fn reference() -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": 64, "pattern": REFERENCE })
 }
 
-/// Printable ASCII without spaces at its ends.
+/// The pattern of a reference: printable ASCII without spaces at the ends.
 pub(super) const REFERENCE: &str = "^[!-~]([ -~]*[!-~])?$";
 
 /// Returns the fields of an object as parameters.
@@ -310,7 +310,7 @@ fn in_query(object: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// Removes `null` from a schema: a parameter is present or absent, and cannot be `null`.
+/// Removes `null` from a schema, because a parameter is present or absent but never `null`.
 fn without_null(mut schema: Value) -> Value {
     if let Some(kinds) = schema["type"].as_array() {
         let kind = kinds.iter().find(|kind| *kind != "null").cloned().unwrap_or_default();
@@ -319,7 +319,7 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-/// Removes `null` from the fields of an answer: an absent field is never written as `null`.
+/// Removes `null` from the fields of an answer, because an absent field is never written as `null`.
 fn without_nulls(schema: &mut Value) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
@@ -372,9 +372,9 @@ pub fn document() -> Value {
     document
 }
 
-/// Converts comments of the source to texts for readers of the description, without citations and links into the
-/// source. A list of codes becomes an enumeration, with the meaning of each after the text. An optional field has no
-/// value when absent, not even `null`.
+/// Converts comments in the source to texts for readers of the description, without citations and links to the source.
+/// A list of codes becomes an enumeration, whose text ends with the meanings of the codes. The default `null` of
+/// optional fields is removed.
 fn for_readers(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(for_readers),
@@ -408,10 +408,10 @@ fn for_readers(value: &mut Value) {
     }
 }
 
-/// The greatest number of each format.
+/// The greatest number in each format.
 const LARGEST: &[(&str, u64)] = &[("uint64", u64::MAX), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
-/// Returns the codes of an enumeration with their meanings, if each has one.
+/// Returns the codes of an enumeration with their meanings, if the schema lists codes.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {
     let choices = choices.as_array()?;
     let mut words = Vec::new();

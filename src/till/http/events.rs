@@ -1,13 +1,13 @@
-//! Server-sent events: every step of the caller's transactions and of the terminal, as it happens.
+//! Server-sent events: all steps of the caller's transactions and of the terminal, as they happen.
 //!
-//! Each event has an `id`. A caller that reconnects with the last one (`Last-Event-ID`) gets the events that it missed,
-//! while they are kept. Otherwise it first gets one `reset`, and must ask for the present state. The id also advances
-//! with the events of other tills, which the caller does not get.
+//! Each event has an `id`. A caller that reconnects with the last id (`Last-Event-ID`) gets the events that it missed,
+//! as long as they are kept. Otherwise it first gets a `reset`, and must ask for the current state. The id also
+//! advances with the events of other tills, which the caller does not get.
 //!
-//! A slow listener delays no one and costs a fixed amount of memory. One event waits for it here, the others in the
-//! log, which all listeners share. When the log has passed its position, it also gets a `reset` and continues with the
-//! newest event. A listener that takes no data any more is closed with its connection (`WRITE_DEADLINE`). `places.rs`
-//! limits the listeners of a caller.
+//! A slow listener does not delay others and needs a fixed amount of memory. One event waits for the listener here, and
+//! the others wait in the log, which all listeners share. If the log no longer holds the listener's next event, the
+//! listener gets a `reset` and continues with the newest event. If a listener stops reading, its connection is closed
+//! (`WRITE_DEADLINE`). `places.rs` limits the number of listeners per caller.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -29,10 +29,10 @@ use super::failure::Failure;
 use super::places::Allowance;
 use crate::till::{Caller, Missed, Permit, Progress, ProgressId, ProgressListener, ProgressLog, Verb};
 
-/// The interval of comments that show each end that the other is alive. A page that misses two knows within three
-/// seconds that its connection is broken.
+/// The interval between comments, which show each side that the other is alive. A page that misses two of them knows
+/// within three seconds that its connection is broken.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
-/// The text of `reset` for people.
+/// The text of a `reset` for people.
 const RESET: &str = "steps were missed: ask for the state of the sales and the terminal again";
 
 /// The verb for events.
@@ -61,12 +61,12 @@ async fn listen(
 /// The position of a listener.
 struct Place {
     progress: ProgressListener,
-    /// True if it cannot continue from the last event that the listener got.
+    /// True if the stream cannot continue from the last event that the listener got.
     reset: bool,
 }
 
 impl Place {
-    /// Returns the position after `Last-Event-ID`, otherwise the present one.
+    /// Returns the position after `Last-Event-ID`, or else the current one.
     fn wanted(log: &ProgressLog, headers: &HeaderMap) -> Self {
         let from_now = |reset| Self { progress: log.listen(), reset };
         let Some(last) = headers.get("last-event-id").filter(|last| !last.is_empty()) else {
@@ -80,7 +80,8 @@ impl Place {
     }
 }
 
-/// Returns the stream for this permit; `turn` is one of the caller's listener slots, and is freed when the stream ends.
+/// Returns the stream for this permit. `turn` is one of the caller's listener slots, which is freed when the stream
+/// ends.
 fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePermit) -> Response {
     let (sender, events) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -100,7 +101,7 @@ async fn forward(
 ) {
     let mut keep_alive = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
     keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Sent immediately: the listener then knows that it will miss nothing from here on.
+    // This is sent immediately, so the listener knows that it will get all later events.
     let mut told = progress.heard();
     let first = if reset { missed(told) } else { format!("id: {told}\n\n") };
     let mut next = Some(Bytes::from(format!(": listening\n{first}")));
@@ -135,7 +136,7 @@ async fn forward(
 }
 
 fn event(id: ProgressId, step: &Progress) -> String {
-    // A line feed in the code would begin another field; JSON contains none.
+    // A line feed in the code would begin another field. JSON contains no line feed.
     let word: String = step.step.chars().filter(char::is_ascii_graphic).collect();
     let data = serde_json::to_string(step).expect("a step holds only text and numbers");
     format!("id: {id}\nevent: {word}\ndata: {data}\n\n")

@@ -1,4 +1,4 @@
-//! The example answers of the interface's description. Each is read back by its type.
+//! The example answers in the interface's description. Each is parsed with its type.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(super) fn sale() -> Value {
     })
 }
 
-/// Returns the same sale before the card.
+/// Returns the same sale before its card is read.
 pub(super) fn begun() -> Value {
     json!({
         "till": "till-1", "reference": "order-4711", "by": { "token": "till-1" }, "number": 17, "receiptNumber": 17, "kind": "sale",
@@ -30,7 +30,7 @@ pub(super) fn replayed() -> Value {
     sale
 }
 
-/// Returns the same sale, cancelled before the card.
+/// Returns the same sale, cancelled before its card is read.
 pub(super) fn cancelled() -> Value {
     let mut sale = begun();
     for gone in ["step", "until", "leftS", "waitS"] {
@@ -45,7 +45,7 @@ pub(super) fn cancelled() -> Value {
     sale
 }
 
-/// Returns the session of a signed-in operator.
+/// Returns the session of an operator who is signed in.
 pub(super) fn session() -> Value {
     json!({ "session": "9f2c…", "operator": "Anna", "role": "cashier", "idleLockS": 300 })
 }
@@ -71,7 +71,7 @@ pub(super) fn totals() -> Value {
     })
 }
 
-/// Returns a close of a day with one sale.
+/// Returns the close of a day with one sale.
 pub(super) fn close() -> Value {
     let moved = |name: Option<&str>| {
         let mut moved = json!({
@@ -118,7 +118,7 @@ pub(super) const CLOSE_AS_TABLE: &str = "\
 /// The same close as it is printed.
 pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose                          7\n";
 
-/// Returns the status of a terminal that works.
+/// Returns the status of a working terminal.
 pub(super) fn status() -> Value {
     json!({
         "mayTrain": true, "mayBegin": ["sale", "by-registration"], "tips": { "presets": [5, 10, 15], "custom": true, "default": 0, "timeoutS": 30 },

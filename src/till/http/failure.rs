@@ -1,5 +1,5 @@
-//! The answer to a request that is not carried out: a problem details object (RFC 9457) of the closed list in
-//! `till/problem.rs`, with its facts. [`tell`] puts its sentence into the terminal's language.
+//! The answer to a request that is not carried out. It is a problem details object (RFC 9457) from the closed list in
+//! `till/problem.rs`, with its facts. [`tell`] writes its sentence in the terminal's language.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::api::App;
 use crate::till::{ConfirmedView, Denied, ProblemType, ProblemView, Refused};
 use pos_words::Sentence;
 
-/// A refusal. The detail of its view is empty until [`tell`] sets it.
+/// A refusal. The `detail` of its view is empty until [`tell`] sets it.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     problem: ProblemType,
@@ -20,11 +20,11 @@ pub(super) struct Failure {
     view: Box<ProblemView>,
 }
 
-/// Its media type (RFC 9457, 3).
+/// The media type of a refusal (RFC 9457, 3).
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// The most characters of a text: it may repeat a word of the request, of any length.
+/// The greatest number of characters in a text. A text may repeat a word from the request, which can have any length.
 const LONGEST_TEXT: usize = 1000;
-/// The seconds after which a caller that exceeds its limits may ask again.
+/// The number of seconds after which a caller that exceeds its limits may ask again.
 const RETRY_AFTER_S: u32 = 1;
 
 impl Failure {
@@ -39,19 +39,19 @@ impl Failure {
         Self::new(ProblemType::Malformed, detail)
     }
 
-    /// Makes the answer when it is unknown whether the agent received the request.
+    /// Makes the answer if it is unknown whether the agent received the request.
     pub(super) fn no_answer() -> Self {
         let detail = "the agent does not answer; it may have carried out the request: ask for this reference again";
         Self::new(ProblemType::NoAnswer, detail)
     }
 
-    /// Names the wrong field or parameter of the request.
+    /// Sets the wrong field or parameter of the request.
     pub(super) fn field(mut self, name: &str) -> Self {
         self.view.field = Some(shown(name));
         self
     }
 
-    /// Sets the seconds after which the request may be repeated.
+    /// Sets the number of seconds after which the request may be repeated.
     pub(super) fn retry_after(mut self, seconds: Option<u32>) -> Self {
         self.view.retry_after_s = seconds.or(self.view.retry_after_s);
         self
@@ -63,7 +63,7 @@ impl Failure {
         self
     }
 
-    /// Names the transaction concerned.
+    /// Sets the transaction that the refusal concerns.
     fn about(mut self, till: Option<String>, reference: Option<String>) -> Self {
         (self.view.till, self.view.reference) = (till, reference);
         self
@@ -78,8 +78,8 @@ impl Failure {
     }
 }
 
-/// Removes control characters from repeated parts of the request: they must not control the terminal emulator that
-/// shows them.
+/// Removes control characters from repeated parts of the request, because they must not control the terminal emulator
+/// that shows them.
 fn shown(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).map(|c| if c.is_control() { '\u{FFFD}' } else { c }).collect()
 }
@@ -138,7 +138,7 @@ impl From<Denied> for Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        // The list only contains valid statuses.
+        // The list contains only valid statuses.
         let status = StatusCode::from_u16(self.problem.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.view.retry_after_s;
         let mut response = status.into_response();

@@ -1,9 +1,9 @@
-//! The guard: it identifies the caller of a request with its rights, or refuses the request. The rights of each verb
+//! The guard identifies the caller of a request and its rights, or refuses the request. The rights that each verb needs
 //! are in `till/rights.rs`.
 //!
 //! On the Unix socket, the file's mode decides who may open it, and the system reports the user. On loopback, every
-//! program can connect, and so can every web page in a browser on the board. So a token is needed there, and requests
-//! that only a foreign page sends are refused.
+//! program on the board can connect, and so can every web page in a browser on the board. So loopback needs a token,
+//! and requests that come from a foreign web page are refused.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use super::failure::Failure;
 use crate::config::{self, TillToken};
 use crate::till::{Caller, ProblemType};
 
-/// The user that the program at the other end runs as, as reported by the system; each request of a connection carries
-/// it.
+/// The user of the program at the other end of a connection, as reported by the system. Each request of the connection
+/// carries it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) Option<u32>);
 
 /// A stream that may know its peer's user.
 pub(super) trait HasPeer {
-    /// Returns the user; `None` where the system reports none.
+    /// Returns the user, or `None` if the system does not report one.
     fn peer(&self) -> Peer;
 }
 
@@ -47,7 +47,7 @@ impl HasPeer for TcpStream {
 
 /// An entrance for tills.
 pub(super) enum Entrance {
-    /// The Unix socket, with the configuration of its callers.
+    /// The Unix socket, with the configuration for its callers.
     Local(config::Till),
     /// Loopback TCP with these tokens.
     Loopback(Vec<Key>),
@@ -78,7 +78,7 @@ impl Entrance {
         no_foreign_page(headers)?;
         let given = bearer(headers).unwrap_or_default();
         let mut caller = None;
-        // Every token is compared, each in constant time: the duration reveals only its length.
+        // All tokens are compared, each in constant time, so the duration reveals only the length.
         for key in keys {
             if bool::from(key.token.as_bytes().ct_eq(given)) {
                 caller = Some(key.caller.clone());
@@ -106,7 +106,7 @@ pub(super) async fn guard(State(door): State<Arc<Entrance>>, mut request: Reques
     response
 }
 
-/// Refuses any POST that is not JSON. A web page can post a form or plain text to any address without permission, but
+/// Refuses any POST that is not JSON. Without permission, a web page can post a form or plain text to any address, but
 /// not JSON.
 pub(super) async fn in_json(request: Request, next: Next) -> Response {
     if request.method() == Method::POST && !is_json(request.headers()) {
@@ -116,8 +116,8 @@ pub(super) async fn in_json(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Refuses requests of foreign pages. `Origin` shows a page of another origin, and `Host` shows one that renamed itself
-/// to this address (DNS rebinding).
+/// Refuses requests from foreign web pages. `Origin` reveals a page from another origin, and `Host` reveals a page
+/// whose own name was redirected to this address (DNS rebinding).
 fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
     let forbidden = |message| Failure::new(ProblemType::Forbidden, message);
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
@@ -141,7 +141,7 @@ fn names_loopback(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns the token, if exactly one is given: a request with two is neither caller's.
+/// Returns the token, if the request has exactly one. A request with two tokens has no caller.
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (given, None) = (all.next()?, all.next()) else { return None };

@@ -1,9 +1,9 @@
-//! Several transactions in one answer: the list of transactions, page by page, and the sums since a number.
+//! Answers about several transactions: the list of transactions, page by page, and the sums after a number.
 //!
-//! Only two or three pages of a list are in memory, independent of its length. No page is read before there is room for
-//! it. One request reads a limited number of transactions. A search that has not found enough by then says where it
-//! continues (`next`). Cursors are numbers of transactions, so new transactions shift nothing. They are missing from a
-//! list with the newest first, and come at the end of one with the oldest first.
+//! Only two or three pages of a list are in memory, however long it is. No page is read before there is room for it.
+//! One request reads a limited number of transactions. If a search has not found enough by then, its answer contains
+//! the cursor where it continues (`next`). Cursors are transaction numbers, so new transactions do not shift a list.
+//! They are missing from a list with the newest first, and are at the end of a list with the oldest first.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -30,13 +30,13 @@ use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb
 use pos_terms::transaction::{Kind, OutcomeWord, SaleNumber};
 
 const COUNT_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/totals");
-/// The most transactions without an outcome that one count may pass to the next.
+/// The greatest number of transactions without an outcome that one count may pass to the next.
 const MAX_CARRIED: usize = 1000;
 /// The number of transactions in a list: by default, and at most.
 const LIST_LIMIT: (u32, u32) = (100, 1000);
-/// Transactions per page; as JSON some 40 KiB.
+/// The number of transactions per page. As JSON, a page has about 40 KiB.
 const PAGE: u32 = 50;
-/// The most transactions that one request reads: a second on a slow board.
+/// The greatest number of transactions that one request reads. This takes a second on a slow board.
 const LOOKED_AT: u32 = 1000;
 
 /// The verbs for several transactions.
@@ -59,13 +59,13 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
 };
 
-/// A list, for the description; it is written page by page.
+/// A list, for the description only. The answer is written page by page.
 #[cfg(feature = "docs")]
 #[derive(Deserialize, serde::Serialize, schemars::JsonSchema)]
 struct SalesView {
     /// The transactions, in their order.
     sales: Vec<SaleView>,
-    /// The cursor for the next ones; absent when there are none.
+    /// The cursor for the next transactions. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -77,30 +77,30 @@ struct ListQuery {
     /// Only transactions with a greater number.
     #[serde(default)]
     since: SaleNumber,
-    /// The most transactions to list; 100 by default.
+    /// The greatest number of transactions to list. The default is 100.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     till: Option<String>,
-    /// True for training transactions only.
+    /// True to list training transactions instead of real ones.
     #[serde(default)]
     training: bool,
-    /// The order.
+    /// The order of the list.
     #[serde(default)]
     order: ListOrder,
-    /// The `next` of an earlier answer: lists the transactions after it.
+    /// The `next` of an earlier answer, to list the transactions after it.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{1,19}$")))]
     cursor: Option<String>,
-    /// Only transactions with this requested or approved amount, as `12.34`.
+    /// Only transactions with this requested or approved amount, such as `12.34`.
     amount: Option<String>,
-    /// Only transactions that began at this time or later, RFC 3339.
+    /// Only transactions that began at this time or later (RFC 3339).
     from: Option<String>,
-    /// Only transactions that began before this time, RFC 3339.
+    /// Only transactions that began before this time (RFC 3339).
     to: Option<String>,
-    /// Only transactions of a card with these last four digits.
+    /// Only transactions with a card that ends with these four digits.
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{4}$")))]
     last4: Option<String>,
-    /// Only transactions whose reference contains this text; upper and lower case are equal.
+    /// Only transactions whose reference contains this text (case-insensitive).
     reference: Option<String>,
     /// Only transactions of this kind.
     kind: Option<Kind>,
@@ -170,14 +170,14 @@ async fn list(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TotalsQuery {
-    /// Only transactions with a greater number are counted.
+    /// The number after which transactions are counted.
     #[serde(default)]
     since: SaleNumber,
-    /// The numbers, separated by commas, that had no outcome the last time.
+    /// The transactions that had no outcome at the last count, as numbers separated by commas.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(regex(pattern = "^[0-9]{0,19}(,[0-9]{0,19})*$")))]
     carried: String,
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     till: Option<String>,
 }
 
@@ -193,7 +193,7 @@ async fn totals(
     if carried.len() > MAX_CARRIED {
         return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
     }
-    // A number after `since` is counted there; one that is named twice is counted once.
+    // A transaction after `since` is counted anyway. One that is named twice is counted once.
     let carried: BTreeSet<SaleNumber> = carried.into_iter().filter(|number| *number <= since).collect();
     let carried = carried.into_iter().collect();
     let permit = caller.may(Verb::Totals)?;
@@ -205,24 +205,24 @@ async fn totals(
 
 /// The request for a list, and its progress.
 struct ListWanted {
-    /// True for training transactions.
+    /// True to list training transactions.
     training: bool,
-    /// The till; `None` is every till's.
+    /// The till, or `None` for all tills.
     till: Option<String>,
-    /// The number to stay above.
+    /// The number above which transactions are listed.
     above: SaleNumber,
-    /// The number to stay below, for the newest first; `None` for the oldest first.
+    /// The number below which transactions are listed, newest first. `None` lists the oldest first.
     below: Option<SaleNumber>,
     filter: WantedSales,
-    /// The most transactions to list; at zero the list ends.
+    /// The number of transactions that may still be listed. At zero, the list ends.
     limit: u32,
     /// The number of transactions that may still be read.
     looks_at: u32,
-    /// Where it continues after the read ones; `None` when there are no more.
+    /// The cursor where the list continues, or `None` if there are no more transactions.
     next: Option<SaleNumber>,
 }
 
-/// Answers `{"sales":[…],"next":"…"}`, and reads the first page before it answers. `turn` is held until the list ends.
+/// Answers with `{"sales":[…],"next":"…"}`, after it has read the first page. `turn` is held until the list ends.
 async fn answer(
     app: Arc<App>,
     permit: Permit,
@@ -245,7 +245,7 @@ async fn answer(
     Ok((json, Body::new(Pages(pages))).into_response())
 }
 
-/// Feeds the list until it ends, or until the caller stops taking it.
+/// Sends the list until it ends, or until the caller stops reading it.
 async fn feed(
     app: &App,
     permit: &Permit,
@@ -257,7 +257,7 @@ async fn feed(
         if wanted.limit == 0 {
             wanted.end(&mut text);
         }
-        // A page without matches is not sent: it would be empty.
+        // A page without matches would be empty, so it is not sent.
         if !text.is_empty() {
             let taken = taker.send(Ok(std::mem::take(&mut text).into())).await;
             if taken.is_err() || wanted.limit == 0 {
@@ -267,7 +267,7 @@ async fn feed(
         match wanted.page(app, permit).await {
             Ok(page) => *is_first = write(&mut text, &page, *is_first),
             Err(failure) => {
-                // A missing end shows that the list is incomplete; a list with a valid end would hide it.
+                // The missing end shows that the list is incomplete. A valid end would hide this.
                 tracing::warn!(code = failure.code(), why = %failure.detail(), "a list of sales ended early");
                 let _ = taker.send(Err(BrokenOff)).await;
                 return;
@@ -280,10 +280,11 @@ async fn feed(
 }
 
 impl ListWanted {
-    /// Returns the matches of the next page. Afterwards `limit` is the number still wanted after it: zero at the end.
+    /// Returns the matches of the next page. Then `limit` is the number of transactions still wanted, which is zero at
+    /// the end.
     async fn page(&mut self, app: &App, permit: &Permit) -> Result<Vec<SaleView>, Failure> {
         let size = self.limit.min(PAGE).min(self.looks_at);
-        // A search reads whole pages, independent of how many matches it still needs.
+        // A search reads whole pages, however few matches it still needs.
         let size = if self.filter.is_for_all() { size } else { PAGE.min(self.looks_at) };
         let (till, above, limit) = (self.till.clone(), self.above, size);
         let page = match self.below {
@@ -331,7 +332,7 @@ impl ListWanted {
     }
 }
 
-/// Writes a page. Returns whether the next transaction is still the first.
+/// Writes a page. Returns whether the next transaction to write is still the first one.
 fn write(text: &mut Vec<u8>, page: &[SaleView], first: bool) -> bool {
     for (n, sale) in page.iter().enumerate() {
         if n > 0 || !first {

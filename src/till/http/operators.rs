@@ -1,4 +1,4 @@
-//! The operators: listed, added, removed, given a PIN, and unlocked after wrong PINs.
+//! The verbs for operators: list, add, remove, set a PIN, and unlock after wrong PINs.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ async fn list(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct NewOperator {
-    /// The name: letters, digits, spaces.
+    /// The name, with letters, digits and spaces.
     #[cfg_attr(feature = "docs", schemars(with = "String", length(min = 1, max = 32)))]
     name: Unrepeated,
     /// The role.

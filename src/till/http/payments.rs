@@ -1,4 +1,4 @@
-//! The gateway's payments, for a person at the terminal: one payment, or those that match filters.
+//! The verbs that show a person at the terminal one payment at the gateway, or those that match filters.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ async fn payment(
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Deserialize))]
 struct Found {
-    /// Each payment by its flat names.
+    /// Each payment's fields, by their flat names.
     payments: Vec<BTreeMap<String, String>>,
 }
 

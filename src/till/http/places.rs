@@ -1,13 +1,14 @@
-//! Connection slots and request limits: the number of connections per caller, and the number of requests at a time.
-//! When all slots are in use, this module decides which connection is closed.
+//! Connection slots and request limits: how many connections a caller may have, and how many requests at the same time.
+//! If all slots are in use, this module decides which connection is closed.
 //!
-//! A connection has an unknown owner until the guard has let one of its requests in; from then on it belongs to that
-//! caller. Unknown connections have a small share, in which the newest is always let in and the oldest is closed for
-//! it. A client that holds connections open and sends nothing takes no slot from a till, which identifies itself with
-//! its first bytes. A caller has a share too, in which the connection that was idle for longest is closed. At the
-//! socket the system names the user at the other end, and each user has separate shares.
+//! A connection has no known owner until the guard accepts one of its requests. From then on it belongs to that caller.
+//! Connections without an owner have a limited number of slots. A new one is always accepted, and the oldest is closed
+//! to make room. So a client that holds connections open and sends nothing takes no slot from a till, which identifies
+//! itself with its first bytes. Each caller also has a limited number of slots, and its connection that was idle for
+//! longest is closed. On the Unix socket, the system reports the user at the other end, and each user has separate
+//! slots.
 //!
-//! No caller waits here for another. A refused request is refused immediately, with the remedy.
+//! No caller waits here for another one. A refusal is immediate and names the remedy.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -26,14 +27,14 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use crate::till::{Caller, ProblemType};
 
-/// The most connections with an unknown owner; one costs some 12 KiB, and 20 KiB with half a head. To take a till's
-/// slot, as many others would have to connect between the till's first packet and its request. That takes a board
-/// longer than the till needs.
+/// The greatest number of connections without a known owner. Each needs about 12 KiB, or 20 KiB with half a head. To
+/// take a till's slot, this many others would have to connect between the till's first packet and its request. On a
+/// board, that takes longer than the till needs.
 const STRANGERS: usize = 128;
 
 /// The limits of one caller.
 ///
-/// There are more connections than requests: one of them is always idle, and can be closed.
+/// There are more connections than requests, so at least one connection is always idle and can be closed.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     who: &'static str,
@@ -42,15 +43,15 @@ struct Limits {
     listeners: usize,
 }
 
-/// A till is one program, perhaps with a page, a listener and a monitor next to it.
+/// A till is one program, perhaps with a page, a listener and a monitoring program.
 const TILL: Limits = Limits { who: "till", connections: 16, requests: 8, listeners: 4 };
-/// A user at the socket: people with the command line, or a program that acts for several tills.
+/// The limits of a user at the Unix socket: people at the command line, or a program that acts for several tills.
 const USER: Limits = Limits { who: "user", connections: 128, requests: 96, listeners: 24 };
 
 /// The owner of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
-    /// Unknown; at the socket at least the user is known.
+    /// Not known yet. On the Unix socket, the user is known.
     Stranger(Option<u32>),
     Till(Arc<str>),
     User(u32),
@@ -62,17 +63,18 @@ pub(super) struct ConnectionPlaces(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Counts events, for the order in which connections became idle; it also numbers them.
+    /// A counter of events, which gives the order in which connections became idle. It also numbers the connections.
     moment: u64,
     connections: BTreeMap<u64, Connection>,
-    /// Grows with the tills of the configuration, or with the users that may open the socket.
+    /// The limits of each owner. Their number is limited by the configured tills and the users that may open the
+    /// socket.
     allowances: BTreeMap<Owner, Arc<Allowance>>,
 }
 
 #[derive(Debug)]
 struct Connection {
     owner: Owner,
-    /// True while a request of a caller is in progress on it.
+    /// True while a caller's request is in progress on the connection.
     busy: bool,
     since: u64,
     leave: Arc<Notify>,
@@ -87,7 +89,7 @@ pub(super) struct Allowance {
     reading: Arc<Semaphore>,
 }
 
-/// A connection's slot, which is freed when this is dropped.
+/// A connection's slot, which is freed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct ConnectionPlace {
     places: Arc<ConnectionPlaces>,
@@ -96,7 +98,7 @@ pub(super) struct ConnectionPlace {
     leave: Arc<Notify>,
 }
 
-/// A request in progress; it has ended when this is dropped.
+/// A request in progress, which ends when this value is dropped.
 #[derive(Debug)]
 struct UnderWay {
     place: Arc<ConnectionPlace>,
@@ -105,8 +107,8 @@ struct UnderWay {
 }
 
 impl ConnectionPlaces {
-    /// Returns a slot for a new connection: there always is one. `peer` is the user at the other end, where the system
-    /// knows it.
+    /// Returns a slot for a new connection, which there always is. `peer` is the user at the other end, if the system
+    /// reports one.
     pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<ConnectionPlace> {
         let mut inner = self.inner();
         let owner = Owner::Stranger(peer);
@@ -118,7 +120,7 @@ impl ConnectionPlaces {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        // Each change is one assignment, so the data are consistent even after a panic.
+        // Each change is one assignment, so the data is consistent even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -129,7 +131,7 @@ impl Inner {
         self.moment
     }
 
-    /// Closes the owner's connection that was idle for longest, if the owner has all its slots in use.
+    /// If all slots of the owner are in use, closes its connection that was idle for longest.
     fn make_room(&mut self, owner: &Owner, most: usize) {
         let of_owner = || self.connections.iter().filter(|(_, connection)| connection.owner == *owner);
         if of_owner().count() < most {
@@ -153,13 +155,12 @@ impl Inner {
 }
 
 impl ConnectionPlace {
-    /// Returns when the connection must close for another one.
+    /// Waits until the connection must close to make room for another one.
     pub(super) async fn left(&self) {
         self.leave.notified().await;
     }
 
-    /// Starts a request of this till that the guard has let in: from here on the connection belongs to the till, or to
-    /// its user.
+    /// Starts a request that the guard has accepted. From then on, the connection belongs to the till or to the user.
     fn begin(self: &Arc<Self>, till: &Arc<str>) -> Result<UnderWay, Failure> {
         let (owner, limits) = match self.peer {
             Some(user) => (Owner::User(user), USER),
@@ -214,7 +215,7 @@ impl Allowance {
         })
     }
 
-    /// Waits for the turn to read the journal: one list or count at a time.
+    /// Waits for the caller's turn to read the journal. A caller reads one list or count at a time.
     pub(super) async fn turn_to_read(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let turn = timeout(TURN, Arc::clone(&self.reading).acquire_owned()).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| {
@@ -225,14 +226,14 @@ impl Allowance {
     }
 }
 
-/// Counts a request that the guard has let in, until its answer is sent or given up.
+/// Counts a request that the guard has accepted, until its answer is sent or abandoned.
 pub(super) async fn count(
     Extension(place): Extension<Arc<ConnectionPlace>>,
     Extension(caller): Extension<Caller>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // A caller without a token is counted by its user.
+    // A caller without a token is counted under its user.
     match place.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
         Ok(under_way) => {
             request.extensions_mut().insert(Arc::clone(&under_way.allowance));
@@ -242,7 +243,7 @@ pub(super) async fn count(
     }
 }
 
-/// The body of an answer that is counted.
+/// The body of an answer whose request is counted until the body ends.
 struct Counted {
     body: Body,
     _under_way: UnderWay,
@@ -275,7 +276,7 @@ mod tests {
         format!("till-{number}").into()
     }
 
-    /// Returns whether it must close.
+    /// Returns whether the connection must close.
     async fn has_to_leave(place: &ConnectionPlace) -> bool {
         timeout(Duration::ZERO, place.left()).await.is_ok()
     }
@@ -288,9 +289,9 @@ mod tests {
         let strangers: Vec<_> = (0..=STRANGERS).map(|_| places.enter(None)).collect();
         assert!(has_to_leave(&strangers[0]).await, "the oldest");
         assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
-        // A connection that must close is not let in at the last moment.
+        // A request on a connection that must close is refused.
         assert!(strangers[0].begin(&till(1)).is_err());
-        // A user at the socket has a separate share.
+        // A user at the Unix socket has separate slots.
         let of_users: Vec<_> = (0..=STRANGERS).map(|_| places.enter(Some(1000))).collect();
         assert!(has_to_leave(&of_users[0]).await);
         assert!(!has_to_leave(&strangers[1]).await);
@@ -305,7 +306,7 @@ mod tests {
         let mut under_way = Vec::new();
         for (n, place) in held.iter().enumerate() {
             let request = place.begin(&till(1)).unwrap();
-            // The first requests do not end; then the second half ends in the order of their numbers.
+            // The first requests stay in progress. The others end in the order of their numbers.
             if n < TILL.requests - 1 {
                 under_way.push(request);
             }
@@ -322,7 +323,7 @@ mod tests {
             leaving
         };
         assert_eq!(leaving, [TILL.requests - 1]);
-        // All its requests are in progress; another till's are counted separately.
+        // All requests of this till are in progress. Another till's requests are counted separately.
         let another = places.enter(None);
         assert!(another.begin(&till(1)).is_err());
         drop(another.begin(&till(2)).unwrap());

@@ -1,10 +1,10 @@
-//! A receipt as a page for a browser: self-contained, without a script, and with every external text as text.
+//! A receipt as a web page. The page is self-contained and has no script, and external texts cannot become markup.
 
 use std::fmt::Write as _;
 
 use crate::till::{ReceiptRowIs, ReceiptRowView, ReceiptView};
 
-/// The rights of the page in a browser: display only.
+/// The content security policy of the page, which allows only display.
 pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
 
 /// The style: black on white, as on paper, with the width of the text.
@@ -47,7 +47,7 @@ fn put(page: &mut String, ReceiptRowView { is, text, value }: &ReceiptRowView) {
     writeln!(page, "<p class=\"{class}\">{text}</p>").unwrap_or_default();
 }
 
-/// Escapes the characters that HTML would interpret, between tags and in an attribute.
+/// Escapes the characters that HTML would interpret, for text between tags and in attributes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -94,7 +94,7 @@ mod tests {
             rows,
         };
         let page = receipt_page(&receipt(all.iter().map(row).collect(), strange));
-        // The page has the same number of tags, attributes and entities as without the text.
+        // The page has as many tags and quotation marks as without the text.
         let tags = |page: &str| page.matches(['<', '"', '\'']).count();
         let plain = receipt_page(&receipt(
             all.iter().map(|is| ReceiptRowView { text: "x".into(), value: "y".into(), ..row(is) }).collect(),
@@ -102,7 +102,7 @@ mod tests {
         ));
         assert_eq!(tags(&page), tags(&plain));
         assert!(!page.contains("<script") && !page.contains("<img") && page.contains("&amp;lt;"));
-        // A rule has no text and a pair has two; the language and the title contain it too.
+        // A rule has no text, and a pair has two. The language and the title also contain the text.
         assert_eq!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count(), all.len() + 2);
     }
 }

@@ -1,4 +1,4 @@
-//! Receipts: one copy of them to be read, as text, as data or as a page, or printed again.
+//! The verbs for receipts: show one copy as text, as data or as a page, or print it again.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -43,7 +43,8 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::Printer, ProblemType::Journal]);
 };
 
-/// The characters per line that may be requested: from the narrowest supported paper to more than any.
+/// The number of characters per line that may be requested. The range is from the narrowest supported paper to more
+/// than any paper has.
 const WIDTHS: RangeInclusive<u8> = 24..=64;
 
 #[derive(Deserialize)]
@@ -53,15 +54,15 @@ struct ReceiptQuery {
     /// The merchant's or the customer's copy.
     #[serde(default)]
     copy: ReceiptCopy,
-    /// Characters per line; by default as on the terminal's paper.
+    /// The number of characters per line. The default is that of the terminal's paper.
     #[cfg_attr(feature = "docs", schemars(range(min = 24, max = 64)))]
     width: Option<u8>,
-    /// True to mark it as a duplicate: for a receipt that is shown or printed again.
+    /// True to mark the receipt as a duplicate, because it is shown or printed again.
     #[serde(default)]
     duplicate: bool,
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     till: Option<String>,
-    /// True for a training transaction; training has its own references.
+    /// True for a training transaction. Training has its own references.
     #[serde(default)]
     training: bool,
 }
@@ -73,14 +74,14 @@ struct CopyQuery {
     /// The merchant's or the customer's copy.
     #[serde(default)]
     copy: ReceiptCopy,
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     till: Option<String>,
-    /// True for a training transaction; training has its own references.
+    /// True for a training transaction. Training has its own references.
     #[serde(default)]
     training: bool,
 }
 
-/// The form of the answer for a receipt.
+/// The form of an answer with a receipt.
 #[derive(Clone, Copy)]
 enum ReceiptForm {
     Text,
@@ -88,7 +89,7 @@ enum ReceiptForm {
     Page,
 }
 
-/// The forms of a receipt; data for a program that accepts any form, as everywhere in this interface.
+/// The forms of a receipt. A program that accepts any form gets data, as everywhere in this interface.
 const FORMS: &[(&str, ReceiptForm)] =
     &[("application/json", ReceiptForm::Json), ("text/plain", ReceiptForm::Text), ("text/html", ReceiptForm::Page)];
 

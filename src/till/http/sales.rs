@@ -1,27 +1,30 @@
-//! One transaction: begin it, show its state, wait for its end, cancel it, report its signature, resolve it.
+//! The verbs for one transaction: begin it, show its state, wait for its end, cancel it, report its signature, resolve
+//! it.
 //!
-//! `"kind"` is `sale` by default; `pre-authorisation` and `credit` take a card too. `capture`, `refund`, `reversal`,
-//! `increment` and `reauthorisation` need no card but the earlier transaction. It is named in one of three ways.
-//! `"of":"its reference"` is the usual one. `"number":17`, its number in this terminal's journal, may belong to another
-//! till (for callers with the right `any-till`). `"payment":"its id"` at the gateway may be one that the journal does
-//! not know (for callers with the right `unknown-payment`). Without an `amount` the whole remaining amount is meant.
-//! `by-registration` charges stored card data, and `pre-authorisation-by-registration` reserves on them:
-//! `"registration":"its id"`. `store-card` reads a card and keeps it, `forget-card` deletes it; neither has an amount.
-//! `"parameters":{…}` are the gateway's, flat (`"cart.items[0].name"`) or nested.
+//! `"kind"` is `sale` by default. `pre-authorisation` and `credit` also read a card. `capture`, `refund`, `reversal`,
+//! `increment` and `reauthorisation` need no card, but name an earlier transaction in one of three ways. The usual one
+//! is its reference, `"of":"its reference"`. The second is its number in this terminal's journal, `"number":17`, which
+//! needs the right `any-till` for another till's transaction. The third is its id at the gateway, `"payment":"its id"`,
+//! which needs the right `unknown-payment` if the journal does not know the payment. Without an `amount`, the whole
+//! remaining amount is meant. `by-registration` charges a stored card, and `pre-authorisation-by-registration` reserves
+//! an amount on it (`"registration":"its id"`). `store-card` reads and stores a card, and `forget-card` deletes it.
+//! Neither has an amount. `"parameters":{…}` are passed to the gateway, flat (`"cart.items[0].name"`) or nested.
 //!
-//! `"tip":"ask"` lets the cardholder type a tip at the reader, `"tip":"1.50"` is one that the till knows already; both
-//! are charged in addition to the amount. `"entry":"manual"` lets the card number be typed there, where the terminal
-//! allows it; `"entry":"chip"` accepts no tap and no swipe. `"acceptPartial":true` says that the till can take an
-//! approval of less than the amount and have the rest paid another way. It is for a sale, a pre-authorisation and
-//! `by-registration`; without it such an approval is reversed. A transaction in the state `awaiting-signature` waits
-//! for its `signature`. `wait-s` ends there too, because an operator must act. `"confirm":"till"` (a sale, a
-//! pre-authorisation) lets the transaction wait in `awaiting-till` for the till's `confirm` before it is approved. If
-//! the till does not answer in time, the transaction is reversed, or kept with `"onSilence":"keep"`. A till with its
-//! own cashiers may name one: `"operator":"12"`, which is recorded as the till's statement. `settle` is for earlier
-//! transactions that wait for a person because the journal was found to be an outdated copy.
+//! With `"tip":"ask"`, the cardholder types a tip at the reader. `"tip":"1.50"` is a tip that the till already knows.
+//! Both are charged in addition to the amount. With `"entry":"manual"`, the card number is typed at the reader, if the
+//! terminal allows this. `"entry":"chip"` accepts no tap and no swipe. `"acceptPartial":true` means that the till
+//! accepts an approval for less than the amount, and the rest is paid another way. It is for a sale, a
+//! pre-authorisation and `by-registration`. Without it, such an approval is reversed. A transaction in the state
+//! `awaiting-signature` waits for its `signature`. `wait-s` also ends in this state, because an operator must act. With
+//! `"confirm":"till"` (a sale, a pre-authorisation), the transaction waits in `awaiting-till` for the till's `confirm`
+//! before it is approved. If the till does not answer in time, the transaction is reversed, or kept with
+//! `"onSilence":"keep"`. A till with its own cashiers may name one, as `"operator":"12"`, which is recorded as the
+//! till's statement. `settle` is for earlier transactions that wait for a person because the journal is an outdated
+//! copy.
 //!
 //! `"training":"approved"` (or another outcome) begins a training transaction, which reads no card and reaches no
-//! gateway. Training transactions are requested with `?training=true`, and never shown without it.
+//! gateway. Requests about a training transaction need `?training=true`. Without it, training transactions are never
+//! shown.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -103,56 +106,59 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SaleRequest {
-    /// The till's own reference: repeating it returns the same transaction, never a second one.
+    /// The till's own reference. A repeated request with the same reference returns the same transaction, and never
+    /// begins a second one.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
     reference: String,
     /// The kind of transaction.
     #[serde(default)]
     kind: Kind,
-    /// The amount, as `12.34`, with no more decimals than the currency has. If the transaction refers to an earlier
-    /// one, the default is the whole remaining amount.
+    /// The amount, such as `12.34`, with no more decimals than the currency has. If the transaction refers to an
+    /// earlier one, the default is the whole remaining amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
-    /// The currency, ISO 4217; it must be the terminal's, and is optional.
+    /// The currency (ISO 4217), which is optional and must be the terminal's.
     currency: Option<String>,
-    /// The tip in addition to the amount. With `ask`, the cardholder types one at the reader. A number, as `1.50`, is
-    /// one that the till knows already, at most the amount.
+    /// The tip in addition to the amount. With `ask`, the cardholder types it at the reader. A number, such as `1.50`,
+    /// is a tip that the till already knows. It must not exceed the amount.
     tip: Option<Tip>,
-    /// The outcome to play, for training: no card is read, and nothing leaves the terminal.
+    /// The outcome of a training transaction. No card is read, and nothing leaves the terminal.
     training: Option<Lesson>,
-    /// `manual`: the card number is typed at the reader, where the terminal allows it. `chip`: the card is inserted.
+    /// The way to read the card. With `manual`, the card number is typed at the reader, if the terminal allows this.
+    /// With `chip`, the card is inserted.
     entry: Option<AskedEntry>,
-    /// True if the till can take an approval of less than the amount, and have the rest paid another way.
+    /// True if the till accepts an approval for less than the amount, and the rest is paid another way.
     #[serde(rename = "acceptPartial")]
     accept_partial: Option<bool>,
-    /// `till`: an approval waits until the till confirms how much it takes (a sale, a pre-authorisation).
+    /// With `till`, an approval waits until the till confirms how much it accepts (a sale, a pre-authorisation).
     confirm: Option<Confirms>,
-    /// The action if the till does not answer in time, with `confirm`; `reverse` by default.
+    /// With `confirm`, the action if the till does not answer in time. The default is `reverse`.
     #[serde(rename = "onSilence")]
     on_silence: Option<OnSilence>,
-    /// The earlier transaction by its reference, for the kinds that refer to one.
+    /// The reference of the earlier transaction, for the kinds that refer to one.
     of: Option<String>,
-    /// The till of `of`, if it is another's.
+    /// The till of the reference in `of`, if it is another till's.
     till: Option<String>,
-    /// The earlier transaction by its number in the journal, instead of `of`.
+    /// The number of the earlier transaction in the journal, instead of `of`.
     #[serde(default, deserialize_with = "whole_number")]
     number: Option<SaleNumber>,
-    /// The earlier transaction by its id at the gateway, instead of `of`.
+    /// The id of the earlier transaction at the gateway, instead of `of`.
     payment: Option<String>,
-    /// The stored card data, for `by-registration`, `pre-authorisation-by-registration` and `forget-card`.
+    /// The id of the stored card, for `by-registration`, `pre-authorisation-by-registration` and `forget-card`.
     registration: Option<String>,
-    /// The till's own cashier, as stated by the till; refused where operators sign in.
+    /// The till's own cashier, as stated by the till. Refused if operators sign in at the terminal.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 40)))]
     operator: Option<String>,
-    /// The printer of the receipts: the terminal by default. With `till`, the terminal only prints the slip to sign.
+    /// The party that prints the receipts, by default the terminal. With `till`, the terminal prints only the slip to
+    /// sign.
     receipts: Option<Prints>,
-    /// The till's own texts, returned with the transaction: up to 16, with names of up to 32 and values of up to 128
-    /// printable ASCII characters.
+    /// The till's own texts, which are returned with the transaction. There are up to 16, with names of up to 32 and
+    /// values of up to 128 printable ASCII characters.
     #[serde(default, rename = "tillData")]
     #[cfg_attr(feature = "docs", schemars(extend("maxProperties" = 16)))]
     till_data: BTreeMap<String, String>,
-    /// Further parameters for the gateway, by flat names or nested.
+    /// Further parameters for the gateway, with flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
 }
@@ -175,7 +181,7 @@ impl Tip {
     }
 }
 
-/// The party that confirms that an approval is taken.
+/// The party that confirms that it accepts an approval.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -238,7 +244,7 @@ async fn begin(
     Ok((status, Json(sale)).into_response())
 }
 
-/// Reads a till's request into the command language.
+/// Converts a till's request to the command language.
 fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result<Wanted, Failure> {
     let SaleRequest {
         reference,
@@ -277,7 +283,7 @@ fn wanted(app: &App, permit: &Permit, own: String, asked: SaleRequest) -> Result
     Ok(Wanted { till: own, reference, wish, caller: permit.caller().clone(), training, parameters, till_side })
 }
 
-/// Reads the currency and the amount of a request; `within` is the prefix of the names of its fields.
+/// Parses the currency and the amount of a request. `within` is the prefix of its field names in refusals.
 pub(super) fn how_much(
     app: &App,
     currency: Option<String>,
@@ -304,7 +310,8 @@ pub(super) struct EarlierFields {
 }
 
 impl EarlierFields {
-    /// Returns the transaction that they name; a reference belongs to the caller's till unless they name another.
+    /// Returns the transaction that the fields name. A reference belongs to the caller's till, unless the fields name
+    /// another till.
     pub(super) fn named(self, permit: &Permit, own: &str, within: &str) -> Result<Option<EarlierName>, Failure> {
         let Self { of, till, number, payment } = self;
         if till.is_some() && (number.is_some() || payment.is_some()) {
@@ -329,13 +336,13 @@ impl EarlierFields {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ShowQuery {
-    /// Answer when it has ended, or needs the till, or after this many seconds.
+    /// The number of seconds to wait. The answer comes earlier if the transaction has ended or needs the till.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(range(max = LONGEST_WAIT_S)))]
     wait_s: u32,
-    /// The till of the request: for a program that acts for several, and for callers with the right `any-till`.
+    /// The till of the request, for a caller that acts for several tills or has the right `any-till`.
     till: Option<String>,
-    /// True for a training transaction; training has its own references.
+    /// True for a training transaction. Training has its own references.
     #[serde(default)]
     training: bool,
 }
@@ -352,7 +359,7 @@ async fn show(
         return Err(Failure::malformed(format!("wait-s: must be at most {LONGEST_WAIT_S}; then ask again")));
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
-    // Listening begins before the first request: an end between the two is not missed.
+    // Listening begins before the first request, so an end between the two is not missed.
     let mut progress = app.progress.listen();
     let mut stopped = app.stopped.clone();
     loop {
@@ -383,12 +390,12 @@ async fn latest(
     Ok(Json(app.ask_of(training, &permit, |reply| Command::Latest { till, reply }).await??))
 }
 
-/// Returns whether it has ended, or cannot continue without an operator or the till.
+/// Returns whether the transaction has ended, or cannot continue without an operator or the till.
 fn wants_the_till(sale: &SaleView) -> bool {
     matches!(sale.state, SaleState::Ended | SaleState::AwaitingSignature | SaleState::AwaitingTill)
 }
 
-/// Returns when the transaction may need the till.
+/// Waits until the transaction may need the till.
 async fn news_of(progress: &mut ProgressListener, till: &str, reference: &Reference) {
     loop {
         match progress.next().await {
@@ -399,8 +406,8 @@ async fn news_of(progress: &mut ProgressListener, till: &str, reference: &Refere
     }
 }
 
-/// Returns the permit to cancel a transaction, to report its signature or to confirm it. Callers that may begin a
-/// transaction of its kind get it; the kind never changes.
+/// Returns the permit to cancel a transaction, to report its signature or to confirm it. A caller gets it if it may
+/// begin a transaction of this kind, which never changes.
 pub(super) async fn see_to(
     app: &App,
     caller: &Caller,
@@ -427,12 +434,12 @@ async fn cancel(
     Ok(Json(sale.into()))
 }
 
-/// The operator's result of the signature comparison.
+/// The operator's decision about the signature.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct SignatureCheck {
-    /// True if the signature matches the card's; otherwise the payment is reversed.
+    /// True if the signature matches the one on the card. Otherwise the payment is reversed.
     accepted: bool,
 }
 
@@ -454,7 +461,7 @@ async fn signature(
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Settlement {
-    /// True to keep the payment; otherwise it is reversed.
+    /// True to keep the payment. Otherwise the payment is reversed.
     keep: bool,
 }
 

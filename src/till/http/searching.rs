@@ -1,5 +1,5 @@
-//! The search in a list: by amount, time, card, reference, kind and state. It compares only the data that the till may
-//! see of a transaction, so a search reveals nothing else.
+//! The search in a list by amount, time, card, reference, kind, state and outcome. It compares only the data of a
+//! transaction that the till may see, so a search reveals nothing else.
 
 use chrono::{DateTime, FixedOffset};
 
@@ -8,7 +8,7 @@ use crate::till::{SaleState, SaleView};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, OutcomeWord};
 
-/// The conditions of a search; all of them must apply.
+/// The conditions of a search, all of which must apply.
 #[derive(Debug, Default)]
 pub(super) struct SalesFilter {
     pub(super) amount: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct WantedSales {
 }
 
 impl SalesFilter {
-    /// Parses the conditions, where the terminal has this currency.
+    /// Parses the conditions. `currency` is the terminal's currency.
     pub(super) fn read(self, currency: Currency) -> Result<WantedSales, Failure> {
         let Self { amount, from, to, last4, reference, kind, state, outcome } = self;
         if let Some(amount) = &amount {
@@ -83,7 +83,7 @@ impl WantedSales {
             && self.outcome.is_none_or(|outcome| Some(outcome) == sale.outcome)
     }
 
-    /// Returns whether it began at or after `from`, and before `to`.
+    /// Returns whether the transaction began at or after `from` and before `to`.
     fn began(&self, sale: &SaleView) -> bool {
         if self.from.is_none() && self.to.is_none() {
             return true;

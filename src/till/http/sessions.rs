@@ -1,8 +1,8 @@
-//! The person at the counter: operators sign in and out, a supervisor confirms one command of a cashier, and every
+//! The person at the counter. Operators sign in and out, a supervisor confirms one command of a cashier, and every
 //! other verb learns who is signed in.
 //!
-//! A request with `Pos-Session` is made by that operator. If the session has ended, any request with it is refused,
-//! which informs a page immediately. Any request except a `GET` keeps the session open.
+//! A request with `Pos-Session` is made by the operator of that session. If the session has ended, any request with it
+//! is refused, so a page learns this immediately. Every request except a `GET` keeps the session open.
 
 use std::sync::Arc;
 
@@ -36,11 +36,12 @@ use pos_terms::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
 const SESSION: HeaderName = HeaderName::from_static("pos-session");
-/// The header with the network location of a PIN.
+/// The header with the network location from which a PIN comes.
 const PLACE: HeaderName = HeaderName::from_static("pos-place");
 /// The header with a supervisor's approval.
 const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
-/// The header of requests from the front's page: a person is at the counter, for any till that it names.
+/// The header of requests from the front's page. It means that a person is at the counter, whichever till the request
+/// names.
 const PAGE: HeaderName = HeaderName::from_static("pos-page");
 const SIGN_IN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/sessions");
 const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
@@ -85,7 +86,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NotPossible, ProblemType::NotReady, ProblemType::NoSuchSale]);
 };
 
-/// Reads the network location that a program states for a PIN.
+/// Parses the network location that a program states for a PIN.
 fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
@@ -96,7 +97,7 @@ fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failu
     place.map(Some).ok_or_else(|| Failure::malformed("Pos-Place: must be 1 to 45 visible ASCII characters"))
 }
 
-/// Identifies the person at the counter, for the verb that follows.
+/// Identifies the person at the counter for the verb that follows.
 pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return next.run(request).await;
@@ -116,8 +117,8 @@ pub(super) async fn person(State(app): State<Arc<App>>, mut request: Request, ne
     next.run(request).await
 }
 
-/// Returns the caller of a request that may name a till which needs no operator. A page is never exempt in this way,
-/// because a person is at the counter for any till that it names.
+/// Returns the caller of a request, without the need for an operator if the request names an exempt till. A page is
+/// never exempt, because a person is at the counter, whichever till the page names.
 fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Caller {
     match headers.contains_key(&PAGE) {
         true => caller.clone(),
@@ -125,21 +126,23 @@ fn for_its_till(caller: &Caller, headers: &HeaderMap, query: Option<&str>) -> Ca
     }
 }
 
-/// Returns the till that a query names, if only once: a request with two is refused when it is read.
+/// Returns the till that a query names, if it names only one. A request with two is refused when its parameters are
+/// parsed.
 fn named_till(query: Option<&str>) -> Option<String> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let mut tills = pairs.filter(|(name, _)| name == "till").map(|(_, till)| till.into_owned());
     let first = tills.next();
-    // An empty name is no till's, so it exempts no request.
+    // No till has an empty name, so an empty name exempts no request.
     if tills.next().is_some() { Some(String::new()) } else { first }
 }
 
-/// Returns whether it keeps a session open. Reads do not, because a page continues to read when its person has left.
+/// Returns whether a request keeps a session open. Reads do not, because a page continues to read after its user has
+/// left.
 fn is_act(method: &Method) -> bool {
     !method.is_safe()
 }
 
-/// Returns the token of a header; an invalid one has no session.
+/// Returns the token in a header. An invalid token belongs to no session.
 fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
     headers.get(header).map(|token| digest_of_token(token.as_bytes()))
 }
@@ -213,41 +216,41 @@ fn no_session() -> Failure {
     OperatorRefused::SessionEnded.into()
 }
 
-/// The command that a supervisor confirms, as it will be sent: every field that affects its money.
+/// The command that a supervisor confirms, as it will be sent. It has every field that affects the money.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Confirmed {
-    /// Its kind.
+    /// The kind of transaction.
     kind: Kind,
-    /// Its reference.
+    /// The reference of the command.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = REFERENCE)))]
     reference: String,
-    /// Its amount, as `12.34`, with the tip that the command names. If it refers to an earlier transaction, the default
-    /// is the whole remaining amount.
+    /// The amount, such as `12.34`, including a tip that the command names. If the command refers to an earlier
+    /// transaction, the default is the whole remaining amount.
     #[serde(default, deserialize_with = "amount_text")]
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     amount: Option<String>,
-    /// The currency; by default the terminal's.
+    /// The currency. The default is the terminal's.
     currency: Option<String>,
-    /// `ask`, if the command lets the cardholder type a tip.
+    /// The value `ask`, if the command lets the cardholder type a tip.
     tip: Option<AskedTip>,
-    /// The same value as in the command.
+    /// The way to read the card, as in the command.
     entry: Option<AskedEntry>,
-    /// The earlier transaction by its reference, for the kinds that refer to one.
+    /// The reference of the earlier transaction, for the kinds that refer to one.
     of: Option<String>,
-    /// The till of `of`, if it is another's.
+    /// The till of the reference in `of`, if it is another till's.
     till: Option<String>,
-    /// The earlier transaction by its number in the journal, instead of `of`.
+    /// The number of the earlier transaction in the journal, instead of `of`.
     #[serde(default, deserialize_with = "whole_number")]
     number: Option<SaleNumber>,
-    /// The earlier transaction by its id at the gateway, instead of `of`.
+    /// The id of the earlier transaction at the gateway, instead of `of`.
     payment: Option<String>,
-    /// The stored card data, as in the command.
+    /// The id of the stored card, as in the command.
     registration: Option<String>,
 }
 
-/// A tip that is not known yet: one that the command names is part of its amount.
+/// A tip that is not known yet. A tip that the command names is part of its amount.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -303,7 +306,7 @@ async fn approve(
     let (place, door) = (place(&caller, &headers)?, caller.who().door());
     let (name, pin) = (operator.name()?, pin.pin()?);
     if caller.present().operator.is_none() {
-        // An approval is for one cashier's command.
+        // An approval is for the command of one cashier.
         return Err(Denied::OperatorRequired.into());
     }
     let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);

@@ -1,5 +1,5 @@
-//! The terminal: its status, its metrics, its log level, an amount typed at its reader, and a till's own text on its
-//! reader or its paper.
+//! The verbs for the terminal: its status, its metrics, its log level, an amount typed at its reader, and a till's own
+//! text on its reader or its paper.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,8 @@ const TYPING_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/reader/amount")
 const PRINT_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/printer/lines");
 /// The `Content-Type` of `GET /v1/metrics`.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// How long a changed log level lasts, by default and at most, in seconds: a detailed log wears out a board's card.
+/// The time for which a changed log level lasts, by default and at most, in seconds. A detailed log wears out the
+/// board's storage.
 const LOG_FOR_S: u64 = 3600;
 const LOG_FOR_MOST_S: u64 = 24 * 3600;
 
@@ -93,22 +94,22 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<serde_json::Map<String, serde_json::Value>>(200, "The description.", json!({ "openapi": "3.1.0" }));
 };
 
-/// The interface's description file (OpenAPI 3.1), packed by the build (zlib, RFC 1950). It is made from the verbs and
-/// their types, and a test compares them; the agent contains only the file.
+/// The file with the interface's description (OpenAPI 3.1), compressed by the build (zlib, RFC 1950). It is generated
+/// from the verbs and their types, and a test compares them. The agent contains only the file.
 const DESCRIPTION: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.z"));
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TextRequest {
-    /// The text; its lines end with a line feed.
+    /// The text, with lines separated by line feeds.
     #[cfg_attr(feature = "docs", schemars(length(max = 512)))]
     text: String,
 }
 
-/// The most characters of a text to show: more than any reader's display has.
+/// The greatest number of characters in a text to show, which is more than any reader's display has.
 const LONGEST_TEXT: usize = 512;
-/// The most lines of one request: some 80 cm of paper.
+/// The greatest number of lines in one request, which is about 80 cm of paper.
 const MOST_LINES: usize = 200;
 
 #[derive(Deserialize)]
@@ -124,7 +125,7 @@ struct LinesRequest {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct AmountRequest {
-    /// The currency, ISO 4217; it must be the terminal's, and is optional.
+    /// The currency (ISO 4217), which is optional and must be the terminal's.
     currency: Option<String>,
 }
 
@@ -132,9 +133,9 @@ struct AmountRequest {
 #[derive(Serialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, Deserialize))]
 struct AmountTyped {
-    /// The amount, as `12.34`.
+    /// The amount, such as `12.34`.
     amount: String,
-    /// The currency, ISO 4217.
+    /// The currency (ISO 4217).
     currency: String,
 }
 
@@ -169,7 +170,7 @@ async fn print_lines(
     Ok(Json(app.ask_within(&permit, PRINT_DEADLINE, ask).await??))
 }
 
-/// A caller that waits for an amount, until it has one or hangs up: this is dropped with the request.
+/// A caller that waits for an amount. This value is dropped when the request ends or the caller disconnects.
 struct AmountWanted(mpsc::Sender<Command>);
 
 impl Drop for AmountWanted {
@@ -218,8 +219,7 @@ async fn description(Extension(caller): Extension<Caller>) -> Result<Response, F
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// Returns one text of bounded length, made between two turns of the agent's loop; the limit of requests per caller
-/// covers this verb too.
+/// Returns the metrics as one text of limited length, which the agent makes in one turn of its loop.
 async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Metrics)?;
     if caller.who().token.is_some() && !app.metrics_at_port {
@@ -230,7 +230,7 @@ async fn figures(State(app): State<Arc<App>>, Extension(caller): Extension<Calle
     Ok(([(header::CONTENT_TYPE, OPEN_METRICS)], text).into_response())
 }
 
-/// A log level, or the one of the start.
+/// A log level, or the level of the start.
 #[derive(Clone, Copy, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -245,9 +245,9 @@ enum WantedLevel {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LogRequest {
-    /// The level; `usual` is the one of the start.
+    /// The level. `usual` is the level of the start.
     level: WantedLevel,
-    /// How many seconds it lasts; an hour by default.
+    /// The number of seconds for which the level lasts. The default is an hour.
     #[serde(default, rename = "forS", deserialize_with = "whole_number")]
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 86400)))]
     for_s: Option<u64>,

@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-/// Accepts a string only: the number 12.34 in JSON would become a binary fraction somewhere on its way.
+/// Accepts only a string, because a JSON number such as 12.34 may become an inexact binary fraction.
 pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
 

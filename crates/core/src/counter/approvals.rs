@@ -1,16 +1,16 @@
-//! A supervisor's approval of one command of a cashier. It is a token of 128 random bits. It is valid once, for a short
-//! time, for that command only, and only at the sign-in source where it was given.
+//! A supervisor's approval of one command from a cashier. It is a token of 128 random bits. It can be used once, within
+//! a short time, for that command, and at the sign-in source where it was given.
 //!
-//! | what happens to the supervisor who approved, or to the cashier who asked | the approval |
+//! | event for the supervisor or the cashier | effect on the approval |
 //! |---|---|
-//! | the operator is removed, even when another one gets the same name | ends |
+//! | the operator is removed, even if a new operator gets the same name | ends |
 //! | the operator gets another PIN | ends |
 //! | the supervisor signs out, at any sign-in source | ends |
 //! | a session of the operator expires | stays: an approval needs a PIN, but no session |
 //! | the operator is locked after wrong PINs, or unlocked | stays, as sessions do: wrong PINs must not end it |
 //!
-//! The approval keeps the command as it was resolved when the approval was given. The earlier transaction is kept by
-//! its number, and the amount in figures. When the approval is used, the command is resolved again and must be equal.
+//! The approval holds the resolved command, with the earlier transaction by its number and the amount in figures. When
+//! the approval is used, the command is resolved again, and the two must be equal.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,31 +19,31 @@ use super::TokenDigest;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Operation, OperatorName, Reference, Who};
 
-/// Validity of an approval. It is short because the supervisor is next to the cashier.
+/// The validity period of an approval. It is short because the supervisor is with the cashier.
 const GOOD_FOR: Duration = Duration::from_secs(120);
-/// The highest number of unused approvals. One more removes the oldest.
+/// The maximum number of unused approvals. A further approval removes the oldest.
 const MOST: usize = 64;
 
-/// The approved command, with everything that affects its money.
+/// The approved command, with every value that affects the money that it moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approved {
-    /// The cashier who asks for it.
+    /// The cashier who gives the command.
     pub operator: OperatorName,
     /// The till.
     pub till: String,
-    /// The till's reference of the transaction.
+    /// The till's reference for the transaction.
     pub reference: Reference,
     /// The operation, with the earlier transaction or the stored card.
     pub transaction: Operation,
-    /// The full amount that is charged or refunded, including the tip that the till names.
+    /// The full amount to charge or refund, including a tip named by the till.
     pub amount: Amount,
-    /// True if the cardholder is asked for a tip on top of the amount.
+    /// True if the cardholder is asked for an additional tip.
     pub asks_tip: bool,
     /// True if the card number is typed.
     pub manual: bool,
 }
 
-/// The reason why a token approves nothing.
+/// The reason why a token does not approve a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoApproval<'a> {
     /// The token does not exist, or is no longer valid.
@@ -52,7 +52,7 @@ pub enum NoApproval<'a> {
     OtherDoor,
     /// The token was given to another operator.
     OtherOperator,
-    /// The token is for this other command.
+    /// The token approves another command, which is given here.
     Other(&'a Approved),
 }
 
@@ -72,7 +72,7 @@ pub struct GivenApproval {
 pub struct Approvals(BTreeMap<TokenDigest, (Duration, GivenApproval)>);
 
 impl Approvals {
-    /// Validity of an approval.
+    /// The validity period of an approval.
     pub const GOOD_FOR: Duration = GOOD_FOR;
 
     /// Records a supervisor's approval.
@@ -86,11 +86,11 @@ impl Approvals {
         self.0.insert(token, (now, approval));
     }
 
-    /// Returns the approval of this command. The token stays valid until [`Self::used`], even after attempts with other
-    /// commands.
+    /// Returns the approval for this command. The token stays valid until [`Self::used`] removes it, even after
+    /// attempts with other commands.
     ///
     /// # Errors
-    /// When the token is not for this command.
+    /// Returns the reason why the token does not approve this command.
     pub fn find(
         &self,
         token: &TokenDigest,
@@ -113,12 +113,12 @@ impl Approvals {
         self.0.remove(token);
     }
 
-    /// Ends all approvals that one operator gave.
+    /// Ends all approvals given by one supervisor.
     pub fn end_all_of(&mut self, supervisor: &OperatorName) {
         self.0.retain(|_, (_, approval)| approval.supervisor != *supervisor);
     }
 
-    /// Ends all approvals that were given to one operator.
+    /// Ends all approvals given to one operator.
     pub fn end_all_for(&mut self, operator: &OperatorName) {
         self.0.retain(|_, (_, approval)| approval.command.operator != *operator);
     }

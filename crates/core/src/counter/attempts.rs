@@ -1,44 +1,46 @@
-//! Wrong PINs: the number of free attempts, and the waits after them.
+//! The limits on wrong PINs: the number of attempts without a wait (free attempts), and the waits after further
+//! attempts.
 //!
-//! | counted for | free attempts | then |
+//! | count of | free attempts | wait after the last free attempt |
 //! |---|---|---|
-//! | an operator | 5 | 30 s, doubling with each further one, up to an hour |
-//! | a name that no operator has | 5, shared by all such names of one group | the same |
-//! | the till or user that tries, with any names | 10 | the same |
+//! | an operator | 5 | 30 s, doubled by each further attempt, up to one hour |
+//! | a name that no operator has | 5, shared by all such names in one group | the same |
+//! | the till or user that sends the PIN, with any operator name | 10 | the same |
 //!
-//! A program that serves several places (`[[till.peer]]`) reports the place of its network that a PIN comes from. A
-//! place where an operator has signed in is known, and has its own counts for its operators and its callers. All other
-//! places share one count for each operator, separate from the sign-in sources of the terminal. An attacker elsewhere
-//! therefore cannot lock an operator out at the terminal, nor at a known place.
+//! A program that serves several devices (`[[till.peer]]`) reports the address of the device at which a PIN is typed.
+//! This address is the place of the PIN. A place is known once an operator has signed in there, and it then has its own
+//! counts for operators and callers. All unknown places share one count for each operator. That count is separate from
+//! those of the terminal's sign-in sources. An attacker at an unknown place therefore cannot lock an operator out at
+//! the terminal or at a known place.
 //!
-//! The new count is on the disk before the PIN is checked. A right PIN removes the count. A power cut in between
-//! therefore costs an attempt and never gives one. The waits use a monotonic clock. After a restart each wait begins
-//! again, and setting the terminal's clock does not end it.
+//! The new count is on the disk before the PIN is checked, and a correct PIN removes it. A power cut in between
+//! therefore costs an attempt and never adds one. The waits use a monotonic clock, so a change of the terminal's clock
+//! does not end them. After a restart, each wait begins again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use pos_terms::transaction::{OperatorName, Who};
 
-/// Free attempts for an operator.
+/// The number of free attempts for an operator.
 const FREE_OF_OPERATOR: u32 = 5;
-/// Free attempts for a till or a user, which several cashiers share.
+/// The number of free attempts for a till or a user. It is higher because several cashiers share a till or a user.
 const FREE_OF_DOOR: u32 = 10;
 /// The first wait and the longest wait.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// The highest number of known places: the devices of a shop where operators sign in.
+/// The maximum number of known places, which are the devices of a shop at which operators sign in.
 const KNOWN_PLACES: usize = 32;
-/// The number of groups. Names without an operator share counts by group, and so do unknown places. This limits the
-/// number of counts, however many names are tried.
+/// The number of groups. Names without an operator share one count per group, and so do unknown places. This limits the
+/// number of counts, no matter how many names are tried.
 const STRANGERS: u32 = 64;
 
-/// A place in the network of a program that serves several places: an address, as that program reports it.
+/// The place at which a PIN is typed: an address, as reported by a program that serves several devices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PinPlace(String);
 
 impl PinPlace {
-    /// Parses 1 to 45 visible ASCII characters, the length of the longest IPv6 address.
+    /// Parses a place of 1 to 45 visible ASCII characters. The longest IPv6 address has 45.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let fits = (1..=45).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -46,7 +48,7 @@ impl PinPlace {
     }
 }
 
-/// The key of a count, in the form in which it is kept.
+/// The key of a count, in its stored form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TryKey(String);
 
@@ -84,7 +86,7 @@ impl TryKey {
         Self(format!("{}@{}", Self::door(who).0, place.0))
     }
 
-    /// Returns the key of a caller at the unknown places of one group.
+    /// Returns the key of a caller at all unknown places in one group.
     fn door_elsewhere(who: &Who, place: &PinPlace) -> Self {
         Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
     }
@@ -98,7 +100,7 @@ impl TryKey {
             || *self == Self::operator_elsewhere(name)
     }
 
-    /// Returns the key of the till or user that tries.
+    /// Returns the key of the till or user that sends the PIN.
     #[must_use]
     pub fn door(who: &Who) -> Self {
         Self(match (&who.token, who.uid) {
@@ -108,19 +110,19 @@ impl TryKey {
         })
     }
 
-    /// Returns the key from its kept form.
+    /// Creates a key from its stored form.
     #[must_use]
     pub fn as_kept(text: String) -> Self {
         Self(text)
     }
 
-    /// Returns the kept form.
+    /// Returns the stored form.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns whether the key is one of a till or a user.
+    /// Returns whether the key belongs to a till or a user.
     #[must_use]
     pub fn is_door(&self) -> bool {
         self.0.starts_with("till:") || self.0.starts_with("user:")
@@ -130,7 +132,7 @@ impl TryKey {
         if self.is_door() { FREE_OF_DOOR } else { FREE_OF_OPERATOR }
     }
 
-    /// Returns the wait after this number of attempts without a right PIN.
+    /// Returns the wait after this number of attempts without a correct PIN.
     fn wait_after(&self, tries: u32) -> Duration {
         if self.0.starts_with("known:") {
             return Duration::ZERO;
@@ -142,7 +144,7 @@ impl TryKey {
     }
 }
 
-/// Returns the group of a text by FNV-1a. It does not matter which texts share a group.
+/// Returns the group of a text, computed with FNV-1a. It does not matter which texts share a group.
 fn group(text: &str) -> u32 {
     let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.bytes().fold(0x811c_9dc5, hash) % STRANGERS
@@ -154,14 +156,14 @@ pub struct Attempts(BTreeMap<TryKey, Count>);
 
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    /// Attempts since the last right PIN.
+    /// The number of attempts since the last correct PIN.
     tries: u32,
     /// The end of the wait, on the monotonic clock.
     free_at: Duration,
 }
 
 impl Attempts {
-    /// Restores the kept counts. Each wait begins again.
+    /// Restores the stored counts. Each wait begins again.
     #[must_use]
     pub fn restored(kept: impl IntoIterator<Item = (TryKey, u32)>, now: Duration) -> Self {
         let mut attempts = Self::default();
@@ -169,7 +171,7 @@ impl Attempts {
         attempts
     }
 
-    /// Returns the keys that count an attempt with `name`. `operator` says whether an operator has that name.
+    /// Returns the keys that count an attempt with `name`. `operator` is true if an operator has that name.
     #[must_use]
     pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
         let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
@@ -182,8 +184,8 @@ impl Attempts {
         }
     }
 
-    /// Returns the counts to keep after a right PIN: its attempts are reset, and its place becomes known. When the
-    /// places are full, the one that became known first is removed.
+    /// Returns the counts to store after a correct PIN. The counts of `keys` become zero, and the place becomes known.
+    /// If `KNOWN_PLACES` places are known, the one that became known first is removed.
     #[must_use]
     pub fn forgiven(&self, keys: &[TryKey], place: Option<&PinPlace>) -> Vec<(TryKey, u32)> {
         let mut counts: Vec<_> = keys.iter().map(|key| (key.clone(), 0)).collect();
@@ -211,18 +213,18 @@ impl Attempts {
         waits.filter(|wait| !wait.is_zero()).max()
     }
 
-    /// Returns the counts to keep before one more PIN is checked.
+    /// Returns the counts to store before the next PIN is checked.
     #[must_use]
     pub fn one_more(&self, keys: &[TryKey]) -> Vec<(TryKey, u32)> {
         keys.iter().map(|key| (key.clone(), self.tries(key).saturating_add(1))).collect()
     }
 
-    /// Takes over counts that have been kept.
+    /// Applies counts after they have been stored.
     pub fn kept(&mut self, counts: Vec<(TryKey, u32)>, now: Duration) {
         counts.into_iter().for_each(|(key, tries)| self.set(key, tries, now));
     }
 
-    /// Returns the attempts since the last right PIN.
+    /// Returns the number of attempts since the last correct PIN.
     #[must_use]
     pub fn tries(&self, key: &TryKey) -> u32 {
         self.0.get(key).map_or(0, |count| count.tries)
@@ -290,8 +292,8 @@ mod tests {
         assert_eq!(TryKey::stranger(&name("Anna")), TryKey::stranger(&name("ANNA")));
     }
 
-    /// An attacker elsewhere, with any number of addresses, locks out no operator at the terminal or at a known place.
-    /// Changing the address gives no more attempts.
+    /// An attacker at unknown places, with any number of addresses, locks out no operator at the terminal or at a known
+    /// place. A new address gives no additional attempts.
     #[test]
     fn guesses_from_elsewhere_count_for_themselves() {
         let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
@@ -340,8 +342,8 @@ mod tests {
     }
 
     proptest! {
-        /// Restarts and pauses at any point between wrong attempts give no extra attempt. Any period has at most the
-        /// free attempts, and one more for each wait that has passed.
+        /// Restarts and pauses at any point between wrong attempts give no extra attempt. Any period contains at most
+        /// the free attempts, plus one for each wait that has passed.
         #[test]
         fn no_restart_gives_a_try(steps in proptest::collection::vec((0..100_u64, any::<bool>()), 1..300)) {
             let keys = [TryKey::operator(&name("Anna"))];
@@ -351,7 +353,7 @@ mod tests {
                 now += seconds(passes);
                 if restarts {
                     let kept = keys.iter().map(|key| (key.clone(), attempts.tries(key))).collect::<Vec<_>>();
-                    // The monotonic clock begins at zero.
+                    // After a restart, the monotonic clock begins at zero.
                     (earliest, now) = (earliest.saturating_sub(now), Duration::ZERO);
                     attempts = Attempts::restored(kept, now);
                 }

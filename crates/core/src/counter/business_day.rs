@@ -1,4 +1,5 @@
-//! The business day: the date that a close belongs to. A bar that closes at two in the morning closes the day before.
+//! The business day: the date that a close belongs to. If a bar closes at two in the morning, the close belongs to the
+//! previous day.
 
 use std::str::FromStr;
 
@@ -31,8 +32,8 @@ impl DayEnd {
     /// The end of the calendar day.
     pub const MIDNIGHT: Self = Self(NaiveTime::MIN);
 
-    /// Returns the business day of a local time. With an end before noon, the hours before it belong to the previous
-    /// date. With an end from noon on, the hours after it belong to the next date.
+    /// Returns the business day of a local time. If the day ends before noon, the hours before that time belong to the
+    /// previous date. If it ends at noon or later, the hours after that time belong to the next date.
     #[must_use]
     pub fn day_of(self, local: NaiveDateTime) -> NaiveDate {
         let (date, is_over) = (local.date(), local.time() >= self.0);
@@ -56,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_close_belongs_to_the_day_that_its_end_closes() {
-        // The end of the day | the time of the close | the business day.
+        // Columns: the end of the day, the time of the close, the business day.
         for (end, local, day) in [
             ("00:00", "2026-11-22 00:00:00", "2026-11-22"),
             ("00:00", "2026-11-22 23:59:59", "2026-11-22"),

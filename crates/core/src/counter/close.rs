@@ -1,5 +1,5 @@
-//! A close of day, as it is kept in the journal, shown and exported. It has a number, a period, the sums of what ended
-//! in the period, and a list of what had no outcome.
+//! A close of day, as the journal keeps it and the agent shows and exports it. It has a number, a period, the sums of
+//! the transactions that ended in the period, and a list of open items.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,12 @@ use crate::transaction::{Standing, Transaction};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Reference, SaleNumber, Who};
 
-/// A close of day. It never changes. A later event of one of its transactions counts in a later close.
+/// A close of day. It never changes. A later event of a counted transaction counts in a later close.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Close {
-    /// The number, counted from 1 without a gap.
+    /// The number of the close. Numbers begin at 1 and have no gaps.
     pub number: u64,
     /// The terminal id.
     pub terminal_id: String,
@@ -22,60 +22,59 @@ pub struct Close {
     pub day: String,
     /// The period that it covers.
     pub period: ClosePeriod,
-    /// The till that asked for it.
+    /// The till that requested the close.
     pub till: String,
-    /// That till's own reference; a request with the same reference returns the same close. Absent when the till gave
-    /// none.
+    /// The till's reference for the close. A request with the same reference returns the same close. Absent if the till
+    /// gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// The person or program that asked for it.
+    /// The person or program that requested the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
-    /// The lowest number of the counted transactions: the first receipt of the period. Absent when nothing was counted,
-    /// and in a close of an earlier version.
+    /// The lowest number of the counted transactions: the first receipt of the period. Absent if no transaction was
+    /// counted, or if an earlier version made the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_number: Option<SaleNumber>,
     /// The highest number of the counted transactions: the last receipt. Absent under the same conditions as the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_number: Option<SaleNumber>,
-    /// The amounts taken and given, and the net, by currency.
+    /// The taken, given and net amounts, by currency.
     pub net: Vec<Turnover>,
-    /// The sums moved or reserved, by kind and currency.
+    /// The amounts moved or reserved, by kind and currency.
     pub kinds: Vec<Sum>,
-    /// The same sums by card scheme.
+    /// The same amounts, by card scheme.
     pub schemes: Vec<Sum>,
-    /// The amounts taken and given by the card's brand. Reservations and their reversals are not included. Absent in a
-    /// close of an earlier version.
+    /// The amounts taken and given, by card brand. Reservations and their reversals are not included. Absent if an
+    /// earlier version made the close.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub brands: Vec<Turnover>,
-    /// The amounts by till.
+    /// The taken, given and net amounts, by till.
     pub tills: Vec<Turnover>,
-    /// Each till's own sums, as if it had made its own close. Absent in a close of an earlier version.
+    /// The sums of each till, as if each had made its own close. Absent if an earlier version made the close.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<TillSums>,
-    /// The amounts by operator; empty when no operator signs in.
+    /// The taken, given and net amounts, by operator. Empty if no operator signs in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<Turnover>,
-    /// The tips as they were approved. They are included in the sums of the sales too. Voiding such a sale does not
-    /// reduce them.
+    /// The approved tips. The sums of the sales include them. Voiding such a sale does not reduce them.
     pub tips: Vec<Sum>,
-    /// Reversals of payments that this journal does not know. They count as given. Only the gateway knows whether the
-    /// reversed transaction was a payment.
+    /// Reversals of payments that are not in this journal. They count as given, although only the gateway knows whether
+    /// the reversed transaction was a payment.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_unknown: Vec<Sum>,
-    /// The number declined by the issuer, the card or the gateway.
+    /// The number of transactions that the issuer, the card or the gateway declined.
     pub declined: u64,
-    /// The number charged, or perhaps charged, and then reversed by the terminal itself.
+    /// The number of transactions that were charged, or perhaps charged, and that the terminal itself then reversed.
     pub taken_back: u64,
-    /// The number cancelled before anything was sent.
+    /// The number of transactions cancelled before anything was sent.
     pub cancelled: u64,
-    /// The number not sent, because the gateway could not be reached.
+    /// The number of transactions not sent because the gateway could not be reached.
     pub not_sent: u64,
     /// Transactions without an outcome, and amounts still reserved. The sums above do not include them.
     pub open: Vec<OpenItem>,
 }
 
-/// The journal entries that a close covers, and the times of both ends.
+/// The journal entries that a close covers, and the times at which its period begins and ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -87,7 +86,7 @@ pub struct ClosePeriod {
     /// The time of the previous close, local with its offset (RFC 3339). Absent in the first close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The time of this close. It is for people; the entries define the period.
+    /// The time of this close. It is for information only: the entries define the period.
     pub to: String,
 }
 
@@ -102,9 +101,9 @@ pub struct TillSums {
     pub first_number: SaleNumber,
     /// The highest number of this till's counted transactions.
     pub last_number: SaleNumber,
-    /// The amounts taken and given by the card's brand.
+    /// The amounts taken and given, by card brand.
     pub brands: Vec<Turnover>,
-    /// The sums moved or reserved, by kind, card scheme and currency.
+    /// The amounts moved or reserved, by kind, card scheme and currency.
     pub schemes: Vec<Sum>,
 }
 
@@ -115,7 +114,7 @@ pub struct TillSums {
 pub struct Sum {
     /// The kind of transaction.
     pub kind: Kind,
-    /// The card's brand. Absent when all brands are counted together, and `other` when the brand is unknown.
+    /// The card's brand. Absent if all brands are counted together, and `other` if the brand is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
     /// The currency (ISO 4217).
@@ -127,7 +126,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Makes a report line from a line of the sums.
+    /// Converts a line of the sums to a line of the report.
     #[must_use]
     pub fn of(line: &TotalsLine, scheme: Option<&str>) -> Self {
         let TotalsLine { kind, currency, count, .. } = *line;
@@ -156,10 +155,10 @@ pub struct OpenItem {
     /// The reference of the transaction. Absent under the same condition as the till.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// The kind of transaction; absent when it cannot be read.
+    /// The kind of transaction; absent if it cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The amount, as `12.34`; for a pre-authorisation, the amount that is left of it.
+    /// The amount, as `12.34`; for a pre-authorisation, the remaining amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
     /// The currency (ISO 4217).
@@ -172,18 +171,18 @@ pub struct OpenItem {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenKind {
-    /// A person must handle it; nothing continues automatically.
+    /// A person must handle it, because nothing continues automatically.
     NeedsPerson,
     /// It is not known yet whether money moved.
     Unconfirmed,
-    /// The signature must be compared.
+    /// The signature has not been compared yet.
     AwaitingSignature,
-    /// The gateway approved it, and the till has not said yet whether it takes it.
+    /// The gateway approved the transaction, and the till has not answered yet whether it accepts the amount.
     AwaitingTill,
     /// The terminal waits for a card or for the gateway's answer.
     UnderWay,
-    /// This program cannot read it, or cannot read what it reversed. A later version wrote it, or it is damaged. The
-    /// first close that can read it counts it.
+    /// This version cannot read the transaction, or the transaction that it reversed. A later version wrote the record,
+    /// or the record is damaged. The first close that can read the transaction counts it.
     Unreadable,
     /// The amount is reserved, and neither captured in full nor released.
     PreAuthorisation,
@@ -217,7 +216,7 @@ impl OpenKind {
 }
 
 impl OpenItem {
-    /// Returns the reason why a transaction is open, or `None` when it has an outcome.
+    /// Returns the reason why a transaction is open, or `None` if it has an outcome.
     #[must_use]
     pub fn without_end(sale: &Transaction) -> Option<Self> {
         let is = match sale.standing() {
@@ -231,19 +230,19 @@ impl OpenItem {
         Some(Self::of(is, sale, sale.amount()))
     }
 
-    /// Returns an item for a reservation with the amount that is left of it.
+    /// Returns an item for a reservation, with its remaining amount.
     #[must_use]
     pub fn reserved(sale: &Transaction, left: Amount) -> Self {
         Self::of(OpenKind::PreAuthorisation, sale, left)
     }
 
-    /// Returns an item for a reservation that was counted earlier and that this program cannot read.
+    /// Returns an item for a reservation that an earlier close counted and that this version cannot read.
     #[must_use]
     pub fn reserved_unread(number: SaleNumber, key: (String, Reference)) -> Self {
         Self { is: OpenKind::PreAuthorisation, ..Self::unreadable(number, Some(key)) }
     }
 
-    /// Returns an item for a transaction that this program cannot read.
+    /// Returns an item for a transaction that this version cannot read.
     #[must_use]
     pub fn unreadable(number: SaleNumber, key: Option<(String, Reference)>) -> Self {
         let (till, reference) = key.unzip();
@@ -295,7 +294,7 @@ impl Close {
         }
     }
 
-    /// Adds the sums. The caller provides everything else, because this module knows no clock.
+    /// Adds the sums. The caller provides all other values, because this module has no clock.
     #[must_use]
     pub fn with_sums(self, sums: &DaySums) -> Self {
         let totals = sums.totals();
@@ -320,9 +319,8 @@ impl Close {
         }
     }
 
-    /// Returns the close for a caller that sees the transactions of some tills only. A close belongs to the terminal
-    /// and has the sums of every till. The names and references of other tills' open items are removed, because they
-    /// belong to those tills.
+    /// Returns the close for a caller that may see the transactions of some tills only. It keeps the sums of every
+    /// till, because a close belongs to the terminal. It removes the till and the reference of other tills' open items.
     #[must_use]
     pub fn told_to(mut self, sees: impl Fn(&str) -> bool) -> Self {
         for item in &mut self.open {
@@ -336,8 +334,8 @@ impl Close {
         self
     }
 
-    /// Returns whether a person should look at the close. This is so when a transaction has no outcome although it
-    /// should have one by then.
+    /// Returns whether a person should check the close. This is the case if it lists an open item other than a
+    /// pre-authorisation.
     #[must_use]
     pub fn waits_for_somebody(&self) -> bool {
         let waits = |item: &OpenItem| !matches!(item.is, OpenKind::PreAuthorisation);

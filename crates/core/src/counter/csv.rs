@@ -1,11 +1,11 @@
-//! A close of day as a table for a spreadsheet (RFC 4180). It has one line for each sum and each open item, always with
-//! the same columns.
+//! A close of day as a CSV table for a spreadsheet (RFC 4180). It has one line for each sum and each open item, always
+//! with the same columns.
 
 use std::fmt::Write as _;
 
 use super::{Close, OpenItem, Sum, Turnover};
 
-/// The columns.
+/// The header line with the column names.
 const HEAD: &str = "close,day,section,name,kind,currency,count,amount\r\n";
 
 /// Returns the table with its header line.
@@ -17,7 +17,7 @@ pub fn csv(close: &Close) -> String {
     {
         for Turnover { name, currency, count, taken_count, given_count, taken, given, net } in moved {
             let name = name.as_deref().unwrap_or_default();
-            // A close of an earlier version has only one count for both together.
+            // A close made by an earlier version has one count for taken and given together.
             for (kind, count, amount) in
                 [("taken", *taken_count, taken), ("given", *given_count, given), ("net", Some(*count), net)]
             {
@@ -61,8 +61,8 @@ impl CloseTable<'_> {
     }
 }
 
-/// Writes an external text as one field. A spreadsheet would evaluate a text that begins like a formula, so it is
-/// marked as text.
+/// Formats external text as one field. A spreadsheet would evaluate text that begins like a formula, so the function
+/// marks it as text.
 fn field(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mark = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };

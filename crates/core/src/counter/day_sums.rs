@@ -1,14 +1,14 @@
 //! The sums of a close of day: the amounts taken from cards and given back, and the net, by kind, brand, till, operator
-//! and currency. The caller reads the journal and hands over each transaction that has ended.
+//! and currency. The caller reads the journal and passes in each ended transaction.
 //!
-//! | kind | what it moved |
+//! | kind | counted as |
 //! |---|---|
-//! | sale, by registration, capture | taken |
+//! | sale, payment with a stored card, capture | taken |
 //! | refund, credit | given |
-//! | reversal of one of the first | given |
-//! | reversal of a credit | taken: it came back |
-//! | pre-authorisation, increment, reauthorisation, and a reversal of one | nothing: it was reserved, or is free again |
-//! | reversal of a payment that this journal does not know | given, and counted separately as well: only the gateway knows whether it was a payment |
+//! | reversal of a kind that counts as taken | given |
+//! | reversal of a credit | taken, because the money came back |
+//! | pre-authorisation, increment, reauthorisation, and a reversal of one | nothing, because the amount was only reserved or released |
+//! | reversal of a payment that is not in this journal | given, and counted separately as well, because only the gateway knows whether it was a payment |
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub struct DaySums {
     own: BTreeMap<String, Self>,
 }
 
-/// The amounts moved in one currency.
+/// The amounts taken and given in one currency.
 #[derive(Clone, Copy, Debug)]
 struct Moved {
     currency: Currency,
@@ -45,33 +45,33 @@ struct Moved {
     given: u128,
 }
 
-/// The amounts moved in one currency, for a shop, a card brand, a till or an operator.
+/// The amounts taken and given in one currency, for a shop, a card brand, a till or an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Turnover {
-    /// The brand, the till or the operator; absent when all are counted together.
+    /// The brand, the till or the operator; absent if all are counted together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The currency (ISO 4217).
     pub currency: String,
     /// The number of transactions that moved money.
     pub count: u64,
-    /// The number of these that took money; absent in a close of an earlier version.
+    /// The number of these that took money. Absent if an earlier version made the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_count: Option<u64>,
-    /// The number of these that gave money; absent in a close of an earlier version.
+    /// The number of these that gave money. Absent if an earlier version made the close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given_count: Option<u64>,
     /// The amount taken from cards, as `12.34`.
     pub taken: String,
     /// The amount given back or paid out.
     pub given: String,
-    /// The amount taken less the amount given, with a minus sign when more was given.
+    /// The amount taken minus the amount given. It has a minus sign if more was given than taken.
     pub net: String,
 }
 
-/// The direction of the money, from the shop's view.
+/// The direction in which the money moves, from the shop's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Taken,
@@ -79,7 +79,7 @@ enum Way {
     Neither,
 }
 
-/// Returns the direction of an approved transaction. `of` is the kind of the transaction that a reversal reversed, if
+/// Returns the direction of an approved transaction. For a reversal, `of` is the kind of the reversed transaction, if
 /// it is known.
 fn way(kind: Kind, of: Option<Kind>) -> Way {
     match (kind, of) {
@@ -93,8 +93,8 @@ fn way(kind: Kind, of: Option<Kind>) -> Way {
 }
 
 impl DaySums {
-    /// Counts a transaction that has ended. One without an outcome is not counted. `of` is the kind of the transaction
-    /// that it reversed, if the journal knows it.
+    /// Counts a transaction that has ended, and ignores one without an outcome. For a reversal, `of` is the kind of the
+    /// reversed transaction, if the journal contains it.
     pub fn take(&mut self, sale: &Transaction, of: Option<Kind>) {
         self.own.entry(sale.order().till.clone()).or_default().add(sale, of);
         self.add(sale, of);
@@ -134,7 +134,7 @@ impl DaySums {
         }
     }
 
-    /// Returns the counts apart from the money: declined, cancelled and the others.
+    /// Returns the sums by kind and card scheme, the tips, and the counts of transactions without a payment.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -146,7 +146,7 @@ impl DaySums {
         self.net.values().map(|moved| moved.turnover(None)).collect()
     }
 
-    /// Returns the amounts by the card's brand and currency.
+    /// Returns the amounts by card brand and currency.
     #[must_use]
     pub fn brands(&self) -> Vec<Turnover> {
         named(&self.brands)
@@ -164,7 +164,7 @@ impl DaySums {
         self.numbers
     }
 
-    /// Returns each till's own sums.
+    /// Returns the sums of each till.
     #[must_use]
     pub fn own(&self) -> Vec<TillSums> {
         let of = |(till, sums): (&String, &Self)| {
@@ -181,7 +181,7 @@ impl DaySums {
         named(&self.operators)
     }
 
-    /// Returns the reversals of payments that this journal does not know, by currency.
+    /// Returns the reversals of payments that are not in this journal, by currency.
     #[must_use]
     pub fn of_unknown(&self) -> Vec<Sum> {
         self.of_unknown.values().map(|line| Sum::of(line, None)).collect()
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_kind_moves_money_one_way() {
-        // The kind | the kind that it reversed | the amounts taken and given of 10.00.
+        // Columns: the kind, the kind that it reversed, the amounts taken and given of 10.00.
         for (kind, of, taken, given) in [
             (Kind::Sale, None, "10.00", "0.00"),
             (Kind::ByRegistration, None, "10.00", "0.00"),
@@ -324,7 +324,7 @@ mod tests {
         };
         let mut sums = DaySums::default();
         assert!(sums.numbers().is_none() && sums.own().is_empty());
-        // In the order in which they ended, which differs from the order of their numbers.
+        // The transactions are in the order in which they ended, which differs from the order of their numbers.
         for (number, kind, till, minor) in [
             (12, Kind::Sale, "bar", 500),
             (11, Kind::Sale, "kasse-1", 1234),

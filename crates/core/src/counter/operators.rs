@@ -1,15 +1,16 @@
-//! The operators' roles. They give each operator rights at a counter, in addition to the rights of the till
-//! (`till/rights.rs`). They also define the amounts above which a supervisor must confirm a cashier's transaction.
+//! The operators' roles. An operator at a counter needs a sufficient role, in addition to the right of the till
+//! (`till/rights.rs`). This module also defines the amounts above which a supervisor must confirm a cashier's
+//! transaction.
 //!
 //! | | cashier | supervisor | technician |
 //! |---|---|---|---|
-//! | look at transactions, receipts, lists, sums and the terminal | yes | yes | yes |
-//! | begin a transaction, cancel it, judge its signature | yes, up to the amounts | yes | no |
+//! | view transactions, receipts, lists, sums and the terminal | yes | yes | yes |
+//! | begin a transaction, cancel it, accept or refuse its signature | yes, up to the configured amounts | yes | no |
 //! | resolve a transaction that waits for a person | no | yes | no |
-//! | ask the gateway what it holds | no | yes | yes |
+//! | ask the gateway which payments it holds | no | yes | yes |
 //! | unlock an operator | no | yes | yes |
 //! | change how much is logged | no | no | yes |
-//! | add and remove operators, give them a PIN | no | no | yes |
+//! | add and remove operators, set their PINs | no | no | yes |
 
 use serde::{Deserialize, Serialize};
 
@@ -23,28 +24,28 @@ use pos_terms::transaction::Kind;
 pub enum Role {
     /// Takes payments.
     Cashier,
-    /// Takes payments, and confirms the transactions that a cashier may not make alone.
+    /// Takes payments, and confirms the transactions for which a cashier needs a supervisor.
     Supervisor,
-    /// Maintains the terminal and its operators, and moves no money.
+    /// Maintains the terminal and manages its operators, but moves no money.
     Technician,
 }
 
-/// A kind of request to the terminal, as the roles distinguish them.
+/// A category of requests to the terminal. Each role has the right to some categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// View transactions, receipts, sums and the terminal; print a receipt again; sign in.
+    /// View transactions, receipts, sums and the terminal, print a receipt again, and sign in.
     Look,
-    /// Begin a transaction, cancel it, judge its signature, allow a typed amount, make a close of day.
+    /// Begin or cancel a transaction, accept or refuse its signature, allow a typed amount, and make a close of day.
     Money,
     /// Resolve a transaction that waits for a person.
     Settle,
-    /// Ask the gateway what it holds.
+    /// Ask the gateway which payments it holds.
     AskGateway,
     /// Let an operator try the PIN again immediately.
     Unlock,
     /// Change how much is logged.
     Service,
-    /// Add and remove operators, give them a PIN.
+    /// Add and remove operators, and set their PINs.
     ManageOperators,
 }
 
@@ -90,19 +91,19 @@ impl Deed {
     }
 }
 
-/// The amount from which a cashier needs a supervisor.
+/// The amounts for which a cashier needs a supervisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NeedsSupervisor {
-    /// No amount needs one.
+    /// No amount needs a supervisor.
     #[default]
     Never,
-    /// Amounts above this one need one.
+    /// Amounts above this one need a supervisor.
     Above(Amount),
-    /// Every amount needs one.
+    /// Every amount needs a supervisor.
     Always,
 }
 
-/// The amounts above which a cashier needs a supervisor, for each kind.
+/// The amounts above which a cashier needs a supervisor, by kind of transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SupervisorAbove {
     /// A sale, a charge of a stored card, and storing or deleting a card.
@@ -115,14 +116,15 @@ pub struct SupervisorAbove {
     pub refund: NeedsSupervisor,
     /// A credit.
     pub credit: NeedsSupervisor,
-    /// A reversal of a transaction of an earlier day. A cashier may reverse one of the same day.
+    /// A reversal of a transaction from an earlier day. A cashier may reverse a transaction of the same day without a
+    /// supervisor.
     pub reversal: NeedsSupervisor,
 }
 
 impl SupervisorAbove {
     /// Returns whether a supervisor must confirm a transaction of this kind and amount. For a reversal, `of_today` says
     /// whether the reversed transaction began today. Amounts in different currencies cannot be compared, so a
-    /// supervisor then confirms.
+    /// supervisor must then confirm.
     #[must_use]
     pub fn needs_supervisor(&self, kind: Kind, amount: Amount, of_today: bool) -> bool {
         let needs = match kind {
@@ -152,7 +154,7 @@ mod tests {
     const DEEDS: [Deed; 7] =
         [Deed::Look, Deed::Money, Deed::Settle, Deed::AskGateway, Deed::Unlock, Deed::Service, Deed::ManageOperators];
 
-    /// The table of the module head, typed a second time: a row for each role, a letter for each right.
+    /// The table from the module documentation, written a second time: one row per role, and one letter per right.
     #[test]
     fn each_role_may_do_what_the_table_says() {
         for (role, row) in [(Role::Cashier, "yynnnnn"), (Role::Supervisor, "yyyyynn"), (Role::Technician, "ynnyyyy")] {
@@ -199,7 +201,7 @@ mod tests {
         assert!(above.needs_supervisor(Kind::Reversal, eur("0.01"), false));
     }
 
-    /// Each kind uses exactly one amount of the configuration.
+    /// Each kind uses exactly one of the configured amounts.
     #[test]
     fn each_kind_asks_for_its_own_amount_alone() {
         let of = |kind| match kind {

@@ -1,36 +1,38 @@
-//! An operator's PIN, and the data that is kept of it. The rules are here. The agent computes the digests, in
-//! `operator_secrets.rs`. The core holds no cryptography.
+//! An operator's PIN, and the data stored for it. This module contains the rules. The agent computes the digests in
+//! `operator_secrets.rs`, because the core contains no cryptography.
 //!
-//! Four digits have ten thousand combinations, so a plain hash cannot resist a search. The digest is therefore keyed
-//! with 256 random bits, which are in a separate file next to the journal. A copy of the journal, as support may ask
-//! for, reveals no PIN. A person with both files only has to run a slow function ten thousand times.
+//! A four-digit PIN has ten thousand combinations, so a plain hash cannot resist a search. The digest is therefore
+//! keyed with 256 random bits, which are in a separate file next to the journal. A copy of the journal, such as one
+//! sent to support, therefore reveals no PIN. An attacker with both files needs to run a slow function only ten
+//! thousand times.
 //!
-//! No type of this module can be printed: no PIN, no key, no digest.
+//! No type in this module can be printed: neither a PIN nor a key nor a digest.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
 use zeroize::Zeroizing;
 
-/// The number of iterations for a new PIN; each digest keeps its own number. The key protects a PIN. The iterations
-/// slow down a person who has both files. One digest takes 0.04 s on a desktop with SHA instructions (measured).
-/// Computed from 2400 cycles a round, it takes 0.4 s on a Cortex-A7 at 1 GHz, a wait that a cashier accepts.
+/// The number of iterations for a new PIN. Each digest stores its own number. The key protects the PIN, and the
+/// iterations slow down an attacker who has both files. One digest takes 0.04 s on a desktop with SHA instructions
+/// (measured). On a Cortex-A7 at 1 GHz it takes 0.4 s (computed from 2400 cycles a round), an acceptable wait for a
+/// cashier.
 pub const ITERATIONS: u32 = 150_000;
 
-/// The allowed number of digits of a PIN.
+/// The permitted length of a PIN, in digits.
 const LENGTH: std::ops::RangeInclusive<usize> = 4..=12;
 
-/// A PIN as it was typed. It is wiped when dropped.
+/// A PIN as it was typed. It is wiped from memory when it is dropped.
 #[derive(Clone)]
 pub struct Pin(Zeroizing<String>);
 
-/// The reason why a PIN is refused. It reveals nothing of what was typed.
+/// The reason why a PIN is refused. It reveals no part of the typed PIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PinError {
-    /// It does not have 4 to 12 digits.
+    /// The PIN does not have 4 to 12 digits.
     #[error("a PIN is 4 to 12 digits")]
     Malformed,
-    /// It is one of the PINs that an attacker tries first.
+    /// The PIN is one of those that an attacker tries first.
     #[error("this PIN is too easy to guess: do not use consecutive digits or one repeated digit")]
     Obvious,
 }
@@ -39,28 +41,28 @@ impl Pin {
     /// Parses a typed PIN.
     ///
     /// # Errors
-    /// [`PinError::Malformed`].
+    /// Returns [`PinError::Malformed`] if the PIN does not have 4 to 12 digits.
     pub fn parse(typed: Zeroizing<String>) -> Result<Self, PinError> {
         let fits = LENGTH.contains(&typed.len()) && typed.bytes().all(|byte| byte.is_ascii_digit());
         if fits { Ok(Self(typed)) } else { Err(PinError::Malformed) }
     }
 
-    /// Parses a PIN that is to be set.
+    /// Parses a new PIN.
     ///
     /// # Errors
-    /// Every [`PinError`].
+    /// Returns a [`PinError`] if the PIN is malformed or obvious.
     pub fn to_be_set(typed: Zeroizing<String>) -> Result<Self, PinError> {
         let pin = Self::parse(typed)?;
         if pin.is_obvious() { Err(PinError::Obvious) } else { Ok(pin) }
     }
 
-    /// Returns the digits, for the digest only.
+    /// Returns the digits. Only the computation of the digest may use them.
     #[must_use]
     pub fn digits(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
-    /// Returns whether it repeats one digit, or counts upwards or downwards.
+    /// Returns whether the PIN repeats one digit, or counts upwards or downwards.
     fn is_obvious(&self) -> bool {
         let digits = self.0.as_bytes();
         let steps = |by: u8| digits.windows(2).all(|pair| (pair[0] - b'0' + by) % 10 == pair[1] - b'0');
@@ -74,7 +76,7 @@ impl fmt::Debug for Pin {
     }
 }
 
-/// The key of this terminal's digests. It is wiped when dropped.
+/// The key of this terminal's PIN digests. It is wiped from memory when it is dropped.
 #[derive(Clone)]
 pub struct PinKey(Zeroizing<[u8; 32]>);
 
@@ -85,7 +87,7 @@ impl PinKey {
         Self(bits)
     }
 
-    /// Returns the bits, for the digest only.
+    /// Returns the bits. Only the computation of the digest may use them.
     #[must_use]
     pub fn bits(&self) -> &[u8; 32] {
         &self.0
@@ -98,7 +100,7 @@ impl fmt::Debug for PinKey {
     }
 }
 
-/// The kept data of a PIN.
+/// The data stored for a PIN.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PinDigest {
     /// The random salt of this PIN.
@@ -112,8 +114,8 @@ pub struct PinDigest {
 }
 
 impl PinDigest {
-    /// Returns a digest that matches no PIN, for a name that no operator has. Checking it takes as long as checking any
-    /// other.
+    /// Returns a digest that matches no PIN, for a name that no operator has. Checking it takes as long as checking a
+    /// real one.
     #[must_use]
     pub fn of_nobody() -> Self {
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);

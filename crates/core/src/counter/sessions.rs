@@ -1,9 +1,10 @@
 //! The signed-in operators. A session is identified by a token of 128 random bits, of which only a digest is kept. It
-//! is valid only at the sign-in source where it was opened: the same till's token, or the same user at the socket.
+//! is valid only at the sign-in source where it was opened: with the same till's token, or for the same user at the
+//! socket.
 //!
-//! It ends when the operator signs out, after some time without a command, and when the operator is removed or gets
-//! another PIN. It also ends with the program, because it is not on the disk. A transaction that was begun in it
-//! continues.
+//! A session ends when the operator signs out, is removed or gets another PIN, and after some time without a command.
+//! It also ends with the program, because it is not stored on the disk. A transaction begun in a session continues
+//! after the session ends.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,16 +13,16 @@ use std::time::Duration;
 use super::Role;
 use pos_terms::transaction::{OperatorName, Who};
 
-/// The highest number of sessions of one sign-in source. One more ends the session that was used longest ago. A page in
-/// several browsers opens several sessions.
+/// The maximum number of sessions for one sign-in source. A further session ends the least recently used one. A page
+/// that is open in several browsers has several sessions.
 const MOST_OF_ONE_DOOR: usize = 64;
 
-/// The kept digest of a token.
+/// The stored digest of a token.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenDigest([u8; 32]);
 
 impl TokenDigest {
-    /// Takes the SHA-256 of a token as it was given out. The agent computes it.
+    /// Wraps the SHA-256 digest of a token. The agent computes the digest.
     #[must_use]
     pub fn new(sha_256: [u8; 32]) -> Self {
         Self(sha_256)
@@ -55,7 +56,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Creates an empty set. Each session ends when no command used it for `idle`.
+    /// Creates an empty set of sessions. Each session ends after it has had no command for `idle`.
     #[must_use]
     pub fn new(idle: Duration) -> Self {
         Self { idle, open: BTreeMap::new() }
@@ -90,7 +91,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// Signs an operator out. Returns the name, when there was such a session.
+    /// Signs an operator out. Returns the operator's name if the session existed.
     pub fn end(&mut self, token: &TokenDigest, door: &Who) -> Option<OperatorName> {
         self.open.get(token).filter(|session| session.door == *door)?;
         self.open.remove(token).map(|session| session.operator)

@@ -1,14 +1,15 @@
-//! The amount of a follow-up of a known transaction, and the payment that it names at the gateway.
+//! The amount of a follow-up to a transaction in the journal, and the payment at the gateway to which the follow-up
+//! refers.
 
 use super::{CannotFollow, Left};
 use crate::transaction::{Order, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Earlier, Kind, Operation, SaleNumber};
 
-/// The reason why a follow-up is refused. It uses the words that tills see.
+/// The reason why a follow-up is refused, in the words that tills see.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoFollowUp {
-    /// This kind never follows a transaction of the earlier kind.
+    /// The requested kind can never follow a transaction of the earlier kind.
     #[error("{} of a {} is not possible", .follow.as_str(), .earlier.as_str())]
     NeverFollows {
         /// The requested kind.
@@ -19,7 +20,7 @@ pub enum NoFollowUp {
     /// A later event of the earlier transaction forbids the follow-up.
     #[error("{earlier}: {why}")]
     CannotFollow {
-        /// The name of the earlier transaction that the till may see.
+        /// The earlier transaction's name, in a form that the till may see.
         earlier: String,
         /// The reason.
         why: CannotFollow,
@@ -27,36 +28,36 @@ pub enum NoFollowUp {
     /// No amount is left.
     #[error("the earlier transaction has no amount left")]
     NothingLeft,
-    /// The amount is in another currency.
+    /// The requested amount is not in the currency of the transaction, which is given here.
     #[error("the earlier transaction is in {0}")]
     OtherCurrency(Currency),
-    /// The amount is higher than what is left.
+    /// The requested amount is higher than the remaining amount.
     #[error("{asked} is more than the remaining {left}")]
     TooMuch {
         /// The requested amount.
         asked: Amount,
-        /// The amount that is left.
+        /// The remaining amount.
         left: Amount,
     },
-    /// The till must name an amount, because there is no limit that can replace it.
+    /// The till must name an amount, because there is no limit to use as the default.
     #[error("an increment needs an amount")]
     AmountNeeded,
-    /// The gateway sent no payment id of the earlier transaction.
+    /// The gateway sent no payment id for the earlier transaction.
     #[error("the payment id of {earlier} is not known")]
     PaymentUnknown {
-        /// The name of the earlier transaction that the till may see.
+        /// The earlier transaction's name, in a form that the till may see.
         earlier: String,
     },
 }
 
-/// Returns whether a till refers to a transaction of another till. That needs a separate right.
+/// Returns whether a transaction belongs to a till other than this one. A follow-up to it needs a separate right.
 #[must_use]
 pub fn is_another_tills(order: &Order, till: &str) -> bool {
     order.till != till
 }
 
-/// Returns the reservation of an increment, when this journal has it. What happened to the reservation limits what can
-/// follow the increment.
+/// Returns the reservation of an increment, if the journal contains it. The history of the reservation limits the
+/// follow-ups of the increment.
 #[must_use]
 pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
     match &order.operation {
@@ -65,17 +66,17 @@ pub fn reservation_behind(order: &Order) -> Option<SaleNumber> {
     }
 }
 
-/// Returns the kind of follow-up for which a view of a transaction shows what is left.
+/// Returns the kind of follow-up for which a view of a transaction shows the remaining amount.
 #[must_use]
 pub fn told_follow_up(earlier: Kind) -> Option<Kind> {
     if earlier.is_reservation() { Some(Kind::Capture) } else { earlier.takes_money().then_some(Kind::Refund) }
 }
 
-/// Returns the earlier transaction as the gateway knows it, and the amount of the follow-up. When the till named no
-/// amount, it is all that is left.
+/// Returns the earlier transaction as the gateway knows it, and the amount of the follow-up. If the till named no
+/// amount, the follow-up has the whole remaining amount.
 ///
 /// # Errors
-/// The reason why nothing can follow.
+/// Returns the reason why the follow-up is refused.
 pub fn follow_up(
     follow: Kind,
     sale: &Transaction,
@@ -94,7 +95,7 @@ pub fn follow_up(
     Ok((Earlier { payment, number: Some(order.number) }, amount))
 }
 
-/// Returns the amount of the follow-up, from what is left and what was requested.
+/// Returns the amount of the follow-up, given the remaining and the requested amount.
 fn amount_of(left: Left, asked: Option<Amount>) -> Result<Amount, NoFollowUp> {
     match (left, asked) {
         (Left::Nothing, _) => Err(NoFollowUp::NothingLeft),
@@ -109,7 +110,8 @@ fn amount_of(left: Left, asked: Option<Amount>) -> Result<Amount, NoFollowUp> {
     }
 }
 
-/// Returns the name of an earlier transaction that a till may see: its reference, when it is the till's own.
+/// Returns the earlier transaction's name, in a form that the till may see. This is its reference if it belongs to the
+/// till, and otherwise its number.
 fn named_for(order: &Order, till: &str) -> String {
     if is_another_tills(order, till) { format!("transaction {}", order.number) } else { order.reference.to_string() }
 }
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(up_to(Some(eur(600))), Ok(eur(600)));
         assert_eq!(up_to(Some(eur(1))), Ok(eur(1)));
         assert_eq!(up_to(Some(eur(601))), Err(NoFollowUp::TooMuch { asked: eur(601), left: eur(600) }));
-        // An amount in another currency is neither higher nor lower: every such request is refused.
+        // An amount in another currency is neither higher nor lower, so every such request is refused.
         for asked in [1, 600, 601] {
             assert_eq!(up_to(Some(usd(asked))), Err(NoFollowUp::OtherCurrency(eur(1).currency())));
         }

@@ -1,5 +1,5 @@
-//! The refunds, reversals and captures of a payment that a till named by its payment id only. The journal did not know
-//! then which transaction the payment belongs to. Limits and reversals count them from here.
+//! Refunds, reversals and captures for which the till named only a payment id. The journal did not know then which
+//! transaction the payment belongs to. This module lets limits and reversals take them into account.
 
 use super::{Held, History};
 use crate::transaction::{Reason, ReversalAnswer, Transaction};
@@ -9,7 +9,7 @@ use pos_terms::transaction::{Kind, PaymentId};
 /// The transactions that refer to a payment by its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenById {
-    /// True if a capture took an amount of the payment, or may have.
+    /// True if a capture took a part of the payment, or may have.
     is_captured: bool,
     /// True if a refund or a reversal has no outcome yet.
     is_open: bool,
@@ -17,22 +17,23 @@ pub struct GivenById {
     sum: u64,
 }
 
-/// The reason why a reversal is held back.
+/// The reason why a reversal is not sent yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBackById {
-    /// A capture by payment id took an amount of the payment. A person must handle it.
+    /// A capture by payment id took a part of the payment, or may have. A person must handle it.
     Captured,
-    /// It is not known yet how much was given back. The reversal is checked again when that transaction has an outcome.
+    /// A refund or reversal by payment id has no outcome yet. The reversal is checked again once it has one.
     Open,
-    /// The gateway's list that gave the amount is older than what was given back. The agent must look up again.
+    /// The amount came from a list that is older than the last refund or reversal by payment id. The agent must look up
+    /// again.
     NotLookedSince,
-    /// The gateway does not list what it gave back among the transactions linked to the payment. Another look-up does
-    /// not change that.
+    /// The gateway does not link the refund or reversal to the payment in its list. Another look-up does not change
+    /// that.
     TooMuch,
 }
 
 impl GivenById {
-    /// Collects all transactions from the journal that refer to one payment by its id.
+    /// Summarises the journal's transactions that refer to one payment by its id.
     #[must_use]
     pub fn of(referring: &[Transaction]) -> Self {
         Self::of_histories(referring.iter().map(|sale| History::of(sale, Vec::new())))
@@ -57,10 +58,10 @@ impl GivenById {
     }
 
     /// Checks whether a reversal of `amount` may be sent. `whole` is the full amount to reverse, as the last look-up
-    /// showed it. `counted` keeps the sum given back when a look-up was last requested.
+    /// showed it. `counted` holds the sum that had been given back when a look-up was last requested.
     ///
     /// # Errors
-    /// The reason why it may not be sent.
+    /// Returns the reason why the reversal may not be sent.
     pub fn may_leave(
         &self,
         amount: Amount,
@@ -77,7 +78,7 @@ impl GivenById {
         if self.sum == 0 {
             return Ok(());
         }
-        // The list that gave the amount must be newer than the last transaction that gave something back.
+        // The list that showed the amount must be newer than the last refund or reversal.
         if counted.replace(self.sum) != Some(self.sum) {
             return Err(HeldBackById::NotLookedSince);
         }
@@ -87,7 +88,7 @@ impl GivenById {
 }
 
 impl HeldBackById {
-    /// Returns the answer that the transaction receives.
+    /// Returns the answer to the transaction that requested the reversal.
     #[must_use]
     pub fn answer(self, payment: &PaymentId) -> ReversalAnswer {
         let (reason, for_person) = match self {

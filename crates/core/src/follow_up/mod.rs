@@ -1,31 +1,31 @@
-//! The follow-ups that a transaction allows, and how much of it is left: captures, refunds, reversals, increments,
-//! reauthorisations. Pure: sums over the journal's transactions. The agent checks the rights of the caller, and the
-//! gateway decides finally.
+//! The follow-ups that a transaction allows, and the amount that is left for each. Follow-ups are captures, refunds,
+//! reversals, increments and reauthorisations. This module is pure: it computes sums over the journal's transactions.
+//! The agent checks the caller's rights, and the gateway makes the final decision.
 //!
-//! | file | what it decides |
+//! | file | content |
 //! |---|---|
 //! | `mod.rs`, `sums.rs` | which follow-up is allowed, and how much is left |
 //! | `amount.rs` | the details of one follow-up: the till of the earlier transaction, its payment, the amount |
 //! | `by_id.rs` | the amounts given back by payment id only, and when they hold back a reversal |
 //!
-//! Two kinds of sums (design: invariant 10):
-//! - what may still be **taken** (captures, reauthorisations) counts only what is certainly reserved: an increment
-//!   counts when it was approved, unless a reversal of it has no answer;
-//! - what may still be **given back** (refunds, reversals) counts everything that may have been given, including
-//!   requests without an answer.
+//! There are two kinds of sums (design: invariant 10):
+//! - The amount that may still be **taken** (captures, reauthorisations) includes only what is certainly reserved. An
+//!   approved increment is included, unless a reversal of it has no answer.
+//! - The amount that may still be **given back** (refunds, reversals) is reduced by everything that may have been given
+//!   back. This includes requests without an answer.
 //!
-//! | what happened | capture, reauthorisation | increment | refund | reversal |
+//! | history | capture, reauthorisation | increment | refund | reversal |
 //! |---|---|---|---|---|
-//! | nothing | what is reserved | any amount | what was paid | all of it |
-//! | an increment | and the increment | any amount | – | and the increment; while it is open: wait |
+//! | nothing | the reserved amount | any amount | the paid amount | the full amount |
+//! | an increment | plus the increment | any amount | – | plus the increment; wait while it is open |
 //! | a capture | the rest | any amount | – | none: reverse or refund the capture |
 //! | the last capture (`FINAL`) | none | none | – | none |
-//! | a reauthorisation | none: refer to that | none | – | none |
+//! | a reauthorisation | none: refer to the reauthorisation | none | – | none |
 //! | a refund | – | – | the rest | none: refund the rest |
 //! | the last refund (`FINAL`) | – | – | none | none |
-//! | a reversal of a part | the rest | any amount | the rest | the rest |
+//! | a partial reversal | the rest | any amount | the rest | the rest |
 //! | a reversal without an answer | none: wait | none: wait | none: wait | none: wait |
-//! | a reversal of all | none | none | none | none |
+//! | a full reversal | none | none | none | none |
 //!
 //! Nothing can follow a refund or a reversal. An increment can be reversed until its reservation is captured,
 //! reauthorised or reversed.
@@ -41,31 +41,31 @@ use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::Kind;
 
-/// The certainty that the gateway holds the payment.
+/// The degree of certainty that the gateway holds the payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// It was approved.
+    /// The payment was approved.
     Certainly,
-    /// It has no outcome yet.
+    /// The payment has no outcome yet.
     Perhaps,
-    /// It was declined, reversed, or never sent.
+    /// The payment was declined, reversed, or never sent.
     Not,
 }
 
-/// The facts of a transaction that the sums need, with all transactions that refer to it.
+/// The data of a transaction that the sums need, and all transactions that refer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     /// The kind of transaction.
     pub kind: Kind,
     /// The approved amount, or the requested amount while there is no outcome.
     pub amount: Amount,
-    /// The certainty that the gateway holds the payment.
+    /// The degree of certainty that the gateway holds the payment.
     pub held: Held,
-    /// True if it was declared the last of its kind (interface: `sequence`).
+    /// True if the transaction was declared the last of its kind (interface: `sequence`).
     pub is_last: bool,
-    /// The highest number of captures (interface: `numberOfCaptures`).
+    /// The maximum number of captures (interface: `numberOfCaptures`).
     pub most_captures: Option<usize>,
-    /// The transactions that refer to it.
+    /// The transactions that refer to this one.
     pub later: Vec<Self>,
 }
 
@@ -76,14 +76,14 @@ pub enum Left {
     Nothing,
     /// Any amount up to this limit.
     UpTo(Amount),
-    /// Any amount of this currency. Only the terminal's own limit applies to an increment of a reservation.
+    /// Any amount in this currency. An increment of a reservation is limited only by the terminal's own limit.
     Any(Currency),
 }
 
 /// The reason why a follow-up is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotFollow {
-    /// This kind never follows a transaction of the earlier kind.
+    /// The requested kind can never follow a transaction of the earlier kind.
     #[error("this kind of transaction cannot follow it")]
     NeverFollows,
     /// The transaction was not approved, or was reversed.
@@ -92,28 +92,28 @@ pub enum CannotFollow {
     /// The transaction has no outcome yet.
     #[error("it has not ended yet; wait for its outcome")]
     NotEnded,
-    /// It was reversed.
+    /// The transaction was reversed in full.
     #[error("the earlier transaction was reversed")]
     Reversed,
-    /// A reversal has no answer yet.
+    /// A reversal of the transaction has no answer yet.
     #[error("the earlier transaction is being reversed; wait for the outcome")]
     BeingReversed,
-    /// It was refunded in full or in part.
+    /// The transaction was refunded in full or in part.
     #[error("the earlier transaction was or is being refunded: refund the rest instead")]
     Refunded,
-    /// It was captured in full or in part.
+    /// The transaction was captured in full or in part.
     #[error("it was or is being captured: reverse or refund the capture instead")]
     Captured,
-    /// It was reauthorised.
+    /// The transaction was reauthorised.
     #[error("it was reauthorised: refer to the reauthorisation")]
     ReservedAnew,
-    /// An increment has no outcome yet.
+    /// An increment of the transaction has no outcome yet.
     #[error("an increment of it has not ended yet; wait for its outcome")]
     IncrementOpen,
     /// A capture or refund was declared the last one.
     #[error("the last {} was the final one", .kind.as_str())]
     Final {
-        /// Capture or refund.
+        /// The kind of the last one: capture or refund.
         kind: Kind,
     },
     /// All allowed captures were made.
@@ -125,13 +125,13 @@ pub enum CannotFollow {
     /// The reservation of an increment was captured, reauthorised or reversed.
     #[error("the pre-authorisation of this increment was captured, reauthorised or reversed")]
     ReservationUsed,
-    /// A transaction that counts is in another currency.
+    /// A transaction that the sums include is in another currency.
     #[error("a transaction that follows it is in another currency; check it at the gateway")]
     OtherCurrency,
 }
 
 impl History {
-    /// Collects a transaction of the journal and those that refer to it.
+    /// Creates the history of a transaction in the journal. `later` holds the transactions that refer to it.
     #[must_use]
     pub fn of(sale: &Transaction, later: Vec<Self>) -> Self {
         let (held, amount) = match sale.standing() {
@@ -153,11 +153,11 @@ impl History {
         }
     }
 
-    /// Reads a transaction with all that refer to it, directly or through others. `later` reads the transactions that
-    /// refer to one.
+    /// Reads a transaction and all transactions that refer to it, directly or indirectly. `later` reads the
+    /// transactions that refer directly to a given one.
     ///
     /// # Errors
-    /// The errors of `later`.
+    /// Returns the errors of `later`.
     pub fn read<E>(
         sale: &Transaction,
         later: &impl Fn(&Transaction) -> Result<Vec<Transaction>, E>,
@@ -170,10 +170,10 @@ impl History {
         read(sale, &|one| read(one, &last))
     }
 
-    /// Returns how much a follow-up of this kind may have. `root` is the reservation of an increment.
+    /// Returns the amount that a follow-up of this kind may have. For an increment, `root` is its reservation.
     ///
     /// # Errors
-    /// The reason why the follow-up is not allowed.
+    /// Returns the reason why the follow-up is not allowed.
     pub fn left(&self, follow: Kind, root: Option<&Self>) -> Result<Left, CannotFollow> {
         match self.held {
             Held::Not => return Err(CannotFollow::HoldsNothing),
@@ -212,7 +212,7 @@ impl History {
         Ok(self.up_to(self.certainly_reserved().saturating_sub(self.possibly(Kind::Capture)?)))
     }
 
-    /// Checks that a reservation is not reversed, not reauthorised and not closed.
+    /// Checks that a reservation is neither reversed, reauthorised nor closed.
     fn may_grow(&self) -> Result<(), CannotFollow> {
         self.not_reversed()?;
         if self.possibly_renewed() {
@@ -250,7 +250,7 @@ impl History {
         Ok(self.up_to(self.certainly_reserved()))
     }
 
-    /// Checks that it is not reversed in full and that no reversal is without an answer.
+    /// Checks that the transaction is not reversed in full, and that each reversal of it has an answer.
     fn not_reversed(&self) -> Result<(), CannotFollow> {
         if self.has_open_reversal() {
             return Err(CannotFollow::BeingReversed);

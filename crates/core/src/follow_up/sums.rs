@@ -1,16 +1,16 @@
-//! The sums of what is left: the amounts that are certainly held, and those that may be held. They are in minor units
-//! of the transaction's currency.
+//! The sums that determine the remaining amount: the amounts that are certainly held, and those that may be held. All
+//! sums are in minor units of the transaction's currency.
 
 use super::{CannotFollow, Held, History};
 use pos_terms::transaction::Kind;
 
 impl History {
-    /// Returns the transactions of one kind that refer to it.
+    /// Returns the transactions of one kind that refer to this one.
     pub(super) fn those(&self, kind: Kind) -> impl Iterator<Item = &Self> {
         self.later.iter().filter(move |later| later.kind == kind)
     }
 
-    /// Returns the amount that is certainly held, without any amount that may have been reversed.
+    /// Returns the amount that is certainly held, excluding any amount that may have been reversed.
     fn certain_net(&self) -> u64 {
         let reversed = self.those(Kind::Reversal).map(Self::possible).sum();
         self.certain().saturating_sub(reversed)
@@ -26,14 +26,14 @@ impl History {
         if self.held == Held::Certainly { self.amount.minor() } else { 0 }
     }
 
-    /// Returns the amount of this transaction that may be held, without counting those that refer to it.
+    /// Returns the amount of this transaction that may be held, ignoring the transactions that refer to it.
     #[must_use]
     pub fn possible(&self) -> u64 {
         if self.held == Held::Not { 0 } else { self.amount.minor() }
     }
 
-    /// Returns the amount that is certainly reserved, before captures and refunds. It is the amount with its
-    /// increments, less every reversal that may have been carried out. An increment in another currency adds nothing.
+    /// Returns the amount that is certainly reserved, before captures and refunds. It is the amount plus the approved
+    /// increments, minus every reversal that may have been carried out. An increment in another currency adds nothing.
     pub(super) fn certainly_reserved(&self) -> u64 {
         let same = |more: &&Self| more.amount.currency() == self.amount.currency();
         let more: u64 = self.those(Kind::Increment).filter(same).map(Self::certain_net).sum();
@@ -41,7 +41,7 @@ impl History {
         self.amount.minor().saturating_add(more).saturating_sub(reversed)
     }
 
-    /// Returns the sum of the transactions of one kind that may be held.
+    /// Returns the sum that may be held by the transactions of one kind that refer to this one.
     pub(super) fn possibly(&self, kind: Kind) -> Result<u64, CannotFollow> {
         let mut sum: u64 = 0;
         for one in self.those(kind) {

@@ -1,4 +1,4 @@
-//! The table of follow-ups, cell by cell, and random histories checked against a bank's own sums.
+//! Tests each cell of the follow-up table, and checks random histories against the sums of a simulated bank.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn last(of: History) -> History {
     History { is_last: true, ..of }
 }
 
-/// Returns the named histories of a transaction of 100.00.
+/// Returns possible histories of a transaction of 100.00, each with a name.
 fn happened(of: Kind) -> Vec<(&'static str, History)> {
     let is = || stands(of, 10_000);
     let open = |kind, minor| one(kind, minor, Held::Perhaps);
@@ -74,7 +74,7 @@ fn happened(of: Kind) -> Vec<(&'static str, History)> {
     all
 }
 
-/// Returns one cell of the table: an amount in minor units, or the word of a refusal.
+/// Returns one cell of the table: an amount in minor units, or the name of the refusal.
 fn cell(of: &History, follow: Kind) -> String {
     match of.left(follow, None) {
         Ok(Left::UpTo(amount)) => amount.minor().to_string(),
@@ -102,7 +102,7 @@ fn what_came_to_nothing_closes_nothing_and_counts_for_nothing() {
         let elsewhere = History { amount: usd(3000), ..one(Kind::Refund, 3000, Held::Not) };
         assert_eq!(cell(&with(stands(Kind::Sale, 10_000), [elsewhere]), Kind::Refund), "10000");
     }
-    // A transaction that is held, or may be held, counts.
+    // A transaction counts if it is held or may be held.
     for held in [Held::Certainly, Held::Perhaps] {
         let taken = with(reservation(), [one(Kind::Capture, 3000, held)]);
         assert_eq!(cell(&taken, Kind::Capture), "CapturesMade");
@@ -260,18 +260,19 @@ fn a_refund_in_another_currency_is_for_a_person() {
 
 const FOLLOWS: [Kind; 5] = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
 
-/// One request of a random history: the kind and its amount in thousandths of what is left (more than 1000 is too
-/// much). Then what the journal hears, and what the bank did when the journal hears nothing.
+/// One request of a random history. The fields are its kind, its amount in thousandths of the remaining amount, and the
+/// answer to the journal. Then follow the bank's decision for a request without an answer, and the request that is
+/// answered late.
 type Wish = (u8, u64, u8, bool, usize);
 
-/// The bank's own sums over a history. Every open request ended there as the bank decided.
+/// The bank's own sums over a history, in which every open request has ended as the bank decided.
 #[derive(Clone, Default)]
 struct Bank {
-    /// The transactions that were carried out, by their position in the history.
+    /// For each position in the history, true if the bank carried out the transaction.
     truly: Vec<bool>,
 }
 
-/// Makes the till's requests as far as `left` allows. Returns the history, and what the bank truly did with each later
+/// Makes the till's requests that `left` allows. Returns the history, and the bank's decision on each later
 /// transaction.
 fn live(of: Kind, wishes: &[Wish]) -> (History, Bank) {
     let mut history = stands(of, 10_000);
@@ -295,7 +296,7 @@ fn live(of: Kind, wishes: &[Wish]) -> (History, Bank) {
         };
         history.later.push(one(follow, minor, held));
         bank.truly.push(truly);
-        // Some open requests receive their answer here: what the bank truly did.
+        // Some open requests receive their answer here: the bank's decision.
         if !history.later.is_empty() {
             let number = answered % history.later.len();
             if history.later[number].held == Held::Perhaps && answered % 2 == 0 {
@@ -317,7 +318,7 @@ impl Bank {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// A payment never gives back more than was paid, regardless of the outcome of unanswered requests.
+    /// The amount given back never exceeds the amount paid, regardless of the outcome of unanswered requests.
     #[test]
     fn no_history_gives_back_more_than_was_paid(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)
@@ -329,7 +330,7 @@ proptest! {
         }
     }
 
-    /// A reservation is never captured, given back or reauthorised for more than the bank truly holds.
+    /// A reservation is never captured, reversed and reauthorised for more in total than the bank holds.
     #[test]
     fn no_history_takes_more_than_is_reserved(
         wishes in proptest::collection::vec((0_u8..5, 1_u64..1100, 0_u8..3, any::<bool>(), 0_usize..40), 0..20)

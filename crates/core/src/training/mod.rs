@@ -1,9 +1,9 @@
-//! The trainer: plays customer, card, reader and bank in a transaction of training. The cashier sees the real pages,
-//! and no money moves.
+//! The trainer, which simulates the customer, the card, the reader and the gateway in training mode. The cashier sees
+//! the real pages, but no money moves.
 //!
-//! It receives each [`Action`] that the core requests of its devices. It returns the events that follow, each with its
-//! delay ([`Scene`]). It is pure: it has no reader and no gateway, opens nothing, and may use neither of those modules
-//! (`tests/rules/layers.rs`).
+//! It receives each [`Action`] that the core requests from a device. It returns the resulting events, each with its
+//! delay ([`Scene`]). It is pure: it opens no device and no connection. It must not use the reader or the gateway
+//! modules (`tests/rules/layers.rs`).
 //!
 //! The training result is the transaction's [`Lesson`]. With `by-amount` the last two digits of the amount choose it:
 //!
@@ -14,8 +14,9 @@
 //! | `03` | signature | | `07` | not-sent |
 //! | `04` | unconfirmed | | `08` | reversed |
 //!
-//! Every other amount is approved. Without a card (captures, refunds, voids, …) only `declined`, `unconfirmed` and
-//! `not-sent` differ from `approved`. With a stored card `partial` differs too.
+//! Every other amount is approved. For transactions without a card (captures, refunds, voids, …), only `declined`,
+//! `unconfirmed` and `not-sent` have an effect. All other results count as `approved`. With a stored card, `partial`
+//! has an effect too.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,24 +29,24 @@ use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, Lesson, PaymentId};
 
-/// The first characters of every payment id of training. Such an id has 32 letters and digits, as a gateway's id has,
-/// but no gateway gives one that starts so.
+/// The first characters of every training payment id. Such an id has 32 letters and digits, like a gateway's id. No
+/// gateway issues an id that starts with these characters.
 const ID: &str = "training";
 
-/// Delay of the card: long enough to read the page, and short enough for practice.
+/// The delay until the card is presented: long enough to read the page, and short enough for practice.
 const CARD: Duration = Duration::from_millis(1000);
-/// Delay of the bank's answer.
+/// The delay of the gateway's answer.
 const BANK: Duration = Duration::from_millis(800);
-/// Delay of the chip's final answer.
+/// The delay of the chip's final answer.
 const CHIP: Duration = Duration::from_millis(300);
-/// Delay of a look-up. It is long enough to read the page "unconfirmed".
+/// The delay of a look-up. It is long enough to read the page "unconfirmed".
 const LOOK: Duration = Duration::from_millis(2000);
-/// Delay until the time-out when no card is presented.
+/// The delay until the time-out if no card is presented.
 const NOBODY: Duration = Duration::from_millis(3000);
-/// The tip that is typed at the reader on request, in percent.
+/// The tip, in percent, that the customer types at the reader on request.
 const TIP_PERCENT: u8 = 10;
 
-/// One event of the training.
+/// An event in training mode.
 #[derive(Clone, Debug)]
 pub enum Scene {
     /// The customer is asked to present the card.
@@ -63,13 +64,13 @@ pub enum Scene {
 /// An event and its delay after the previous one.
 pub type Timed = (Duration, Scene);
 
-/// The trainer. It remembers the reversed payments, as a gateway does.
+/// The trainer. It remembers which payments were reversed, as a gateway does.
 #[derive(Debug, Default)]
 pub struct Trainer {
     reversed: BTreeMap<String, ListedTransaction>,
 }
 
-/// Returns whether a payment id is one of training.
+/// Returns whether a payment id is a training id.
 #[must_use]
 pub fn is_of_training(id: &PaymentId) -> bool {
     id.as_str().starts_with(ID)
@@ -102,7 +103,7 @@ pub fn by_amount(amount: Amount) -> Lesson {
 }
 
 impl Trainer {
-    /// Returns the events that follow this action, or `None` when the action concerns no device.
+    /// Returns the events that follow this action, or `None` if the action concerns no device.
     pub fn plays(&mut self, sale: &Transaction, action: &Action) -> Option<Vec<Timed>> {
         let soon = |event| vec![(BANK, Scene::Heard(event))];
         Some(match action {
@@ -137,7 +138,7 @@ impl Trainer {
         Event::ReversalAnswered { reference: reference.to_owned(), reversal }
     }
 
-    /// Returns what a look-up shows: the bank had received the request.
+    /// Returns the result of a look-up, which shows that the gateway had received the request.
     fn listed(&self, sale: &Transaction) -> Inquiry {
         let order = sale.order();
         let own = ListedTransaction {
@@ -153,7 +154,7 @@ impl Trainer {
     }
 }
 
-/// Returns what the customer does when asked for a card.
+/// Returns the events of a customer who is asked for a card.
 fn customer(sale: &Transaction) -> Vec<Timed> {
     let order = sale.order();
     let lesson = lesson(order);
@@ -178,7 +179,7 @@ fn stopped(why: Reason, after: Duration) -> Vec<Timed> {
     vec![(after, Scene::Heard(Event::NoCard { why })), (Duration::ZERO, Scene::Free)]
 }
 
-/// Returns the facts of a card that cannot be mistaken for a real one.
+/// Returns card data that cannot be mistaken for that of a real card.
 fn card(order: &Order, lesson: Lesson) -> CardFacts {
     let cvm = match lesson {
         Lesson::Signature => Cvm::Signature,
@@ -199,7 +200,7 @@ fn card(order: &Order, lesson: Lesson) -> CardFacts {
     }
 }
 
-/// Returns the bank's answer.
+/// Returns the gateway's answer.
 fn bank(sale: &Transaction) -> Answer {
     let facts = HostFacts { id: Some(id(sale.order())), last4: Some("0000".to_owned()), ..HostFacts::default() };
     match lesson(sale.order()) {
@@ -219,8 +220,8 @@ fn bank(sale: &Transaction) -> Answer {
     }
 }
 
-/// Returns the approved amount: the full amount, or half of it when a partial approval is the training result and the
-/// kind allows it.
+/// Returns the approved amount. This is half of the amount if the training result is `partial` and the kind allows a
+/// partial approval. Otherwise it is the full amount.
 fn approved(sale: &Transaction) -> Amount {
     let (order, whole) = (sale.order(), sale.amount());
     let kind = order.kind();

@@ -1,4 +1,4 @@
-//! The trainer without an agent.
+//! Tests of the trainer without an agent.
 
 use super::*;
 use pos_terms::money::Currency;
@@ -7,7 +7,7 @@ fn eur(minor: u64) -> Amount {
     Amount::from_minor(minor, Currency::from_code("EUR").unwrap()).unwrap()
 }
 
-/// The digits agree with the table in the module head and in the manual.
+/// The digits agree with the tables in the module documentation and in the manual.
 #[test]
 fn the_last_two_digits_choose_the_outcome() {
     let table = [
@@ -26,12 +26,12 @@ fn the_last_two_digits_choose_the_outcome() {
             assert_eq!(by_amount(eur(whole + digits)), listed.unwrap_or(Lesson::Approved), "{digits}");
         }
     }
-    // A currency without decimals uses the last two digits of the amount itself.
+    // For a currency without decimals, the last two digits of the amount itself apply.
     let yen = Amount::parse("1204", Currency::from_code("JPY").unwrap()).unwrap();
     assert_eq!(by_amount(yen), Lesson::Unconfirmed);
 }
 
-/// A payment of training in a request is recognised by its id, and no gateway gives such an id.
+/// A training payment is recognised by its id, and no gateway issues such an id.
 #[test]
 fn the_ids_are_known_for_what_they_are() {
     let mut trainer = Trainer::default();

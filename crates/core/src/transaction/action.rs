@@ -14,7 +14,7 @@ pub enum Action {
     Arm,
     /// Makes the reader stop waiting.
     StopReader,
-    /// Sends the request. A transaction repeats this action only in two cases: the gateway said that it did not process
+    /// Sends the request. A transaction repeats this action in two cases only: the gateway said that it did not process
     /// the request (800.120.100), or a look-up did not find a capture, refund or reversal.
     Ask,
     /// Asks about a pending payment.
@@ -24,12 +24,13 @@ pub enum Action {
     },
     /// Gives the card its answer.
     AnswerCard(Box<CardAnswer>),
-    /// Looks up these references at the gateway, the transaction's own first, with all transactions linked to it.
+    /// Looks up these references at the gateway, including linked transactions. The transaction's own reference is
+    /// first.
     Query {
         /// The gateway references.
         references: Vec<String>,
     },
-    /// Reverses a payment, or what is left of it.
+    /// Reverses a payment, or the remaining part of it.
     Reverse {
         /// The payment id.
         payment: PaymentId,
@@ -38,7 +39,8 @@ pub enum Action {
         /// The reversal's own gateway reference.
         reference: String,
     },
-    /// Alarms a person: the gateway did something that it should not do, or nothing continues automatically.
+    /// Alarms a person, because the gateway did something that it should not do, or because nothing continues
+    /// automatically.
     Alarm {
         /// The cause.
         why: Cause,
@@ -49,12 +51,12 @@ pub enum Action {
     Tell,
 }
 
-/// A paper of a receipt.
+/// The papers to print for a receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {
     /// Every copy that the terminal prints automatically.
     Copies,
-    /// The merchant's copy, for the cardholder to sign. It is printed regardless of the copies that the terminal prints
+    /// The merchant's copy, for the cardholder to sign. It is printed no matter which copies the terminal prints
     /// automatically.
     SignatureSlip,
     /// The remaining copies after the signature slip.
@@ -72,7 +74,8 @@ pub struct CardAnswer {
     pub scripts: heapless::Vec<u8, 512>,
 }
 
-/// 8A "Z1": declined offline, unable to go online. It is never Z3 or Y3, because the card might then approve offline.
+/// 8A "Z1": declined offline, unable to go online. Z3 and Y3 are never used, because the card might then approve
+/// offline.
 const ARC_DECLINE: [u8; 2] = *b"Z1";
 /// 8A "00": approved.
 pub(super) const ARC_APPROVE: [u8; 2] = *b"00";

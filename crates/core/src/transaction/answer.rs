@@ -1,4 +1,4 @@
-//! The gateway's answers as the transaction understands them. This module defines their meaning only. The gateway
+//! The gateway's answers, in the form that the transaction uses. This module defines only their meaning; the gateway
 //! module handles the protocol.
 
 use std::collections::BTreeMap;
@@ -13,35 +13,36 @@ use super::Cause;
 /// The result of one request for a payment (design: path of a sale, 6). A decline is an outcome, not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Approved in full or in part; [`Approval::amount`] says which.
+    /// Approved in full or in part. [`Approval::amount`] gives the approved amount.
     Approved(Box<Approval>),
     /// The issuer declined, or the gateway refused the request. No money moved.
     Declined(Box<Refusal>),
-    /// Declined by its code, but without the HTTP status of a decline (HTTP 400). It is trusted only when a look-up
-    /// confirms it.
+    /// Declined according to its result code, but not with the HTTP status that proves a decline (400). The decline is
+    /// trusted only when a look-up confirms it.
     DeclinedInDoubt(Box<Refusal>),
     /// Not decided yet. The agent asks again with this id.
     Pending {
         /// The payment to ask about.
         id: PaymentId,
-        /// The address where the customer must act meanwhile: https, at most 2048 characters of visible ASCII.
+        /// The address where the customer must act meanwhile. It is an https address of at most 2048 visible ASCII
+        /// characters.
         redirect: Option<String>,
     },
     /// Too many requests. The request was not processed (result code 800.120.100).
     Throttled(Box<Refusal>),
-    /// The request cannot have been read, because the failure came before the TLS handshake was complete. Or the
-    /// gateway says that it did not process it.
+    /// The gateway cannot have read the request, because the connection failed before the TLS handshake was complete.
+    /// Or the gateway says that it did not process the request.
     NotSent {
         /// The cause.
         why: Cause,
     },
-    /// It is unknown whether money moved: time-out, broken connection, unreadable answer, 5xx, or an unknown result
-    /// code.
+    /// It is unknown whether money moved. The cause is a time-out, a broken connection, an unreadable answer, a 5xx
+    /// status or an unknown result code.
     Unknown {
         /// The cause.
         why: Cause,
     },
-    /// The answer cannot belong to this request: it is of another kind of transaction, or has another id. It says
+    /// The answer cannot belong to this request, because it names another kind of transaction or another id. It says
     /// nothing about this request, and a person must be alarmed.
     NotOurs {
         /// The mismatch.
@@ -54,18 +55,19 @@ pub enum Answer {
 pub struct Approval {
     /// The gateway's payment id, 32 letters and digits.
     pub id: PaymentId,
-    /// The approved amount, when the gateway names one that can be read. A missing field does not prove another amount.
+    /// The approved amount, as the gateway names it. If the field is missing, the amount is not assumed to differ from
+    /// the request.
     pub amount: ApprovedAmount,
     /// The issuer's data for the chip.
     pub for_chip: ForChip,
-    /// The facts that the receipt and the journal keep.
+    /// The data for the receipt and the journal.
     pub facts: HostFacts,
 }
 
 /// The `amount` and `currency` of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovedAmount {
-    /// The gateway names none.
+    /// The gateway names no amount.
     NotSaid,
     /// The gateway names this amount.
     Said(Amount),
@@ -80,26 +82,26 @@ pub struct Refusal {
     pub why: Cause,
     /// The issuer's data for the chip.
     pub for_chip: ForChip,
-    /// The facts that the receipt and the journal keep.
+    /// The data for the receipt and the journal.
     pub facts: HostFacts,
 }
 
-/// The parsed `pos.iccDataResponse` (design: path of a sale, 7). Parts that cannot be read are left out, and
-/// `malformed` is then true.
+/// The parsed `pos.iccDataResponse` (design: path of a sale, 7). It omits parts that cannot be read, and `malformed` is
+/// then true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForChip {
     /// Authorisation response code (8A).
     pub arc: Option<[u8; 2]>,
     /// Issuer authentication data (91).
     pub issuer_authentication: Option<heapless::Vec<u8, 16>>,
-    /// Issuer scripts (71, 72), as whole TLVs one after the other.
+    /// Issuer scripts (71, 72), as complete TLVs in sequence.
     pub scripts: heapless::Vec<u8, 512>,
     /// True if the field was present but could not be read completely.
     pub malformed: bool,
 }
 
-/// The facts about a payment that the gateway sends and that card rules allow to keep. The texts contain no control
-/// bytes.
+/// The data about a payment that the gateway sends and that card rules allow the agent to keep. The texts contain no
+/// control bytes, except line feeds in `status_text`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HostFacts {
@@ -145,7 +147,7 @@ pub struct HostFacts {
     /// `ndc`, the gateway's id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ndc: Option<String>,
-    /// All other allowed fields of the answer, by flat names: `registrationId`, `descriptor`, `resultDetails.…`.
+    /// All other allowed fields of the answer, under flat names: `registrationId`, `descriptor`, `resultDetails.…`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<String, String>,
 }
@@ -153,10 +155,10 @@ pub struct HostFacts {
 /// The result of a query by `merchantTransactionId`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inquiry {
-    /// The gateway answered. The list may be empty, which means "not there (yet)".
+    /// The gateway answered. An empty list means that the payment is not there, or not there yet.
     Payments(Vec<ListedTransaction>),
-    /// The gateway could not be asked: no connection, 401, 404, 5xx, or an unreadable answer. This says nothing about
-    /// the payment.
+    /// The gateway could not be asked: there was no connection, the HTTP status was 401, 404 or 5xx, or the answer was
+    /// unreadable. This says nothing about the payment.
     CannotAsk {
         /// The cause.
         why: Cause,
@@ -189,14 +191,14 @@ pub enum ListedState {
     Declined,
     /// Pending.
     Undecided,
-    /// An unknown code, or none. It may be charged, and waiting does not clarify it.
+    /// An unknown result code, or none. The transaction may be charged, and waiting does not show whether it is.
     Unclear,
 }
 
 /// The result of a request to reverse a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReversalAnswer {
-    /// The gateway reversed an amount; [`ApprovedAmount`] says how much.
+    /// The gateway reversed an amount, which [`ApprovedAmount`] gives.
     Done {
         /// The id of the reversal.
         id: PaymentId,
@@ -208,16 +210,17 @@ pub enum ReversalAnswer {
         /// The gateway's reason.
         why: Cause,
     },
-    /// The request cannot have been read.
+    /// The gateway cannot have read the request.
     NotSent {
         /// The cause.
         why: Cause,
     },
-    /// It was not sent, because the payment may have been given back otherwise. A look-up must come first.
+    /// The reversal was not sent, because the payment may have been given back in another way. A look-up must come
+    /// first.
     HeldBack {
         /// The cause.
         why: Cause,
-        /// True if a look-up was made and another one cannot clarify more.
+        /// True if a look-up was made and another one would show nothing new.
         for_person: bool,
     },
     /// The result is unknown. The agent looks up before it sends again.

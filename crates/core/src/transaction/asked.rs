@@ -1,5 +1,5 @@
 //! A request without an answer: when the agent asks about a pending payment, and when it repeats a request that the
-//! gateway did not process. A request that may have been carried out is never sent again here.
+//! gateway did not process. This module never resends a request that may have been carried out.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use super::seen::Moment;
 use super::state::{Cancel, State};
 use super::{Action, Cause, Deadlines, Event, HostFacts, Now, Outcome, Reason, Record, Step, Transaction};
 
-/// The interval of queries about a pending payment. A person decides in a banking app, so seconds do not matter.
+/// The interval between queries about a pending payment. The cardholder decides in a banking app, so a delay of a
+/// second does not matter.
 const POLL_EVERY: Duration = Duration::from_secs(1);
 
 /// The state of a request that is on its way, pending, or about to be repeated.
@@ -21,14 +22,15 @@ pub(super) struct Asked {
     pub(super) volatile: VolatileAsked,
 }
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileAsked {
     /// The query about a pending payment: its id, its next time, and its deadline.
     pub(super) poll: Option<Poll>,
-    /// Set when the gateway had too many requests; it holds the time of the next attempt.
+    /// Set after the gateway had too many requests. It holds the time of the next attempt.
     pub(super) throttled: Option<Throttled>,
-    /// The progress of the look-ups that led to this request. They continue from there when it has no answer either.
+    /// The progress of the look-ups that led to this request. They continue from there if this request has no answer
+    /// either.
     pub(super) before: Resolution,
 }
 
@@ -45,13 +47,13 @@ pub(super) struct Poll {
 #[derive(Clone, Debug)]
 pub(super) struct Throttled {
     tries: u32,
-    /// The time; `None` while it is on its way again.
+    /// The time of the next attempt; `None` while the request is on its way again.
     at: Option<Duration>,
     until: Duration,
 }
 
 impl Asked {
-    /// Returns the state of a request that is sent again because look-ups did not show it.
+    /// Returns the state of a request that is sent again because look-ups did not find it.
     pub(super) fn again(finishing: &Finishing) -> Self {
         Self { volatile: VolatileAsked { before: finishing.volatile.clone(), ..VolatileAsked::default() } }
     }
@@ -73,7 +75,7 @@ impl Asked {
         before.seen_from(seen);
     }
 
-    /// Returns whether the gateway did not process it and it has not been sent again.
+    /// Returns whether the request waits to be sent again after the gateway did not process it.
     pub(super) fn waits_to_ask_again(&self) -> bool {
         self.volatile.throttled.as_ref().is_some_and(|throttled| throttled.at.is_some())
     }
@@ -94,7 +96,8 @@ impl Transaction {
                 self.volatile.cancel = Some(Cancel { by });
                 self.cancelled()
             }
-            // It is on its way again. If the gateway does not process it this time, it is not sent again.
+            // The request is on its way again. If the gateway does not process it this time either, the transaction
+            // ends as cancelled.
             Event::CancelAsked { by } if asked.volatile.throttled.is_some() => {
                 self.volatile.cancel = Some(Cancel { by });
                 Step::none()
@@ -120,8 +123,8 @@ impl Transaction {
         }
     }
 
-    /// Returns the address where the customer must act before the gateway decides. Until then it is neither approved
-    /// nor declined.
+    /// Returns the address where the customer must act before the gateway decides. Until then the payment is neither
+    /// approved nor declined.
     #[must_use]
     pub fn customer_acts_at(&self) -> Option<&str> {
         self.polled()?.redirect.as_deref()
@@ -133,11 +136,11 @@ impl Transaction {
         self.polled().map(|poll| poll.until)
     }
 
-    /// Handles an undecided payment. The agent asks again, for as long as the cardholder and the chip can wait.
+    /// Handles an undecided payment. The agent asks again for as long as the cardholder and the chip can wait.
     pub(super) fn pending(&mut self, id: PaymentId, redirect: Option<String>, now: Now, deadlines: Deadlines) -> Step {
         let State::Asked(Asked { volatile }) = &mut self.state else { return Step::none() };
         let first = volatile.poll.is_none();
-        // A later answer need not repeat it.
+        // A later answer may omit the address.
         let redirect = redirect.or_else(|| volatile.poll.as_mut().and_then(|poll| poll.redirect.take()));
         let until = volatile.poll.as_ref().map_or(now.monotonic + deadlines.pending, |poll| poll.until);
         if now.monotonic >= until {
@@ -148,7 +151,7 @@ impl Transaction {
         step.then([Action::Tell])
     }
 
-    /// Schedules the next query after one without an answer, which says nothing about the payment.
+    /// Schedules the next query after a query without an answer. A missing answer says nothing about the payment.
     pub(super) fn poll_again(&mut self, now: Now) -> Step {
         let State::Asked(Asked { volatile: VolatileAsked { poll: Some(poll), .. } }) = &mut self.state else {
             return Step::none();
@@ -160,9 +163,9 @@ impl Transaction {
         Step::none()
     }
 
-    /// Handles too many requests. Only this answer permits sending the request again (design: result codes), a little
-    /// later, for as long as the cardholder and the chip can wait. The refund of a rest is also repeated when nothing
-    /// of it left the terminal.
+    /// Handles the answer that the gateway had too many requests. Only this answer permits sending the request again
+    /// (design: result codes). The agent waits a little, and repeats it for as long as the cardholder and the chip can
+    /// wait. A refund of the part that the till did not accept is also repeated if no part of it left the terminal.
     pub(super) fn throttled(&mut self, why: Cause, facts: Option<HostFacts>, now: Now, deadlines: Deadlines) -> Step {
         if self.volatile.cancel.is_some() {
             return self.cancelled();
@@ -194,7 +197,7 @@ impl Transaction {
         }
         match &mut volatile.poll {
             Some(poll) if now.monotonic >= poll.at => {
-                // The answer sets the next time. Until then nothing is due.
+                // The answer sets the time of the next query. Until then nothing is due.
                 poll.at = Duration::MAX;
                 Step::act([Action::Poll { payment: poll.payment.clone() }])
             }

@@ -1,14 +1,14 @@
-//! The till's answer whether it takes the approved amount (`"confirm":"till"`). Gateway, chip and cardholder have
-//! already agreed.
+//! The till's confirmation that it accepts the approved amount (`"confirm":"till"`). The gateway, the chip and the
+//! cardholder have already agreed.
 //!
-//! The money has moved, so nothing is unknown here. When the till does not take it, the payment is reversed. When the
-//! till takes it, the transaction ends as approved. When the till takes a part, it also ends as approved, and the rest
-//! is refunded. The refund begins in the same commit, so a power cut can neither lose it nor create two. When the till
-//! does not answer in time, its request says what happens. After a restart the till has the full time again, because it
-//! may have been cut off too.
+//! The money has moved, so nothing is unknown here. If the till refuses the amount, the payment is reversed. If the
+//! till accepts it, the transaction ends as approved. If the till accepts a part, the transaction also ends as
+//! approved, and the rest is refunded. The refund begins in the same commit, so a power cut can neither lose it nor
+//! create two refunds. The request says what happens if the till does not answer in time. After a restart the till
+//! again has the full time, because it may have lost its connection or its power too.
 //!
-//! The signature comes first: the till cannot take a payment whose signature is unchecked. This module does not decide
-//! who may answer (`till`), or how long that may take (`config`).
+//! The signature comes first: the till cannot accept a payment whose signature is unchecked. Other modules decide who
+//! may answer (`till`) and how long the answer may take (`config`).
 
 use std::time::Duration;
 
@@ -20,17 +20,17 @@ use super::decide::{outcome_of, with_card};
 use super::state::{Entering, State};
 use super::{Action, Deadlines, Event, Now, Order, Paper, Payment, Reason, Record, Step, Transaction};
 
-/// The state in which the till's answer is awaited.
+/// The state in which the agent waits for the till's answer.
 #[derive(Clone, Debug)]
 pub(super) struct AwaitingTill {
-    /// The approved payment. It is reversed when the till does not take it.
+    /// The approved payment. It is reversed if the till does not accept it.
     pub(super) payment: Payment,
-    /// True if the slip was signed. The merchant's copy is then printed already.
+    /// True if the cardholder signed the slip. The merchant's copy has then already been printed.
     pub(super) signed: bool,
     pub(super) volatile: VolatileAwaitingTill,
 }
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileAwaitingTill {
     /// The deadline for the till's answer.
@@ -43,19 +43,19 @@ impl AwaitingTill {
     }
 }
 
-/// The reason why a part cannot be taken.
+/// The reason why the till cannot accept a part of the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartMisfit {
-    /// The till's answer is not awaited.
+    /// The transaction does not wait for the till's answer.
     #[error("it does not wait for its till")]
     NotAwaited,
-    /// A reservation has no rest that could be refunded.
+    /// The transaction is a reservation, of which no part can be refunded.
     #[error("a pre-authorisation is confirmed as a whole or not at all; capture the needed part later")]
     NotOfReservation,
     /// The amount is not a part of the approved amount.
     #[error("{part} is not a part of {approved}; send all to keep the whole amount")]
     NoPart {
-        /// The amount that the till wants to take.
+        /// The amount that the till wants to accept.
         part: Amount,
         /// The approved amount.
         approved: Amount,
@@ -63,8 +63,8 @@ pub enum PartMisfit {
 }
 
 impl Transaction {
-    /// Continues after gateway, card and cardholder have agreed: ends the transaction, or first asks the till. `by`
-    /// accepted the signature.
+    /// Continues after the gateway, the card and the cardholder have agreed: asks the till if required, or ends the
+    /// transaction. `by` is the person who accepted the signature.
     pub(super) fn agreed(
         &mut self,
         payment: Payment,
@@ -92,7 +92,7 @@ impl Transaction {
         let paper = if signed { Paper::AfterSignature } else { Paper::Copies };
         let step =
             Step::write([Record::Ended { outcome, host: None, card, by, at_unix_ms: None }]).then([Action::Tell]);
-        // A card that has not given its final answer prints all copies afterwards.
+        // If the card has not given its final answer, all copies are printed after that answer.
         let waits = self.volatile.card_open && matches!(self.state, State::AtSignature(_) | State::AwaitingTill(_));
         if waits { step } else { step.then([Action::Print(paper)]) }
     }
@@ -132,10 +132,10 @@ impl Transaction {
         }
     }
 
-    /// Returns the amount to refund when the till takes this part.
+    /// Returns the amount to refund if the till accepts this part.
     ///
     /// # Errors
-    /// When the till cannot take it.
+    /// Returns the reason why the till cannot accept this part.
     pub fn rest_of(&self, part: Amount) -> Result<Amount, PartMisfit> {
         let payment = self.awaited().ok_or(PartMisfit::NotAwaited)?;
         if self.order.kind() != Kind::Sale {
@@ -145,11 +145,11 @@ impl Transaction {
         approved.less(part).ok_or(PartMisfit::NoPart { part, approved })
     }
 
-    /// Takes a part: the transaction ends as approved, and a refund gives back the rest. The journal writes both
-    /// together. The refund takes its number, its references and its times from `names`.
+    /// Accepts a part: the transaction ends as approved, and a refund gives back the rest. The journal writes both
+    /// together. `names` provides the number, the references and the times of the refund.
     ///
     /// # Errors
-    /// When the till cannot take it.
+    /// Returns the reason why the till cannot accept this part.
     pub fn take_part(
         &mut self,
         part: Amount,
@@ -182,7 +182,7 @@ impl Transaction {
         Ok((ends, back, begins))
     }
 
-    /// Returns the payment for which the till's answer is awaited.
+    /// Returns the payment that waits for the till's answer.
     fn awaited(&self) -> Option<&Payment> {
         match &self.state {
             State::AwaitingTill(awaiting) if !self.is_held() => Some(&awaiting.payment),

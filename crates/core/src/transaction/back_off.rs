@@ -1,28 +1,29 @@
-//! The wait before a retry. It doubles each time, up to five minutes. It varies between terminals, so they do not all
-//! contact a returning gateway at the same moment.
+//! The wait before a retry. It doubles each time, up to five minutes. It varies between terminals, so that they do not
+//! all contact the gateway at the moment when it comes back.
 //!
-//! It uses no random numbers. The same transaction waits equally long after each restart, and the random references
-//! make terminals differ.
+//! The variation is derived from the transaction's gateway reference, not from new random numbers. The same transaction
+//! therefore waits equally long after each restart, and terminals differ because the references are random.
 
 use std::time::Duration;
 
-/// The longest wait, without the variation between terminals. A shop's network returns within minutes.
+/// The longest wait, without the variation between terminals. A failed network in a shop usually works again within
+/// minutes.
 pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
-/// The number of attempts after which the wait is the longest.
+/// The number of attempts after which the wait no longer grows.
 pub(super) const MOST_TRIES: u32 = 10;
 
-/// Returns the wait after the `tries`th attempt without a result: 1 s, 2 s, 4 s, … [`LONGEST`], and up to a quarter of
-/// it on top.
+/// Returns the wait after the `tries`th attempt without a result: 1 s, 2 s, 4 s, … [`LONGEST`], plus up to a quarter of
+/// it.
 pub(super) fn wait(reference: &str, tries: u32) -> Duration {
     let wait = Duration::from_secs(1 << tries.saturating_sub(1).min(16)).min(LONGEST);
     wait + apart(reference, tries, wait / 4)
 }
 
-/// Returns a duration between zero and `most`. It is the same for the same transaction and attempt, and differs for all
-/// others.
+/// Returns a duration between zero and `most`. It is the same for the same transaction and attempt, and otherwise
+/// different.
 pub(super) fn apart(reference: &str, tries: u32, most: Duration) -> Duration {
-    // FNV-1a. The terminals' references end in 128 random bits, and this spreads them evenly.
+    // This is FNV-1a. The references end in 128 random bits, which this hash spreads evenly.
     let bytes = reference.bytes().chain(tries.to_le_bytes());
     let hash = bytes.fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     most * (hash >> 16) / (1 << 16)

@@ -1,5 +1,5 @@
-//! The transitions, for each pair of state and event. `asked` holds the transitions of a request, and `gateway_answer`
-//! the meaning of its answer. `reversing` and `finishing` hold what follows an unknown outcome.
+//! The transition for each pair of state and event. `asked` contains the transitions of a request, and `gateway_answer`
+//! the meaning of its answer. `reversing` and `finishing` contain the steps after an unknown outcome.
 
 use pos_terms::card::{CardFacts, FirstAnswer};
 use pos_terms::money::Amount;
@@ -11,7 +11,7 @@ use super::{
 };
 
 impl Transaction {
-    /// Applies an event to this transaction. An event without a meaning in the present state gives an empty step.
+    /// Applies an event to this transaction. An event that has no meaning in the current state gives an empty step.
     pub fn handle(&mut self, event: Event, now: Now, deadlines: Deadlines) -> Step {
         self.volatile.entering = None;
         self.decide(event, now, deadlines).at(now)
@@ -41,7 +41,7 @@ impl Transaction {
     fn handle_waiting(&mut self, event: Event) -> Step {
         let State::Waiting(Waiting { volatile: VolatileWaiting { typing } }) = self.state else { return Step::none() };
         match event {
-            // Nothing of it has been sent yet. The refund that is owed to the customer is not abandoned.
+            // Nothing has been sent yet. The refund continues, because it is owed to the customer.
             Event::Restarted if self.order.gives_rest => self.handle_waiting(Event::Proceed),
             Event::CancelAsked { .. } if self.order.gives_rest => Step::none(),
             Event::Proceed if !self.order.kind().needs_card() => {
@@ -60,7 +60,7 @@ impl Transaction {
         }
     }
 
-    /// Handles events after the gateway approved. A payment that the chip does not confirm is reversed.
+    /// Handles events after the gateway approved. If the chip does not confirm the payment, it is reversed.
     fn handle_chip(&mut self, payment: Payment, event: Event, now: Now, deadlines: Deadlines) -> Step {
         match event {
             Event::CardSaid { confirmed: true, facts } => {
@@ -80,7 +80,8 @@ impl Transaction {
         }
     }
 
-    /// Handles events after the end. The outcome is final; the card's last cryptogram is added to the receipt.
+    /// Handles events after the end. The outcome is final, but the card's last cryptogram is still added to the
+    /// receipt.
     fn handle_ended(&mut self, event: Event) -> Step {
         match event {
             Event::CardSaid { facts, .. } if self.volatile.card_open => {
@@ -95,7 +96,7 @@ impl Transaction {
         }
     }
 
-    /// Records the typed tip. From here on the amount to charge is amount and tip together.
+    /// Records the typed tip. After this, the amount to charge includes the tip.
     fn tip_typed(&mut self, tip: Option<Amount>) -> Step {
         if self.volatile.cancel.is_some() {
             return self.cancelled();
@@ -116,8 +117,8 @@ impl Transaction {
     fn card_read(&mut self, facts: CardFacts, first_answer: FirstAnswer) -> Step {
         self.volatile.card_open = true;
         if self.volatile.cancel.is_some() {
-            // The card was read at the moment of the cancel. It is never sent, and never kept for the next transaction
-            // (design: invariant 5).
+            // The card was read at the moment of the cancel. Its data is never sent, and never kept for the next
+            // transaction (design: invariant 5).
             return self.cancelled();
         }
         match first_answer {
@@ -140,8 +141,8 @@ impl Transaction {
         self.end(Outcome::Cancelled { why: reason.into() }, None)
     }
 
-    /// Ends a transaction before anything was sent. The customer or the till cancelled, or the terminal could not
-    /// continue.
+    /// Ends a transaction before anything was sent, because the customer or the till cancelled or the terminal could
+    /// not continue.
     fn given_up(&self, why: Cause) -> Step {
         match why.reason {
             Reason::TillCancelled => self.cancelled(),
@@ -150,8 +151,8 @@ impl Transaction {
         }
     }
 
-    /// Ends the transaction without a charge. A waiting card gets its answer, and the receipt waits for the card's
-    /// final answer. Without a card no receipt is printed.
+    /// Ends the transaction without a charge. If a card is waiting, it gets its answer, and the receipt is printed
+    /// after the card's final answer. Without a card, no receipt is printed.
     pub(super) fn end(&self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let by = self.volatile.cancel.clone().and_then(|cancel| cancel.by);
         let by = by.filter(|_| matches!(outcome, Outcome::Cancelled { .. }));
@@ -161,14 +162,14 @@ impl Transaction {
         step.then([Action::Tell])
     }
 
-    /// Answers the card if there is one. Otherwise prints the receipt, because there is no card to wait for.
+    /// Answers the card, or prints the receipt if there is no card to wait for.
     pub(super) fn answer_card(&self, answer: CardAnswer) -> [Action; 1] {
         let print = Action::Print(Paper::Copies);
         if self.volatile.card_open { [Action::AnswerCard(Box::new(answer))] } else { [print] }
     }
 }
 
-/// Writes the card's final facts first.
+/// Writes the final card data before the step's own records.
 pub(super) fn with_card(step: Step, facts: Option<Box<CardFacts>>) -> Step {
     match facts {
         Some(card) => step.after(Record::CardFinal { card: *card }),

@@ -1,21 +1,21 @@
-//! The handling of a capture, refund, reversal, credit, or stored-card request without an answer: look up, and carry it
-//! out if it was not, for as long as needed (design: path of a sale, 9).
+//! The handling of a capture, refund, reversal, credit or stored-card request without an answer. The agent looks it up
+//! and, if it was not carried out, sends it again, for as long as needed (design: path of a sale, 9).
 //!
-//! Reversing such a transaction would be no safer than finishing it, so it is finished. Found approved, it is done;
-//! found declined, it is declined. When it is not found, it is sent again under the same reference, and recorded first.
-//! Each is carried out **at most once** (design: invariant 11). The time of the next attempt therefore depends on the
-//! harm that a late request could do:
+//! Such a transaction is finished, because reversing it would be no safer. If a look-up shows it as approved or
+//! declined, it ends with that outcome. If a look-up does not show it, the agent records the next attempt and sends it
+//! again under the same reference. Each is carried out **at most once** (design: invariant 11). The time of the next
+//! attempt therefore depends on the harm that a late request could do:
 //!
 //! | | sent again |
 //! |---|---|
-//! | reversal | after `resend-after-s`: reversing twice does no harm |
+//! | reversal | after `resend-after-s`, because reversing twice does no harm |
 //! | capture, refund | when its absence is final; after `resend-after-s` if the gateway refuses repeated references |
-//! | credit, a card to store | never, because the card is gone; when its absence is final it was not carried out |
-//! | a card to delete | after `resend-after-s`: deleting twice does no harm |
+//! | credit, storing a card | never, because the card is gone; a final absence means that it was not carried out |
+//! | deleting a card | after `resend-after-s`, because deleting twice does no harm |
 //!
-//! Once the outcome is unknown, only an approval as the answer to a request ends it. A second attempt that is declined
-//! or not sent does not exclude that the first was carried out. A listed decline ends it only when every attempt is
-//! listed as declined, or when none can arrive any more.
+//! Once the outcome is unknown, an answer to a request ends the transaction only if it is an approval. A second attempt
+//! that is declined or not sent does not prove that the first was not carried out. A listed decline ends the
+//! transaction only when every attempt is listed as declined, or when no other attempt can still arrive.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
@@ -30,12 +30,12 @@ use super::{
     ListedTransaction, Now, Outcome, Paper, Payment, Reason, Record, Step, Transaction,
 };
 
-/// The state in which a transaction is finished.
+/// The state in which the agent finishes a transaction.
 #[derive(Clone, Debug)]
 pub(super) struct Finishing {
-    /// The recorded part.
+    /// The recorded part of the state.
     pub(super) recorded: Unconfirmed,
-    /// The part that a power cut may forget.
+    /// The part of the state that a power cut may erase.
     pub(super) volatile: Resolution,
 }
 
@@ -44,18 +44,18 @@ impl Finishing {
         Self { recorded: Unconfirmed::new(why), volatile: Resolution::default() }
     }
 
-    /// Returns to this state when the repeated request has no answer either.
+    /// Returns to this state if the repeated request has no answer either.
     pub(super) fn again(why: Cause, asked: &Asked) -> Self {
         Self { recorded: Unconfirmed::new(why), volatile: asked.volatile.before.clone() }
     }
 }
 
 impl Transaction {
-    /// Begins to look up. The record is written first. Then the till is told and the gateway is asked.
+    /// Begins to look up. The step writes the record first, then tells the till and asks the gateway.
     pub(super) fn confirm(&mut self, why: impl Into<Cause>) -> Step {
         let query = self.query(None);
         let step = Step::write([Record::Confirming { why: why.into() }]);
-        // The card of a credit has not been answered yet.
+        // The card of a credit has not received its answer yet.
         let waits = self.volatile.card_open && matches!(self.state, State::Asked(_));
         step.then(waits.then(|| Action::AnswerCard(Box::new(CardAnswer::decline())))).then([Action::Tell, query])
     }
@@ -74,8 +74,8 @@ impl Transaction {
         step
     }
 
-    /// Handles an answer with less than requested. The till hears the amount that a look-up shows. The payment id is
-    /// known, so the request is never sent again.
+    /// Handles an answer with less than the requested amount. The agent tells the till the amount that a look-up shows.
+    /// It never sends the request again, because the payment id is known.
     pub(super) fn confirm_part(&mut self, part: &Payment) -> Step {
         let named = (!self.was_listed).then(|| Record::Pending { payment: part.id.clone() });
         let mut step = self.confirm(Reason::AnotherAmountApproved.with(part.amount));
@@ -83,8 +83,9 @@ impl Transaction {
         step
     }
 
-    /// Alarms a person when only a part was carried out. No gateway should reverse only a part of the request. The till
-    /// hears the part, and can have the rest reversed. No till hears of the refund of a rest, so a person must.
+    /// Alarms a person if only a part was carried out. No gateway should reverse only a part of the request. The till
+    /// receives the reversed amount, and can reverse the rest. No till waits for the refund of a rest, so a person must
+    /// handle it.
     pub(super) fn alarm_if_done_in_part(&self, step: Step, amount: Amount) -> Step {
         match self.order.kind() {
             Kind::Reversal => alarm_of_a_part(step, amount, self.amount),
@@ -96,7 +97,7 @@ impl Transaction {
     }
 }
 
-/// The data for the rules at one moment. The recorded part is read-only here.
+/// The data for the rules at one moment. The rules cannot change the recorded part.
 struct CarryingOut<'a> {
     sale: &'a Transaction,
     recorded: &'a Unconfirmed,
@@ -116,7 +117,7 @@ impl CarryingOut<'_> {
                 self.resolution.cannot_ask(self.sale.our_reference(), self.now, why)
             }
             Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
-            // An answer to an earlier request gives its result, however late.
+            // A late answer to an earlier request still gives its result.
             Event::Answered(Answer::Approved(approval)) if self.is_a_part(approval.amount) => {
                 self.resolution.leaves(self.now);
                 let named = (!self.sale.was_listed).then_some(Record::Pending { payment: approval.id });
@@ -129,7 +130,7 @@ impl CarryingOut<'_> {
         }
     }
 
-    /// Returns whether an answer names less than requested. Such an answer does not show how much is booked.
+    /// Returns whether an answer names less than the requested amount. Such an answer does not show how much is booked.
     fn is_a_part(&self, amount: ApprovedAmount) -> bool {
         let said = look_up::said(amount, self.sale.amount);
         self.sale.order.kind().moves_money() && said.is_some_and(|said| said.minor() < self.sale.amount.minor())
@@ -144,7 +145,7 @@ impl CarryingOut<'_> {
         }
         let another = |one: &&ListedTransaction| one.payment_type != kind && one.state != ListedState::Declined;
         if let Some(strange) = found.iter().filter(another).find(is_ours) {
-            // It has our reference, so it is not absent, but its effect is unknown.
+            // A listed transaction has this reference, so the transaction is not absent, but its effect is unknown.
             return self.needs_a_person(look_up::another_kind(strange));
         }
         let ours: Vec<_> = same_kind().filter(is_ours).collect();
@@ -153,7 +154,7 @@ impl CarryingOut<'_> {
         let unclear = in_state(ListedState::Unclear).next();
         let mut approved = in_state(ListedState::Approved);
         match (approved.next(), approved.next()) {
-            // A second one may be approved, or may be charged already. A person must then be alarmed.
+            // A second attempt may still be approved, or may already be charged. A person must then be alarmed.
             (Some(_), None) if undecided.or(unclear).is_some() => {}
             (Some(done), None) => return self.carried_out(&done.id, done.amount, None),
             // Deleting the stored card twice does no harm.
@@ -169,7 +170,7 @@ impl CarryingOut<'_> {
             self.resolution.absence.ends();
         }
         if let Some(one) = undecided {
-            // Recorded once: a transaction that the gateway has received cannot be absent later.
+            // This is recorded once, because a transaction that the gateway has received cannot be absent later.
             let listed = (!self.sale.was_listed).then(|| Record::Pending { payment: one.id.clone() });
             let mut step = self.look_later(Reason::NotDecidedYet);
             step.records.extend(listed);
@@ -181,7 +182,7 @@ impl CarryingOut<'_> {
         self.absent(u32::try_from(ours.len()).unwrap_or(u32::MAX))
     }
 
-    /// Handles a list with only this many declined attempts: the end, a wait, or the request again.
+    /// Handles a list that shows only declined attempts, or none. The transaction ends, waits, or is sent again.
     fn absent(&mut self, declined: u32) -> Step {
         let Self { sale, now, deadlines, .. } = *self;
         self.resolution.absence.looked(now);
@@ -211,7 +212,7 @@ impl CarryingOut<'_> {
             _ => true,
         };
         if self.recorded.why.reason == Reason::DeclineInDoubt && a_look_shows_it {
-            // The gateway declined. The request is not repeated, and in the end the decline is valid.
+            // The gateway declined. The request is not repeated, and the decline becomes final after the full time.
             if !nothing_comes {
                 return self.look_later(Reason::NotListedYet);
             }
@@ -260,7 +261,7 @@ impl CarryingOut<'_> {
     fn confirmed(&self, outcome: Outcome, host: Option<HostFacts>) -> Step {
         let ended =
             Step::write([Record::Ended { outcome, host, card: None, by: None, at_unix_ms: None }]).then([Action::Tell]);
-        // A card that is still open prints after its final answer.
+        // If the card is still open, the receipt is printed after its final answer.
         if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 

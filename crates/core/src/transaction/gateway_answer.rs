@@ -1,5 +1,5 @@
-//! The meaning of the gateway's answer to a request. An approval is compared with the requested amount, and a decline
-//! ends the transaction. An answer that proves nothing leaves the outcome unknown.
+//! The meaning of the gateway's answer to a request. An approval is compared with the requested amount. A decline ends
+//! the transaction. An answer that proves nothing leaves the outcome unknown.
 
 use pos_terms::transaction::PaymentId;
 
@@ -12,8 +12,8 @@ use super::{
 impl Transaction {
     pub(super) fn answered(&mut self, answer: Answer, now: Now, deadlines: Deadlines) -> Step {
         match answer {
-            // The request was not carried out this time, perhaps because an earlier one without an answer was. Only a
-            // look-up can clarify it.
+            // The request was not carried out this time, perhaps because an earlier one without an answer was carried
+            // out. Only a look-up can clarify this.
             Answer::Declined(refusal) | Answer::Throttled(refusal) if self.doubted => self.confirm(refusal.why),
             Answer::NotSent { why } if self.doubted => self.confirm(why),
             Answer::Approved(ref approval) if self.is_another(&approval.id) => self.another_payment(&approval.id),
@@ -46,8 +46,7 @@ impl Transaction {
         }
     }
 
-    /// Returns whether an answer names another payment than the pending one. An answer without an id does not prove
-    /// that.
+    /// Returns whether an answer names a payment other than the pending one. An answer without an id does not.
     fn is_another(&self, id: &PaymentId) -> bool {
         self.polled().is_some_and(|poll| poll.payment != *id)
     }
@@ -58,7 +57,7 @@ impl Transaction {
     }
 
     /// Handles an unknown outcome. A payment is reversed. A capture, refund, reversal or credit is looked up and
-    /// carried out.
+    /// finished.
     pub(super) fn unknown(&mut self, why: impl Into<Cause>, host: Option<HostFacts>) -> Step {
         if self.order.kind().is_undone_when_unknown() { self.reverse(why, None, host) } else { self.confirm(why) }
     }
@@ -68,7 +67,7 @@ impl Transaction {
         let asked = self.amount;
         let approved = match amount {
             _ if !self.order.kind().moves_money() => asked,
-            // A missing field does not prove another amount.
+            // A missing field does not prove that the amount differs.
             ApprovedAmount::NotSaid => asked,
             ApprovedAmount::Said(said) if said.currency() == asked.currency() && said.minor() <= asked.minor() => said,
             ApprovedAmount::Said(said) => {
@@ -99,7 +98,8 @@ impl Transaction {
         }
     }
 
-    /// Handles an approval of exactly the requested amount. The card hears it, or the card does not have to confirm.
+    /// Handles an approval of exactly the requested amount. If the card must confirm, it receives the answer first.
+    /// Otherwise the transaction continues immediately.
     pub(super) fn stands_approved(
         &mut self,
         payment: Payment,
@@ -135,13 +135,14 @@ impl Transaction {
         Step::write([host_approved]).then([Action::AnswerCard(Box::new(answer))])
     }
 
-    /// Returns whether a payment has another amount than requested. Its answer is then looked up before it is trusted.
+    /// Returns whether a payment has an amount other than the requested one. The answer is then trusted only after a
+    /// look-up.
     pub(super) fn is_another_amount(&self, payment: &Payment) -> bool {
         payment.amount != self.amount
     }
 
-    /// Handles an approval that differs from the request. A payment is reversed. A person handles everything that
-    /// cannot be reversed.
+    /// Handles an approval that differs from the request. A payment is reversed. A person must handle a transaction
+    /// that cannot be reversed.
     fn approved_wrongly(&mut self, why: Cause, payment: Option<Payment>, facts: HostFacts) -> Step {
         if self.order.kind().is_undone_when_unknown() {
             return self.reverse(why.clone(), payment, Some(facts)).alarm(why);
@@ -181,14 +182,14 @@ impl Transaction {
         self.end(Outcome::NotSent { why }, None).then(alarm)
     }
 
-    /// Returns the alarm for a rest of a sale that is not refunded.
+    /// Returns the alarm for a sale of which the rest is not refunded.
     pub(super) fn rest_stays(&self, why: &Cause) -> Option<Action> {
         self.order.gives_rest.then(|| Action::Alarm { why: Reason::RestNotGivenBack.with(why) })
     }
 }
 
-/// Returns whether an authorisation response code approves: 00, and ISO 8583's 10 (partial), 11 (VIP), 08 (with
-/// identification).
+/// Returns whether an authorisation response code is an approval: 00, or 08 (with identification), 10 (partial) or 11
+/// (VIP) from ISO 8583.
 fn approves(arc: [u8; 2]) -> bool {
     matches!(&arc, b"00" | b"08" | b"10" | b"11")
 }
@@ -201,7 +202,7 @@ fn says_approve(for_chip: &ForChip) -> bool {
     for_chip.arc.is_some_and(approves)
 }
 
-/// Returns the issuer's own code when it sent one, or else 00. With a malformed field, only the gateway's result
+/// Returns the issuer's own code if it sent one, or else 00. If the field is malformed, only the gateway's result
 /// decides.
 fn arc_of(for_chip: &ForChip) -> [u8; 2] {
     for_chip.arc.unwrap_or(ARC_APPROVE)

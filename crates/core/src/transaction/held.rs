@@ -1,12 +1,12 @@
 //! A transaction that waits for a person, because its journal is an outdated copy. The gateway holds transactions of
 //! this terminal that this journal does not contain. The journal therefore does not know what happened to the
-//! transaction later. A payment that a till was told is approved must not be reversed here (design: path of a sale, 8
-//! to 10). It is the one exception (design: invariant 2; invariant 3).
+//! transaction later. It must not reverse a payment that the agent may have reported to a till as approved (design:
+//! path of a sale, 8 to 10). This is the only exception to automatic reversal (design: invariant 2; invariant 3).
 //!
 //! Captures, refunds, reversals and credits are not held. They are only looked up, under their own references, and the
-//! result is valid for both copies. The copy sends none of them again: its till may have heard from the other copy that
-//! it failed, and may have requested it again. The deletion of a stored card continues, because deleting it twice does
-//! no harm.
+//! result is valid for both copies of the journal. The outdated copy sends none of them again. The till may have
+//! received a failure from the other copy, and may have requested the transaction again. The deletion of a stored card
+//! continues, because deleting it twice does no harm.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::{Kind, PaymentId};
@@ -18,21 +18,22 @@ use super::state::State;
 use super::{Action, Cause, Event, HostFacts, Paper, Reason, Record, Step, Transaction};
 
 impl Transaction {
-    /// Holds the transaction when it would otherwise be reversed automatically.
+    /// Holds the transaction if it would otherwise be reversed automatically.
     pub(super) fn hold(&mut self, why: Cause) -> Step {
         match self.state {
             State::AtChip(_) | State::AtSignature(_) | State::AwaitingTill(_) | State::Reversing(_) => {
                 let alarm = Action::Alarm { why: why.clone() };
                 Step::write([Record::Held { why }]).then([Action::Tell, alarm])
             }
-            // This journal says that it was never sent, but the gateway holds it.
+            // According to this journal the request was never sent, but the gateway holds it.
             State::Waiting(_) if self.order.kind().is_undone_when_unknown() => {
                 let alarm = Action::Alarm { why: why.clone() };
                 let begun = Reason::NotSentInCopy.into();
                 let reversing = Record::Reversing { why: begun, payment: None, host: None, by: None };
                 Step::write([reversing, Record::Held { why }]).then([Action::Tell, alarm])
             }
-            // A later list without it does not prove that it never existed. It is looked up, and never sent again.
+            // A later list without the transaction does not prove that it never existed. It is looked up, and never
+            // sent again.
             State::Waiting(_) => {
                 let why = Cause::from(Reason::NotSentInCopy);
                 let mut step = self.confirm(why.clone()).alarm(why.clone());
@@ -52,7 +53,7 @@ impl Transaction {
     pub(super) fn handle_held(&mut self, event: Event) -> Step {
         match event {
             Event::Resolve { keep, by } => self.settled_by_person(keep).by(by),
-            // The card no longer keeps the reader busy, so this is noted.
+            // The step records that the card no longer keeps the reader busy.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 self.volatile.card_open = false;
                 Step::none()
@@ -67,7 +68,8 @@ impl Transaction {
             State::AtSignature(AtSignature { payment, .. }) | State::AwaitingTill(AwaitingTill { payment, .. }) => {
                 let payment = Some(payment.clone());
                 if keep {
-                    // It may have been reversed meanwhile. It is looked up before the till is told that it stays.
+                    // The payment may have been reversed meanwhile. A look-up must confirm it before the agent tells
+                    // the till that it is kept.
                     let at_till = matches!(self.state, State::AwaitingTill(_));
                     let why = if at_till { Reason::TillInCopy } else { Reason::SignatureInCopy }.into();
                     let looked = Record::Reversing { why, payment, host: None, by: None };
@@ -81,7 +83,7 @@ impl Transaction {
         step.after(settled)
     }
 
-    /// Ends a transaction whose payment stays, as a person decided.
+    /// Ends a transaction whose payment a person decided to keep.
     pub(super) fn stays_charged(&self, id: &PaymentId, left: Amount) -> Step {
         let host = HostFacts { id: Some(id.clone()), ..self.host.clone() };
         let outcome = outcome_of(left, self.amount);

@@ -1,11 +1,12 @@
-//! The evaluation of a look-up of a payment that is to be reversed: how much of it is still charged. It decides nothing
-//! and sends nothing.
+//! The evaluation of a look-up of a payment that is to be reversed. It computes how much is still charged. It makes no
+//! decision and sends nothing.
 //!
-//! Our own reference shows the outcome of our request. What is left of the payment is the approved amount less
-//! **every** approved reversal and refund of it, by any sender. The interface names `referencedId` in webhooks only, so
-//! the rules do not depend on it. A transaction belongs to the payment by our reference. It also belongs to it when the
-//! list has only one payment, because the query asks for all that is linked to it. When a gateway does name
-//! `referencedId`, it is used.
+//! The entry with the transaction's own reference shows the outcome of its request. The remaining amount of the payment
+//! is the approved amount minus **every** approved reversal and refund of it, by any sender. The interface names
+//! `referencedId` in webhooks only, so the rules do not depend on it. They use it if a gateway does name it. A listed
+//! reversal or refund belongs to the payment if it has the reference of one of this transaction's reversals of the
+//! payment. It also belongs to the payment if the list has only one payment, because the query asks for all linked
+//! transactions.
 //!
 //! Amounts, currencies and codes are checked as strictly as those of a direct answer. A value that cannot be read is
 //! never guessed.
@@ -17,16 +18,16 @@ use super::record::Payment;
 use super::reversals::{ConfirmedReversal, RecordedReversal, ReversalRequest, less};
 use super::{ApprovedAmount, Cause, ListedState, ListedTransaction, Reason};
 
-/// The reason why a list does not show how much is left.
+/// The reason why a list does not show the remaining amount.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inconclusive {
-    /// A later look-up will show it.
+    /// A later look-up will show the amount.
     LookAgain(Cause),
-    /// No look-up will show it. A person must handle it.
+    /// No look-up will show the amount. A person must handle the payment.
     ForPerson(Cause),
 }
 
-/// The result of our own reversal.
+/// The result of the transaction's own reversal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OwnReversal {
     /// Listed as approved.
@@ -45,8 +46,8 @@ pub(super) enum OwnReversal {
     NotListed,
 }
 
-/// Returns the payments of a list. Linked captures and refunds were made by other senders, and reversing a refund would
-/// charge the customer.
+/// Returns the payments of a list. Linked captures and refunds are left out: other senders made them, and reversing a
+/// refund would charge the customer.
 pub(super) fn payments(found: &[ListedTransaction]) -> impl Iterator<Item = &ListedTransaction> {
     found.iter().filter(|one| is_payment(one))
 }
@@ -55,8 +56,8 @@ fn is_payment(one: &ListedTransaction) -> bool {
     matches!(one.payment_type.as_str(), "DB" | "PA" | "CD")
 }
 
-/// Returns a transaction with the payment's own reference that is neither a payment nor a reversal or refund. As it is
-/// listed, it is not absent, but its effect is unknown.
+/// Returns a transaction with the payment's own reference that is neither a payment nor a reversal or refund. The
+/// gateway has received this transaction, but its effect is unknown.
 pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) -> Option<&'a ListedTransaction> {
     found.iter().find(|one| {
         one.reference.as_deref() == Some(reference)
@@ -66,8 +67,8 @@ pub(super) fn strange_kind<'a>(found: &'a [ListedTransaction], reference: &str) 
     })
 }
 
-/// Returns whether a listed transaction may be charged. It is reversed like one that certainly is. The gateway decides,
-/// and a refusal is shown to a person.
+/// Returns whether a listed transaction may be charged. If so, it is reversed in the same way as a transaction that is
+/// certainly charged. The gateway decides, and its refusal is shown to a person.
 pub(super) fn may_be_charged(one: &ListedTransaction) -> bool {
     matches!(one.state, ListedState::Approved | ListedState::Unclear)
 }
@@ -108,8 +109,8 @@ pub(super) fn own(request: &ReversalRequest, found: &[ListedTransaction]) -> Res
     Ok(if times > 0 { OwnReversal::Declined { times } } else { OwnReversal::NotListed })
 }
 
-/// Returns what is left of a payment, or `None` when all of it was given back. For a confirmed reversal, an amount in
-/// the list takes precedence over the answer's amount.
+/// Returns the remaining amount of a payment, or `None` if all of it was given back. For a confirmed reversal, an
+/// amount in the list takes precedence over the amount in the answer.
 pub(super) fn left(
     is: &RecordedReversal,
     payment: &Payment,
@@ -131,7 +132,8 @@ pub(super) fn left(
         }
         if !matches!(one.payment_type.as_str(), "RV" | "RF") {
             // The interface lists kinds without their meanings, so the effect of this one is unknown. It may be a
-            // capture. This terminal captures nothing that it reverses, so the capture was made elsewhere on purpose.
+            // capture. This terminal does not capture a payment that it reverses, so another sender made the capture on
+            // purpose.
             return Err(Inconclusive::ForPerson(another_kind(one)));
         }
         let done = is.confirmed.iter().find(|done| is_listed(done, one));
@@ -155,7 +157,7 @@ pub(super) fn left(
     Ok(less(payment.amount, back))
 }
 
-/// Returns the entries of a list for a confirmed reversal, except declined ones.
+/// Returns the entries of a list that belong to a confirmed reversal, except declined ones.
 fn listed_as<'a>(
     done: &'a ConfirmedReversal,
     found: &'a [ListedTransaction],
@@ -168,7 +170,7 @@ fn is_listed(done: &ConfirmedReversal, one: &ListedTransaction) -> bool {
     !is_payment(one) && (ours || done.id == one.id)
 }
 
-/// Returns the cause when the list names another amount of a reversal than the answer did.
+/// Returns the cause if the list and the answer name different amounts for a reversal.
 pub(super) fn told_otherwise(is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Cause> {
     is.confirmed.iter().find_map(|done| {
         let said = |one: &ListedTransaction| match one.amount {
@@ -204,8 +206,8 @@ fn belongs(
     Err(Inconclusive::ForPerson(Reason::WhoseIsNotSaid.with(&one.id)))
 }
 
-/// Returns the amount of an approved transaction. When none is named, it is the requested amount. `None` when it is in
-/// another currency or cannot be read.
+/// Returns the amount of an approved transaction. If the gateway names no amount, this is the requested amount. Returns
+/// `None` if the amount is in another currency or cannot be read.
 pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
     match amount {
         ApprovedAmount::NotSaid => Some(asked),
@@ -214,12 +216,12 @@ pub(super) fn said(amount: ApprovedAmount, asked: Amount) -> Option<Amount> {
     }
 }
 
-/// Returns the cause for a gateway that carried out another amount than requested.
+/// Returns the cause for an amount that differs from the requested one.
 pub(super) fn another_amount(id: &PaymentId) -> Cause {
     Reason::AnotherAmountDone.with(id)
 }
 
-/// Returns the cause for a gateway that lists another kind than requested.
+/// Returns the cause for a listed kind that differs from the requested one.
 pub(super) fn another_kind(one: &ListedTransaction) -> Cause {
     Reason::AnotherKindListed.with(format_args!("{} {}", one.id, one.payment_type))
 }

@@ -1,29 +1,29 @@
-//! THE CORE: the transaction and its transitions. Pure: no clock, no I/O, no async.
+//! The core: the transaction and its transitions. This module is pure: it has no clock, no I/O and no async code.
 //!
-//! **Every transition gives the records to write and the actions to carry out. The actions cannot be had before the
+//! **Every transition gives the records to write and the actions to carry out. The actions are not available before the
 //! records are written.** [`Transaction::handle`] takes an event and gives a [`Step`] with the records and the actions.
-//! The actions come out of a step only through [`crate::book`], which writes first. Only `Transaction::apply` moves the
-//! transaction from state to state. Replaying the journal after a power cut therefore runs the same code as live
+//! The actions come out of a step only through [`crate::book`], which writes first. Only `Transaction::apply` changes
+//! the state of the transaction. A replay of the journal after a power cut therefore runs the same code as live
 //! operation.
 //!
-//! | state | entered by the record | the till hears | after a power cut |
+//! | state | entered by the record | the till receives | after a power cut |
 //! |---|---|---|---|
 //! | Waiting | `Started` | waiting for the card | cancelled: nothing was sent |
 //! | Asked | `Asked`, on the disk before the request leaves | in progress | unknown: `Reversing` |
-//! | AtChip | `HostApproved`, on the disk before the chip hears it; a part is looked up first | in progress | `Reversing` the known payment |
+//! | AtChip | `HostApproved`, on the disk before the chip receives it; a partial approval is looked up first | in progress | `Reversing` the known payment |
 //! | AtSignature | `SignatureAsked`: approved, the cardholder signs | check the signature | continues to wait for it |
-//! | AwaitingTill | `TillAsked`: approved, and the till is to confirm that it takes it | say whether you take it | continues to wait for it |
+//! | AwaitingTill | `TillAsked`: approved, and the till must confirm that it accepts the amount | confirm whether you accept the amount | continues to wait for it |
 //! | Reversing | `Reversing` | unconfirmed, reversing | continues, and looks up before it sends anything again |
 //! | Finishing | `Confirming`: a capture, refund, reversal or credit without an answer | unconfirmed | continues, and looks up before it sends anything again |
 //! | Ended | `Ended` | the outcome | nothing to do |
 //!
-//! In each state except the first and the last a transaction can be held (`Held`). Nothing then continues until a
-//! person has decided.
+//! In each state except the first and the last, a transaction can be held (`Held`). It then waits until a person has
+//! decided.
 //!
 //! A transaction without a card (captures, refunds, …) is `Asked` as soon as it is recorded. A tap, a swipe and a typed
-//! card never enter AtChip: the gateway's approval is final. `HostApproved` and `Ended` (or `SignatureAsked`, or
-//! `TillAsked`) are then written together. Times are arguments. The `volatile` part of a state is what a power cut may
-//! forget: timers, and requests in flight.
+//! card never enter AtChip, because the gateway's approval is final. `HostApproved` and `Ended` (or `SignatureAsked`,
+//! or `TillAsked`) are then written together. Times are passed as arguments. A power cut may erase the `volatile` part
+//! of a state: timers, and requests in flight.
 
 mod action;
 mod answer;
@@ -69,40 +69,41 @@ use pos_terms::money::Amount;
 use pos_terms::transaction::Taken;
 use state::{State, Volatile, VolatileWaiting, Waiting};
 
-/// One transaction, from the till's request until nothing about its money is unknown.
+/// One transaction, from the till's request until it is known what happened to the money.
 #[derive(Clone, Debug)]
 pub struct Transaction {
     order: Order,
-    /// The amount to charge: the order's amount and its tip, and a typed tip once it is known.
+    /// The amount to charge: the order's amount plus its tip, or plus a typed tip once it is known.
     amount: Amount,
     tip: Option<Amount>,
     state: State,
-    /// True if a request of this transaction once had no answer. No later answer can then prove that nothing happened.
+    /// True if a request of this transaction once had no answer. A later decline then does not prove that nothing was
+    /// carried out.
     doubted: bool,
-    /// True if the gateway declined it in a way that needed a look-up.
+    /// True if the gateway declined the transaction in a way that needed a look-up.
     decline_was_doubted: bool,
-    /// True if the gateway has received it, by its answer or by a look-up, and has not decided it. Such a transaction
-    /// is not "never received".
+    /// True if an answer or a look-up showed that the gateway has received the transaction and has not decided it. Such
+    /// a transaction never counts as "never received".
     was_listed: bool,
-    /// The number of times that the request was sent and may have been read: once, and again each time the agent
-    /// concluded that it was absent.
+    /// The number of times that the request was sent and may have been read. It is one, plus one for each time that the
+    /// agent concluded that the request was absent.
     tries: u32,
-    /// The latest possible time of the last request, in milliseconds since 1970, UTC. It is corrected when the clock
-    /// was set back later.
+    /// The latest possible time of the last request, in milliseconds since 1970, UTC. It is corrected if the clock is
+    /// set back later.
     asked_unix_ms: i64,
     /// The latest possible time of the beginning.
     begun_unix_ms: i64,
-    /// The reason why a person must decide before anything continues.
+    /// The reason why a person must decide before the transaction can continue.
     held: Option<Cause>,
     /// True if a person has decided.
     decided: bool,
-    /// The decision of a person about the signature: whether it matches the card.
+    /// A person's decision about the signature: true if it matches the card.
     signature: Option<bool>,
-    /// The till's answer, when it was asked whether it takes the approved amount.
+    /// The till's answer, if it was asked whether it accepts the approved amount.
     till_said: Option<Taken>,
-    /// The known facts of the card, for the receipt.
+    /// The known card data, for the receipt.
     card: Option<CardFacts>,
-    /// The known facts from the gateway.
+    /// The known data from the gateway.
     host: HostFacts,
     /// The time of the end, in milliseconds since 1970, UTC.
     ended_unix_ms: Option<i64>,
@@ -112,11 +113,12 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Begins a transaction: the first record, and then the reader waits for a card or first asks for a tip.
+    /// Begins a transaction with its first record. The reader then asks for a tip, if one is wanted, and waits for a
+    /// card.
     pub fn begin(order: Order) -> (Self, Step) {
         if !order.kind().needs_card() {
-            // The request is not in the same step. A till that hears "could not be recorded" must not find it carried
-            // out later.
+            // The request is not sent in the same step. If the till receives "could not be recorded", the transaction
+            // must not be carried out later.
             let step = Step::write([Record::Started { order: order.clone() }]).then([Action::Tell]);
             return (Self::waiting(order), step);
         }
@@ -127,7 +129,7 @@ impl Transaction {
         (sale, step)
     }
 
-    /// Replays a transaction from the records of its steps. Returns `None` when they do not begin with `Started`.
+    /// Replays a transaction from the records of its steps. Returns `None` if they do not begin with `Started`.
     #[must_use]
     pub fn replay(steps: &[Vec<Record>]) -> Option<Self> {
         let Record::Started { order } = steps.first()?.first()? else {
@@ -140,7 +142,7 @@ impl Transaction {
         Some(sale)
     }
 
-    /// Continues to replay, from the point where the clock was set back.
+    /// Continues the replay from the point where the clock was set back.
     #[must_use]
     pub fn replay_on(mut self, steps: &[Vec<Record>]) -> Self {
         for records in steps {
@@ -149,17 +151,17 @@ impl Transaction {
         self
     }
 
-    /// Handles a clock that was set back to this time (milliseconds since 1970, UTC). Everything up to now was done
-    /// before this time, even if the earlier, wrong clock wrote a later one. From then on it counts as exactly that
-    /// old. The agent therefore neither concludes too early that a payment is absent, nor waits until the wrong time
-    /// has come.
+    /// Handles a clock that was set back to this time (milliseconds since 1970, UTC). Everything recorded so far was
+    /// done before this time, even if the earlier, wrong clock gave it a later one. Each recorded time after this time
+    /// is therefore replaced by this time. The agent then neither concludes too early that a payment is absent, nor
+    /// waits until the wrong time is reached.
     pub fn clock_was_set_back(&mut self, unix_ms: i64) {
         self.begun_unix_ms = self.begun_unix_ms.min(unix_ms);
         self.asked_unix_ms = self.asked_unix_ms.min(unix_ms);
     }
 
     fn waiting(order: Order) -> Self {
-        // A sum that is too large was refused before the order was made.
+        // A sum that is too large is refused before the order is made.
         let total = order.tip.and_then(|tip| order.amount.plus(tip).ok()).unwrap_or(order.amount);
         Self {
             amount: total,
@@ -202,7 +204,7 @@ impl Transaction {
         self.tip
     }
 
-    /// Returns the tip in an approved amount. The approved amount pays the order's amount first. In a partial approval
+    /// Returns the tip in an approved amount. The approved amount pays the order's amount first. In a partial approval,
     /// only the part above that amount is a tip.
     #[must_use]
     pub fn tip_in(&self, approved: Amount) -> Option<Amount> {
@@ -215,20 +217,20 @@ impl Transaction {
         self.steps
     }
 
-    /// Returns the known facts of the card.
+    /// Returns the known card data.
     #[must_use]
     pub fn card(&self) -> Option<&CardFacts> {
         self.card.as_ref()
     }
 
-    /// Returns the known facts from the gateway.
+    /// Returns the known data from the gateway.
     #[must_use]
     pub fn host(&self) -> &HostFacts {
         &self.host
     }
 
-    /// Returns the time of the end, in milliseconds since 1970, UTC. It is `None` before the end, or when an earlier
-    /// version ended it.
+    /// Returns the time of the end, in milliseconds since 1970, UTC. Returns `None` before the end, or if an earlier
+    /// version recorded the end.
     #[must_use]
     pub fn ended_unix_ms(&self) -> Option<i64> {
         self.ended_unix_ms

@@ -1,10 +1,11 @@
-//! A partial approval that the till takes. A look-up checks that the gateway booked exactly this amount, before the
-//! approval is reported.
+//! A partial approval that the till accepts. Before the approval is reported, a look-up checks that the gateway booked
+//! exactly this amount.
 //!
-//! An answer of 9.00 while 10.00 is booked would charge more than the till and the receipt say (design: invariant 4).
-//! The answer is therefore recorded, and the card waits as long as for a pending payment. When a look-up shows exactly
-//! this payment with this amount, it continues like any approval. When it shows anything else, or nothing in that time,
-//! the full amount is reversed, because no one chose to pay it. `reversing` decides what is reversed, and when.
+//! If the gateway answered 9.00 but booked 10.00, the customer would pay more than the till and the receipt say
+//! (design: invariant 4). The answer is therefore recorded, and the card waits as long as for a pending payment. If a
+//! look-up shows exactly this payment with this amount, the transaction continues like any approval. If it shows
+//! anything else, or nothing in that time, the full amount is reversed, because no one chose to pay it. `reversing`
+//! decides which amount is reversed, and when.
 
 use std::time::Duration;
 
@@ -15,17 +16,17 @@ use super::{
     Reason, Record, Step, Transaction,
 };
 
-/// The interval of look-ups while the gateway does not list it yet and the card waits.
+/// The interval between look-ups while the card waits and the gateway does not list the payment yet.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatilePart {
-    /// The data for the card when the partial approval is found.
+    /// The data for the card, sent once the partial approval is found.
     for_chip: Box<ForChip>,
     /// The time of the next look-up; `None` while one is on its way.
     due: Option<Duration>,
-    /// The deadline by which a look-up must have shown it.
+    /// The deadline by which a look-up must have shown the payment.
     until: Duration,
 }
 
@@ -45,11 +46,11 @@ impl VolatilePart {
 /// The result of a look-up of a partial approval.
 #[derive(Debug, PartialEq, Eq)]
 enum Shown {
-    /// This payment with this amount, and nothing else.
+    /// The list shows this payment with this amount, and nothing else.
     JustThis,
-    /// Nothing, or an undecided transaction.
+    /// The list shows nothing, or an undecided transaction.
     NotYet,
-    /// Something else.
+    /// The list shows something else.
     SomethingElse,
 }
 
@@ -94,7 +95,7 @@ impl Transaction {
                 chip.volatile.due = None;
                 Step::act([self.query(None)])
             }
-            // A chip that is gone cannot confirm. A tap or a swipe need not confirm.
+            // A chip that was removed cannot confirm. A tap or a swipe need not confirm.
             Event::CardSaid { .. } | Event::ReaderLost => {
                 let confirms = self.card.as_ref().is_some_and(|card| card.entry.card_confirms());
                 let lost = self.order.kind().card_has_a_say() && confirms;
@@ -106,7 +107,7 @@ impl Transaction {
         }
     }
 
-    /// Schedules the next look-up as long as the card can wait. Afterwards the payment is reversed.
+    /// Schedules the next look-up if the card can still wait, or else reverses the payment.
     fn look_again(&mut self, part: Payment, now: Now) -> Step {
         let State::AtChip(chip) = &mut self.state else { return Step::none() };
         let at = now.monotonic + LOOK_EVERY;

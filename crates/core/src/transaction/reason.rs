@@ -1,8 +1,8 @@
-//! The cause of an event of a transaction, as data: one word of a closed list, and a detail from outside.
+//! The cause of a transaction event, as data: one word from a closed list, and an external detail.
 //!
-//! Programs branch on the word, and the journal keeps it. `words` makes sentences of it for cashier, customer and
-//! technician. It is not a sentence itself. A detail is external text (the gateway's description, the system's error)
-//! or a fact (an id, an amount). It contains no text of the agent.
+//! Programs branch on the word, and the journal keeps it. `words` turns it into sentences for the cashier, the customer
+//! and the technician. The word itself is not a sentence. A detail is external text (the gateway's description, the
+//! system's error) or a fact (an id, an amount). It contains no text written by the agent.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
-        /// The reason: one word of a closed list. A word never changes its meaning; words may be added.
+        /// The reason: one word of a closed list. The meaning of a word never changes, but words may be added.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Reason {
             $($(#[$doc])* $name,)*
@@ -34,7 +34,8 @@ reasons! {
 
     /// The issuer, or the gateway on its behalf, declined. Detail: the gateway's description.
     BankDeclined = "bank-declined",
-    /// The issuer refuses a tap: insert the card and enter the PIN. Detail: the gateway's description.
+    /// The issuer refuses a tap, and asks the customer to insert the card and enter the PIN. Detail: the gateway's
+    /// description.
     InsertAndPin = "insert-and-pin",
     /// The issuer declined, and will not approve another attempt with this card. Detail: the gateway's description.
     DoNotTryAgain = "do-not-try-again",
@@ -50,16 +51,16 @@ reasons! {
     CardTimeout = "card-timeout",
     /// The cardholder was asked for a tip, and typed none in time.
     TipTimeout = "tip-timeout",
-    /// The card could not be read in any way that it allows. Detail: the reader's words.
+    /// The card could not be read in any of the ways that it supports. Detail: the reader's words.
     CardUnreadable = "card-unreadable",
     /// The card was removed before the gateway could process the request.
     CardGone = "card-gone",
     /// The card of the previous payment was not removed from the reader in time.
     CardLeftIn = "card-left-in",
-    /// Amount and tip together cannot be charged. Detail: the explanation.
+    /// The sum of amount and tip cannot be charged. Detail: the explanation.
     TipNotPossible = "tip-not-possible",
 
-    // ---- The terminal; nothing left it
+    // ---- The terminal; nothing was sent
 
     /// The connection to the reader was lost during the transaction. Detail: the error.
     ReaderLost = "reader-lost",
@@ -73,7 +74,7 @@ reasons! {
     ReaderNotListed = "reader-not-listed",
     /// The reader is being restarted after a fault. Detail: the fault.
     ReaderRestarting = "reader-restarting",
-    /// The reader sends data without end. Detail: its port.
+    /// The reader sends an endless stream of data. Detail: its port.
     ReaderFlooding = "reader-flooding",
     /// The reader has no encryption key left.
     ReaderNoKeys = "reader-no-keys",
@@ -81,7 +82,7 @@ reasons! {
     ReaderClearData = "reader-clear-data",
     /// The reader stopped encrypting, or used a key twice. Detail: its serial number.
     ReaderNotEncrypting = "reader-not-encrypting",
-    /// The reader signed another amount or currency than requested.
+    /// The reader signed an amount or currency other than the requested one.
     ReaderAmountDiffers = "reader-amount-differs",
     /// The reader reports that a PIN was entered, but sent none.
     ReaderPinMissing = "reader-pin-missing",
@@ -91,10 +92,10 @@ reasons! {
     TerminalRestarted = "terminal-restarted",
     /// Both the terminal's clock and the reader's clock are wrong.
     ClockUntrusted = "clock-untrusted",
-    /// The request cannot be made, or the gateway refuses a value of it as invalid. Detail: the value.
+    /// The request cannot be built, or the gateway refuses one of its values as invalid. Detail: the value.
     RequestNotPossible = "request-not-possible",
 
-    // ---- The way to the gateway; the gateway did not process the request
+    // ---- The connection to the gateway; the gateway did not process the request
 
     /// No connection to the gateway. Detail: the system's error.
     GatewayUnreachable = "gateway-unreachable",
@@ -112,7 +113,7 @@ reasons! {
     GatewayWrongAddress = "gateway-wrong-address",
     /// The gateway has too many requests and did not process this one. Detail: its description.
     GatewayThrottles = "gateway-throttles",
-    /// The gateway does not know it, and the time in which it could still arrive has passed.
+    /// The gateway does not know the transaction, and the time in which it could still arrive has passed.
     NeverReceived = "never-received",
 
     // ---- Why the outcome became unknown
@@ -121,23 +122,23 @@ reasons! {
     GatewayNoAnswer = "gateway-no-answer",
     /// The gateway failed. Detail: its HTTP status.
     GatewayOutOfOrder = "gateway-out-of-order",
-    /// The gateway's answer cannot be read, or contradicts itself. Detail: how.
+    /// The gateway's answer cannot be read, or contradicts itself. Detail: the fault.
     AnswerUnclear = "answer-unclear",
-    /// The gateway's result code is on no list. Detail: the code.
+    /// The gateway's result code is not on any list. Detail: the code.
     CodeUnknown = "code-unknown",
     /// The gateway declined in an unusual way, so the decline must be confirmed. Detail: its description.
     DeclineInDoubt = "decline-in-doubt",
-    /// The gateway answered about another payment, reference or kind of transaction. Detail: which.
+    /// The gateway answered about another payment, reference or kind of transaction. Detail: what differs.
     AnotherPaymentAnswered = "another-payment-answered",
     /// The gateway did not decide in time.
     NotDecidedInTime = "not-decided-in-time",
-    /// The gateway approved another amount or currency. Detail: which.
+    /// The gateway approved another amount or currency. Detail: the amount.
     AnotherAmountApproved = "another-amount-approved",
     /// The gateway approved an amount that cannot be read.
     AmountUnreadable = "amount-unreadable",
     /// The gateway's result and its answer to the chip contradict each other.
     ChipContradicted = "chip-contradicted",
-    /// A part was approved, and the till takes no part. Detail: the amount.
+    /// A part was approved, and the till accepts no partial approval. Detail: the amount.
     PartialNotTaken = "partial-not-taken",
     /// The chip refused after the issuer had approved.
     CardRefused = "card-refused",
@@ -151,17 +152,18 @@ reasons! {
     SignatureRefused = "signature-refused",
     /// The signature was not compared in time.
     SignatureNotChecked = "signature-not-checked",
-    /// The till answered that it does not take the approved amount.
+    /// The till answered that it does not accept the approved amount.
     NotTaken = "not-taken",
-    /// The till did not answer in time whether it takes the approved amount.
+    /// The till did not answer in time whether it accepts the approved amount.
     TillSilent = "till-silent",
-    /// A person decided to reverse it, because the journal is an outdated copy.
+    /// A person decided to reverse the payment, because the journal is an outdated copy.
     TakenBackByPerson = "taken-back-by-person",
-    /// It had not been sent when the outdated copy of the journal was made.
+    /// The request had not been sent when the outdated copy of the journal was made.
     NotSentInCopy = "not-sent-in-copy",
-    /// It was not confirmed when the outdated copy of the journal was made. It is looked up, and never sent again.
+    /// The transaction was unconfirmed when the outdated copy of the journal was made. It is looked up, and never sent
+    /// again.
     OpenInCopy = "open-in-copy",
-    /// Its signature was being compared when the outdated copy of the journal was made.
+    /// The signature was being compared when the outdated copy of the journal was made.
     SignatureInCopy = "signature-in-copy",
     /// The agent was waiting for the till's answer when the outdated copy of the journal was made.
     TillInCopy = "till-in-copy",
@@ -170,11 +172,11 @@ reasons! {
 
     /// The gateway cannot be asked about the outcome. Detail: the error.
     GatewayCannotBeAsked = "gateway-cannot-be-asked",
-    /// The till has not answered yet whether it takes the approved amount.
+    /// The till has not answered yet whether it accepts the approved amount.
     TillNotHeard = "till-not-heard",
     /// The gateway has not decided yet.
     NotDecidedYet = "not-decided-yet",
-    /// The gateway does not know it, or does not know it yet.
+    /// The gateway does not know the transaction, or does not know it yet.
     NotListedYet = "not-listed-yet",
     /// The gateway does not know the reversal, or does not know it yet.
     ReversalNotListed = "reversal-not-listed",
@@ -182,7 +184,7 @@ reasons! {
     ReversalOnItsWay = "reversal-on-its-way",
     /// A reversal could not be sent, or has no answer. Detail: the error.
     ReversalNotAnswered = "reversal-not-answered",
-    /// A reversal is held back until it is known whether the payment was given back otherwise. Detail: the cause.
+    /// A reversal is held back until it is known whether the payment was given back in another way. Detail: the cause.
     ReversalHeldBack = "reversal-held-back",
     /// One attempt was declined, and an earlier one may still be carried out.
     EarlierTryOpen = "earlier-try-open",
@@ -193,53 +195,53 @@ reasons! {
 
     /// The gateway refuses the reversal. Detail: the payment id and the gateway's words.
     ReversalRefused = "reversal-refused",
-    /// The gateway reversed, or carried out, another amount than requested. Detail: the ids.
+    /// The gateway reversed or carried out an amount other than the requested one. Detail: the ids.
     AnotherAmountDone = "another-amount-done",
     /// The gateway reversed only a part of the requested amount. Detail: the amount.
     ReversedInPart = "reversed-in-part",
-    /// The gateway lists it as another kind of transaction. Detail: the id and the kind.
+    /// The gateway lists the transaction as another kind. Detail: the id and the kind.
     AnotherKindListed = "another-kind-listed",
-    /// The gateway's lists and answers contradict each other. Detail: where.
+    /// The gateway's lists and answers contradict each other. Detail: the id or the reference.
     ListContradicts = "list-contradicts",
-    /// The gateway approved it and no longer lists it. Detail: the id.
+    /// The gateway received or approved the transaction and no longer lists it. Detail: the id.
     NotListedAnyMore = "not-listed-any-more",
     /// The gateway does not say to which reference or payment a transaction belongs. Detail: the id.
     WhoseIsNotSaid = "whose-is-not-said",
-    /// The refund of the part that a till did not take was declined, or could not be made. Detail: the cause.
+    /// The refund of the part that the till did not accept was declined, or could not be made. Detail: the cause.
     RestNotGivenBack = "rest-not-given-back",
-    /// The gateway refunded less than the part that the till did not take. Detail: the amount.
+    /// The gateway refunded less than the part that the till did not accept. Detail: the amount.
     RestGivenBackInPart = "rest-given-back-in-part",
-    /// The gateway carried it out twice. Detail: the ids.
+    /// The gateway carried out the transaction twice. Detail: the ids.
     DoneTwice = "done-twice",
     /// The gateway holds a second payment in addition to the one that is kept. Detail: the id.
     SecondPayment = "second-payment",
-    /// The journal is an outdated copy and does not know the outcome. Detail: what to do.
+    /// The journal is an outdated copy and does not know the outcome. Detail: the number of the transaction.
     OldCopy = "old-copy",
-    /// The payment may already have been given back by its payment id. Detail: what to look for.
+    /// The payment may already have been given back by its payment id. Detail: the payment id.
     GivenBackById = "given-back-by-id",
-    /// It began under settings that the terminal no longer has. Detail: which.
+    /// The transaction began under settings that the terminal no longer has. Detail: the reason.
     NotSettledHere = "not-settled-here",
 
-    // ---- Records of earlier versions
+    // ---- Records made by earlier versions
 
-    /// A record of an earlier version with a whole sentence. Detail: the sentence.
+    /// A record made by an earlier version, which wrote a whole sentence. Detail: the sentence.
     Recorded = "recorded",
 }
 
 impl Reason {
-    /// Returns the reason of a word.
+    /// Returns the reason with this word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|reason| reason.as_str() == word)
     }
 
-    /// Adds a detail from outside.
+    /// Adds an external detail.
     #[must_use]
     pub fn with(self, detail: impl fmt::Display) -> Cause {
         Cause { reason: self, detail: Some(detail.to_string()).filter(|detail| !detail.is_empty()) }
     }
 
-    /// Returns whether the card, the till or a person at the counter caused it on purpose. There is then no fault to
+    /// Returns whether the card, the till or a person at the counter caused the event. There is then no fault to
     /// repair.
     #[must_use]
     pub fn is_somebodys_wish(self) -> bool {
@@ -256,8 +258,8 @@ impl Reason {
         )
     }
 
-    /// Returns whether it is a fault of the terminal or of its way to the gateway, which a technician can repair.
-    /// Neither the customer nor the issuer caused it, so it is never reported as "declined" or "cancelled".
+    /// Returns whether the cause is a fault of the terminal or of its connection to the gateway, which a technician can
+    /// repair. Neither the customer nor the issuer caused it, so it is never reported as "declined" or "cancelled".
     #[must_use]
     pub fn is_terminals_fault(self) -> bool {
         matches!(
@@ -312,8 +314,8 @@ impl From<Reason> for Cause {
     }
 }
 
-/// Writes the form of the journal and the log: the word, and after a colon the detail. Earlier versions accept any text
-/// there and can read it.
+/// Writes the form that the journal and the log use: the word, a colon and the detail. Earlier versions can read it,
+/// because they accept any text there.
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.reason) {
@@ -324,7 +326,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Reads what [`Cause`]'s `Display` wrote, and any sentence of an earlier version.
+/// Reads the form that [`Cause`]'s `Display` writes, and any sentence written by an earlier version.
 impl From<&str> for Cause {
     fn from(text: &str) -> Self {
         let (word, detail) = match text.split_once(": ") {

@@ -17,26 +17,26 @@ pub struct Receipt {
     pub local_time: String,
     /// The sequence number of the transaction in the journal.
     pub number: SaleNumber,
-    /// True if it is training: no card was read and no money moves.
+    /// True for a training transaction, for which no card was read and no money moves.
     pub training: bool,
     /// The till's reference.
     pub reference: Reference,
     /// The requested amount, including the tip.
     pub amount: Amount,
-    /// The tip in it. In a partial approval, it is what is above the order's amount.
+    /// The tip included in the amount. In a partial approval, this is the part above the order's amount.
     pub tip: Option<Amount>,
     /// The outcome.
     pub outcome: ReceiptOutcome,
     /// The card, if one was read.
     pub card: Option<CardFacts>,
-    /// The facts from the gateway, if it was asked.
+    /// The gateway's data about the payment, if the gateway was asked.
     pub host: HostFacts,
-    /// The operator who asked for it, as the agent knows it or as the till named it.
+    /// The operator who requested the transaction, as known to the agent or as named by the till.
     pub operator: Option<String>,
-    /// The supervisor who confirmed it.
+    /// The supervisor who confirmed the transaction.
     pub supervisor: Option<String>,
-    /// The transaction that this one refers to, as far as the journal knows it. The caller with access to the journal
-    /// fills it in.
+    /// The transaction that this one refers to, if the journal contains it. The caller sets it, because this module
+    /// cannot read the journal.
     pub original: Option<Original>,
 }
 
@@ -54,20 +54,20 @@ impl Receipt {
 /// An earlier transaction, on the receipt of a transaction that refers to it, such as a refund or a void.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
-    /// Its number.
+    /// The number of the earlier transaction.
     pub number: SaleNumber,
-    /// Its reference, when the transaction belongs to this till.
+    /// The reference of the earlier transaction, if it belongs to this till.
     pub reference: Option<Reference>,
-    /// Its local date and time.
+    /// The local date and time of the earlier transaction.
     pub local_time: String,
-    /// The brand of its card.
+    /// The brand of the earlier transaction's card.
     pub brand: Option<String>,
-    /// The last four digits of its card.
+    /// The last four digits of the earlier transaction's card number.
     pub last4: Option<String>,
 }
 
 impl Original {
-    /// Returns what a later receipt shows of an earlier one. A refund of a capture names the card of the
+    /// Returns the facts of an earlier receipt that a later one shows. A refund of a capture names the card of the
     /// pre-authorisation.
     #[must_use]
     pub fn of(earlier: Receipt) -> Self {
@@ -89,16 +89,16 @@ impl Original {
 pub enum ReceiptOutcome {
     /// Approved in full.
     Approved,
-    /// Approved in part: this amount.
+    /// Approved in part, with the approved amount.
     PartiallyApproved(Amount),
     /// Not charged, with the cause.
     Declined(Cause),
     /// Charged and then reversed, or reversed before it was charged, with the cause.
     Reversed(Cause),
-    /// Not known yet. It is being reversed or finished, depending on its kind.
+    /// Not known yet, with the cause. The transaction is being reversed or finished, depending on its kind.
     Unconfirmed(Cause),
     /// Cancelled before anything was sent, with the cause.
     Cancelled(Cause),
-    /// No payment exists: nothing was sent or processed. With the cause.
+    /// Not sent or not processed, so that no payment exists, with the cause.
     NotSent(Cause),
 }

@@ -1,5 +1,5 @@
-//! The journal's records of a transaction. They contain no data that is forbidden to keep: no track, no PIN block, no
-//! KSN, no expiry date (design: invariant 7). Records are only added, and old ones must stay readable.
+//! The journal's records of a transaction. They contain no data that must not be kept: no track, no PIN block, no KSN,
+//! no expiry date (design: invariant 7). Records are only added, and old records must stay readable.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Order {
     /// The kind of transaction, and what it refers to.
     #[serde(rename = "kind", default, skip_serializing_if = "Operation::is_sale")]
     pub operation: Operation,
-    /// The till's parameters for the gateway, checked, with names and values as they are sent.
+    /// The till's parameters for the gateway, already checked, with the names and values that are sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
     /// The journal's counter (interface: `pos.transactionSequenceNumber`).
@@ -29,7 +29,7 @@ pub struct Order {
     pub till: String,
     /// The till's own reference.
     pub reference: Reference,
-    /// The person or program that asked for it.
+    /// The person or program that requested the transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Who>,
     /// The amount to charge, before a tip.
@@ -37,24 +37,25 @@ pub struct Order {
     /// True if the cardholder is asked for a tip at the reader, before the card.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ask_tip: bool,
-    /// The tip that the till named with the amount. It is charged on top of the amount.
+    /// The tip that the till named with the amount. It is charged in addition to the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tip: Option<Amount>,
-    /// True if the card number is typed on the reader instead of presenting the card.
+    /// True if the card number is typed on the reader, and no card is presented.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
-    /// True if only the chip is read: the till requested it, or the issuer asked for it at the previous attempt.
+    /// True if only the chip is read, because the till requested this or the issuer demanded it at the previous
+    /// attempt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chip_alone: bool,
-    /// True if the till takes an approval of less than the amount, with the rest paid another way.
+    /// True if the till accepts an approval of less than the amount. The rest is then paid in another way.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accept_partial: bool,
-    /// Set when the till confirms that it takes the approved amount, before the approval is reported. The value says
-    /// what happens when the till does not answer in time.
+    /// Set if the till must confirm that it accepts the approved amount, before the approval is reported. The value
+    /// says what happens if the till does not answer in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub till_confirms: Option<OnSilence>,
-    /// True if this refunds the rest of a sale of which its till took a part. No till waits for it, so it continues
-    /// automatically until the gateway has decided.
+    /// True if this transaction refunds the rest of a sale of which the till accepted a part. No till waits for it, so
+    /// it continues automatically until the gateway has decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_rest: bool,
     /// True if the till prints the receipts. The terminal then prints only the slip to sign.
@@ -63,18 +64,19 @@ pub struct Order {
     /// The till's own data, returned with the transaction.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub till_data: BTreeMap<String, String>,
-    /// The training result, for a transaction of training. No card is read for it, and nothing of it leaves the
-    /// terminal.
+    /// The training result, for a training transaction. No card is read for it, and it sends nothing to the gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Lesson>,
     /// The terminal id assigned by the acquirer.
     pub terminal_id: String,
-    /// The mark of the gateway account that is used. Earlier versions did not write it, and training has none.
+    /// The mark by which the agent recognises the gateway account of the transaction. Earlier versions did not write
+    /// it, and a training transaction has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The gateway reference: terminal id, number and 128 random bits (design: Decisions).
     pub merchant_transaction_id: String,
-    /// The time of the beginning, in milliseconds since 1970, UTC. It is for people; `number` gives the order.
+    /// The time of the beginning, in milliseconds since 1970, UTC. It is only for people to read; `number` gives the
+    /// order.
     pub started_unix_ms: i64,
     /// The local time of the beginning, for the receipt: `2026-11-20 12:34:56`.
     pub local_time: String,
@@ -99,62 +101,63 @@ pub enum Record {
     },
     /// The cardholder was asked for a tip, and the amount to charge is final.
     TipTyped {
-        /// The tip; absent when none was given.
+        /// The tip; absent if none was given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tip: Option<Amount>,
         /// The sum of amount and tip.
         total: Amount,
     },
-    /// The request is about to be sent, so money may move from here on. The record is written again before a request is
-    /// sent again. A request is sent again only when the gateway did not process it, or when look-ups did not find it.
+    /// The request is about to be sent, so money may move from this point. The record is written again before the
+    /// request is sent again. This happens only when the gateway did not process the request, or when look-ups did not
+    /// find it.
     Asked {
         /// The card, if one was read.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// The time, in milliseconds since 1970, UTC, when it is sent again after a request without an answer. Its
-        /// absence counts from here.
+        /// The time at which the request is sent again after it had no answer, in milliseconds since 1970, UTC. Its
+        /// absence counts from this time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_unix_ms: Option<i64>,
     },
-    /// The gateway named the payment, but its decision or the amount is not known yet. Nothing may follow it before the
-    /// end.
+    /// The gateway named the payment, but its decision or the amount is not known yet. No follow-up is allowed before
+    /// the transaction ends.
     Pending {
         /// The payment id.
         payment: PaymentId,
     },
-    /// The gateway approved, and the chip is about to hear it. For a partial approval it is written twice: with the
-    /// answer, and when a look-up has shown that exactly this amount is booked.
+    /// The gateway approved, and the chip is about to receive the answer. For a partial approval this record is written
+    /// twice: with the answer, and after a look-up has shown that exactly this amount is booked.
     HostApproved {
         /// The payment id.
         payment: PaymentId,
         /// The approved amount.
         approved: Amount,
-        /// The facts from the gateway.
+        /// The gateway's data about the payment.
         host: HostFacts,
     },
     /// The gateway approved, and the cardholder signs. A person at the counter must compare the signature.
     SignatureAsked {
-        /// The payment. It is reversed when the signature is refused.
+        /// The payment. It is reversed if the signature is refused.
         payment: Payment,
-        /// The card's final facts, when this record brings them.
+        /// The final card data, if this record contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
     },
-    /// The gateway approved, and the till is asked whether it takes the amount. The approval is not reported before the
-    /// till has answered.
+    /// The gateway approved, and the till is asked whether it accepts the amount. The approval is not reported before
+    /// the till has answered.
     TillAsked {
-        /// The payment. It is reversed when the till does not take it.
+        /// The payment. It is reversed if the till does not accept it.
         payment: Payment,
-        /// The card's final facts, when this record brings them.
+        /// The final card data, if this record contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// The person who accepted the signature, when the cardholder signed.
+        /// The person who accepted the signature, if the cardholder signed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// The till answered whether it takes the amount. Without this record before the end, it did not answer in time.
+    /// The till answered whether it accepts the amount. If this record is missing, the till did not answer in time.
     TillSaid {
-        /// The amount that the till takes.
+        /// The amount that the till accepts.
         taken: Taken,
         /// The person or program that answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,26 +167,28 @@ pub enum Record {
     Reversing {
         /// The cause.
         why: Cause,
-        /// The payment, when its id and amount are known.
+        /// The payment, if its id and amount are known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         payment: Option<Payment>,
-        /// The facts from the gateway, if it answered.
+        /// The gateway's data about the payment, if it answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
-        /// The person who caused it, by refusing the signature or by not taking the amount.
+        /// The person who caused the reversal, by refusing the signature or the amount.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// The outcome of a capture, refund or reversal is unknown. It is looked up, and carried out if it was not.
+    /// The outcome of a capture, refund or reversal is unknown. It is looked up, and sent again if it was not carried
+    /// out.
     Confirming {
         /// The cause.
         why: Cause,
     },
     /// A reversal is about to be sent. The record is written again before it is sent again, under the same reference.
     ReversalAsked {
-        /// The payment to reverse, and the amount to reverse of it.
+        /// The payment to reverse, with the amount to reverse.
         payment: Payment,
-        /// The reversal's own gateway reference. Earlier versions gave it none and sent the transaction's reference.
+        /// The reversal's own gateway reference. Earlier versions gave it none, and sent the transaction's reference
+        /// instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
     },
@@ -193,56 +198,56 @@ pub enum Record {
         payment: PaymentId,
         /// The payment id of the reversal.
         reversal: PaymentId,
-        /// The reversed amount; when it is absent, all that was asked for.
+        /// The reversed amount. If it is absent, the full requested amount was reversed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
-    /// This journal turned out to be an outdated copy, so it does not know what happened to the transaction later.
-    /// Nothing continues until a person has decided.
+    /// This journal turned out to be an outdated copy, so it does not know what happened to the transaction later. The
+    /// transaction waits until a person has decided.
     Held {
         /// The cause.
         why: Cause,
     },
     /// A person has decided.
     Settled {
-        /// True if the payment stays; otherwise it is reversed.
+        /// True if the payment is kept; otherwise it is reversed.
         keep: bool,
         /// The person.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
     },
-    /// Retrying cannot solve it. It is shown to a person, and retried daily.
+    /// The transaction cannot be resolved by retrying. It is shown to a person, and looked up again daily.
     Quarantined {
         /// The cause.
         why: Cause,
     },
-    /// The card's final facts after a final outcome, for the receipt.
+    /// The final card data, recorded after the outcome, for the receipt.
     CardFinal {
-        /// The facts of the card.
+        /// The card data.
         card: CardFacts,
     },
     /// The transaction ended.
     Ended {
         /// The outcome.
         outcome: Outcome,
-        /// The facts from the gateway, when this record brings them.
+        /// The gateway's data about the payment, if this record contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<HostFacts>,
-        /// The card's final facts, when this record brings them.
+        /// The final card data, if this record contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         card: Option<CardFacts>,
-        /// The person who caused it, by cancelling, by accepting the signature, or by taking the amount.
+        /// The person who caused the end, by cancelling, by accepting the signature, or by accepting the amount.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Who>,
-        /// The time, in milliseconds since 1970, UTC. Earlier versions kept it only in the journal's row. It is for
-        /// people; the journal gives the order.
+        /// The time of the end, in milliseconds since 1970, UTC. Earlier versions kept it only in the journal's row. It
+        /// is only for people to read; the journal gives the order.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at_unix_ms: Option<i64>,
     },
 }
 
 impl Record {
-    /// Returns the name of its kind, as the journal writes it.
+    /// Returns the name of the record's kind, as the journal writes it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -283,27 +288,27 @@ pub struct Payment {
 pub enum Outcome {
     /// Charged in full.
     Approved,
-    /// Charged in part. It is never silently taken as full (design: invariant 4).
+    /// Charged in part. It is never silently treated as full (design: invariant 4).
     PartiallyApproved {
         /// The charged amount.
         amount: Amount,
     },
-    /// Not charged: the issuer or the card declined.
+    /// Not charged, because the issuer or the card declined.
     Declined {
         /// The cause.
         why: Cause,
     },
-    /// Not charged: the customer or the till cancelled before anything was sent.
+    /// Not charged, because the customer or the till cancelled before anything was sent.
     Cancelled {
         /// The cause.
         why: Cause,
     },
-    /// Not charged, and no payment exists: nothing left the terminal, or the gateway did not process it.
+    /// Not charged, because nothing left the terminal or the gateway did not process the request. No payment exists.
     NotSent {
         /// The cause.
         why: Cause,
     },
-    /// Not charged: the charge was reversed, or it turned out that none was made.
+    /// Not charged, because the charge was reversed or, as it turned out, never made.
     Reversed {
         /// The cause of the reversal.
         why: Cause,
@@ -324,7 +329,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the cause why nothing is charged, or `None` when something is.
+    /// Returns the reason why nothing is charged, or `None` if an amount is charged.
     #[must_use]
     pub fn why(&self) -> Option<&Cause> {
         match self {

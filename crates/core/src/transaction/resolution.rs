@@ -2,7 +2,7 @@
 //! the outcome (design: path of a sale, 9).
 //!
 //! This module holds the rules that `reversing` and `finishing` share:
-//! - the wait between two look-ups;
+//! - how long the agent waits between two look-ups;
 //! - when an absence is trusted;
 //! - when the cashier gets a receipt that says "not confirmed";
 //! - when a person must decide.
@@ -17,22 +17,22 @@ use super::back_off;
 use super::seen::Moment;
 use super::{Action, Cause, Deadlines, Event, Now, Paper, Reason, Record, Standing, Step};
 
-/// The wait between retries in quarantine. A daily retry notices what a person corrected at the gateway.
+/// The wait between retries in quarantine. A daily look-up notices a correction that a person made at the gateway.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
-/// The number of look-ups that must not show a request before it is sent again. The request may be on its way while the
-/// first one is answered.
+/// The number of look-ups without the request that are required before it is sent again. The request may still be on
+/// its way when the first look-up is answered.
 const LOOKS_BEFORE_SENDING: u32 = 2;
 
 /// The time for which one process must have observed an absence before it can be final.
 pub(super) const WATCHED_ABSENCE: Duration = Duration::from_secs(3600);
 
-/// The recorded part.
+/// The recorded part of the state.
 #[derive(Clone, Debug)]
 pub(super) struct Unconfirmed {
     /// The cause.
     pub(super) why: Cause,
-    /// The cause that retrying cannot solve.
+    /// The cause that cannot be resolved by retrying.
     pub(super) quarantined: Option<Cause>,
 }
 
@@ -41,7 +41,7 @@ impl Unconfirmed {
         Self { why, quarantined: None }
     }
 
-    /// Returns the standing; `trouble` is why the last attempt did not resolve it.
+    /// Returns the standing. `trouble` is the reason why the last attempt did not resolve the outcome.
     pub(super) fn standing<'a>(&'a self, trouble: Option<&'a Cause>) -> Standing<'a> {
         Standing::Unconfirmed { why: &self.why, trouble, quarantined: self.quarantined.as_ref() }
     }
@@ -53,18 +53,18 @@ impl Unconfirmed {
     }
 }
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolution {
     /// The time of the next attempt; `None` while a query or a request is on its way.
     due: Option<Duration>,
-    /// Consecutive attempts without a result. Each makes the next wait longer.
+    /// The number of consecutive attempts without a result. Each makes the next wait longer.
     tries: u32,
     /// The time for which look-ups have not shown the request.
     pub(super) absence: Absence,
     /// True if the receipt "not confirmed" was printed.
     printed: bool,
-    /// The reason why the last attempt did not resolve it.
+    /// The reason why the last attempt did not resolve the outcome.
     trouble: Option<Cause>,
 }
 
@@ -77,7 +77,8 @@ impl Resolution {
         self.trouble.as_ref()
     }
 
-    /// See [`super::Transaction::seen_from`]. The number of attempts counts only until the wait has its full length.
+    /// See [`super::Transaction::seen_from`]. The number of attempts matters only until the wait reaches its full
+    /// length.
     pub(super) fn seen_from(&mut self, seen: Moment) {
         if let Some(due) = &mut self.due {
             seen.until(due);
@@ -89,8 +90,8 @@ impl Resolution {
         self.absence.seen_from(seen);
     }
 
-    /// Returns whether to look up now: after a restart, when it is due, or at a good moment. A transaction that waits
-    /// for a person is not retried at a good moment.
+    /// Returns whether to look up now: after a restart, when an attempt is due, or at a good moment for a retry. If it
+    /// waits for a person, it is retried only after a restart or when it is due.
     pub(super) fn goes_on_at(&self, event: &Event, now: Now, recorded: &Unconfirmed) -> bool {
         match event {
             Event::Restarted => true,
@@ -100,18 +101,18 @@ impl Resolution {
         }
     }
 
-    /// Notes that a query or a request leaves. Nothing is due until it is answered.
+    /// Records that a query or a request is being sent. No attempt is due until it is answered.
     ///
-    /// A request before its time does not lengthen the wait: ten sales that a dead network refuses within a minute must
-    /// not delay the next look-up by five minutes.
+    /// A request sent before it is due does not lengthen the wait. Otherwise, ten sales within a minute without a
+    /// network would delay the next look-up by five minutes.
     pub(super) fn leaves(&mut self, now: Now) {
         if self.due.take().is_some_and(|due| due > now.monotonic) {
             self.tries = self.tries.saturating_sub(1);
         }
     }
 
-    /// Schedules the next attempt, with longer and longer waits. The first time, the cashier gets a receipt that says
-    /// "not confirmed".
+    /// Schedules the next attempt, after a wait that grows with each attempt. The first time, the cashier gets a
+    /// receipt that says "not confirmed".
     pub(super) fn wait(&mut self, reference: &str, now: Now, trouble: impl Into<Cause>) -> Step {
         self.trouble = Some(trouble.into());
         self.tries = self.tries.saturating_add(1);
@@ -119,15 +120,16 @@ impl Resolution {
         Step::act(self.receipt())
     }
 
-    /// Handles a query that was not answered. As it may never be answered, a person is alarmed, once for each cause.
+    /// Handles a query that was not answered. A person is alarmed once for each cause, because the query may never be
+    /// answered.
     pub(super) fn cannot_ask(&mut self, reference: &str, now: Now, why: Cause) -> Step {
         let new = self.trouble.as_ref() != Some(&why);
         let step = self.wait(reference, now, why.clone());
         if new { step.alarm(why) } else { step }
     }
 
-    /// Quarantines what retrying cannot solve. It is recorded and reported once for each cause, and looked up again
-    /// daily.
+    /// Quarantines a transaction that cannot be resolved by retrying. It is recorded and reported once for each cause,
+    /// and looked up again daily.
     pub(super) fn quarantine(&mut self, recorded: &Unconfirmed, now: Now, why: Cause) -> Step {
         self.due = Some(now.monotonic + QUARANTINE_WAIT);
         if recorded.quarantined.as_ref() == Some(&why) {
@@ -136,7 +138,7 @@ impl Resolution {
         Step::write([Record::Quarantined { why: why.clone() }]).then([Action::Tell]).alarm(why)
     }
 
-    /// Returns the receipt "not confirmed", unless it was printed.
+    /// Returns the receipt "not confirmed", unless it was already printed.
     pub(super) fn receipt(&mut self) -> Option<Action> {
         let first = !std::mem::replace(&mut self.printed, true);
         first.then_some(Action::Print(Paper::Copies))
@@ -147,9 +149,9 @@ impl Resolution {
 /// when no look-up has shown it during the whole time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Absence {
-    /// Consecutive look-ups.
+    /// The number of consecutive look-ups without the request.
     looks: u32,
-    /// The time when the first of them was answered.
+    /// The time when the first of these look-ups was answered.
     since: Option<Duration>,
 }
 
@@ -173,21 +175,21 @@ impl Absence {
         }
     }
 
-    /// Returns the duration of the absence. It begins here if no look-up was answered earlier.
+    /// Returns the duration of the absence. The absence begins now if no look-up was answered earlier.
     pub(super) fn lasts(&mut self, now: Now) -> Duration {
         now.monotonic.saturating_sub(*self.since.get_or_insert(now.monotonic))
     }
 
-    /// Returns whether the absence is long enough to send again a request that may be repeated safely. A slow gateway
-    /// may still carry out what it has read.
+    /// Returns whether the absence is long enough to repeat a request that may be repeated safely. Until then, a slow
+    /// gateway may still carry out the request.
     pub(super) fn is_quiet(&mut self, now: Now, deadlines: Deadlines) -> bool {
         self.looks >= LOOKS_BEFORE_SENDING && self.lasts(now) >= deadlines.resend
     }
 
-    /// Returns whether the absence is final: a request sent at that wall-clock time cannot arrive any more. It must be
-    /// old enough by the wall clock. As that clock may have jumped, this process must also have observed the absence
-    /// for `WATCHED_ABSENCE`. When this process has observed the whole time itself, the wall clock is not needed. The
-    /// transaction may have begun under a clock that was a year ahead.
+    /// Returns whether the absence is final, which means that a request sent at `sent_unix_ms` can no longer arrive.
+    /// The request must be old enough by the wall clock. As that clock may have jumped, this process must also have
+    /// observed the absence for `WATCHED_ABSENCE`. If this process itself has observed the whole time, the wall clock
+    /// is ignored. The transaction may have begun under a clock that was a year ahead.
     pub(super) fn is_final(&mut self, sent_unix_ms: i64, now: Now, deadlines: Deadlines) -> bool {
         let age_ms = now.unix_ms.saturating_sub(sent_unix_ms);
         let old = u128::try_from(age_ms).unwrap_or(0) >= deadlines.absence_final.as_millis();
@@ -196,7 +198,7 @@ impl Absence {
     }
 }
 
-/// Alarms a person when the gateway reversed only a part of the requested amount. No gateway should do that.
+/// Alarms a person if the gateway reversed only a part of the requested amount. A gateway should never do that.
 pub(super) fn alarm_of_a_part(step: Step, done: Amount, asked: Amount) -> Step {
     if done == asked { step } else { step.alarm(Reason::ReversedInPart.with(done)) }
 }

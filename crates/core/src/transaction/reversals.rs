@@ -1,4 +1,4 @@
-//! The recorded facts of a reversal: the cause, the requests, and the confirmations.
+//! The recorded data about a reversal: the cause, the requests, and the confirmations.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -6,17 +6,18 @@ use pos_terms::transaction::PaymentId;
 use super::resolution::Unconfirmed;
 use super::{Action, Cause, Payment, Record};
 
-/// The recorded facts of a payment that is to be reversed.
+/// The recorded data about a payment that is to be reversed.
 #[derive(Clone, Debug)]
 pub(super) struct RecordedReversal {
     pub(super) unconfirmed: Unconfirmed,
-    /// The payment when the gateway named it; otherwise it must be looked up.
+    /// The payment, if the gateway named it; otherwise it must be looked up.
     pub(super) known: Option<Payment>,
-    /// True if the gateway answered another amount than requested. Only a look-up then shows how much is booked.
+    /// True if the gateway's answer named an amount other than the requested one. Only a look-up then shows how much is
+    /// booked.
     pub(super) in_doubt: bool,
-    /// A reversal that was sent, or was about to be, and is not confirmed.
+    /// The reversal that was sent, or was about to be sent, and is not confirmed.
     pub(super) open: Option<ReversalRequest>,
-    /// Earlier reversals of other payments without an answer.
+    /// Earlier reversals of other payments that have no answer.
     pub(super) unanswered: Vec<ReversalRequest>,
     /// The confirmed reversals.
     pub(super) confirmed: Vec<ConfirmedReversal>,
@@ -24,18 +25,18 @@ pub(super) struct RecordedReversal {
     pub(super) asked: Vec<Payment>,
     /// The number of references given to reversals.
     references: u32,
-    /// True if a person decided that the found payment stays.
+    /// True if a person decided to keep the payment that a look-up finds.
     pub(super) keep: bool,
 }
 
 /// A reversal request under one reference.
 #[derive(Clone, Debug)]
 pub(super) struct ReversalRequest {
-    /// The payment, and the amount to reverse of it.
+    /// The payment, with the amount to reverse.
     pub(super) payment: Payment,
     /// The reversal's own gateway reference.
     pub(super) reference: String,
-    /// The number of times that it was sent.
+    /// The number of times that the request was sent.
     pub(super) tries: u32,
 }
 
@@ -53,19 +54,19 @@ pub(super) struct ConfirmedReversal {
 }
 
 impl ReversalRequest {
-    /// Returns the action that sends it. It is already recorded and does not count as another attempt, so no second
-    /// record is written.
+    /// Returns the action that sends the request. No second record is written, because the request is already recorded
+    /// and this does not count as another attempt.
     pub(super) fn leaves(&self) -> Action {
         let Payment { id, amount } = self.payment.clone();
         Action::Reverse { payment: id, amount, reference: self.reference.clone() }
     }
 
-    /// Returns whether it covers all that is left.
+    /// Returns whether the request covers the whole remaining amount.
     pub(super) fn is_whole(&self, rest: &Payment) -> bool {
         self.payment.id == rest.id && self.payment.amount == rest.amount
     }
 
-    /// Returns whether it covers no more than is left.
+    /// Returns whether the request covers no more than the remaining amount.
     pub(super) fn is_within(&self, rest: &Payment) -> bool {
         self.payment.id == rest.id
             && self.payment.amount.currency() == rest.amount.currency()
@@ -103,7 +104,8 @@ impl RecordedReversal {
                         let reference = reference.to_owned();
                         let asked = ReversalRequest { payment: payment.clone(), reference, tries: 1 };
                         let before = self.open.replace(asked);
-                        // For the same payment, another request follows only when the earlier one can no longer arrive.
+                        // A further request for the same payment is made only when the earlier one can no longer
+                        // arrive.
                         self.unanswered.extend(before.filter(|one| one.payment.id != payment.id));
                         self.unanswered.retain(|one| one.payment.id != payment.id);
                     }
@@ -126,8 +128,8 @@ impl RecordedReversal {
         reversal_reference(of_sale, self.references + 1)
     }
 
-    /// Returns what is left of the payment that the answer named, counting only confirmed reversals. `None` when
-    /// nothing is left.
+    /// Returns the remaining amount of the payment that the answer named, counting only confirmed reversals. Returns
+    /// `None` if nothing is left.
     pub(super) fn known_rest(&self) -> Option<Payment> {
         let known = self.known.as_ref()?;
         let back = self.confirmed.iter().filter(|done| done.payment == known.id).map(|done| done.amount.minor()).sum();
@@ -140,7 +142,7 @@ pub(super) fn reversal_reference(of_sale: &str, nth: u32) -> String {
     format!("{of_sale}-r{nth}")
 }
 
-/// Returns what is left of an amount, or `None` when nothing is left.
+/// Subtracts `minor` from an amount. Returns `None` if nothing is left.
 pub(super) fn less(amount: Amount, minor: u64) -> Option<Amount> {
     let left = amount.minor().checked_sub(minor)?;
     Amount::from_minor(left, amount.currency()).ok()

@@ -3,8 +3,8 @@
 //!
 //! This module never sends a payment. Each reversal has its own reference, is recorded before it is sent, and keeps its
 //! reference when it is sent again. A reversal with an unknown result is looked up first. The amount to reverse is
-//! computed from the look-up (`still_charged`). A partial reversal therefore counts as that part, and the rest is
-//! reversed under a new reference. "Not there" is trusted only after an answered query, and only after a configurable
+//! computed from the look-up (`still_charged`). After a partial reversal, the rest is therefore reversed under a new
+//! reference. A payment counts as absent only when an answered query does not list it, and only after a configurable
 //! time.
 
 use std::time::Duration;
@@ -22,45 +22,46 @@ use super::{
     Reason, Record, ReversalAnswer, Step, Transaction,
 };
 
-/// The time for which the result of a look-up is valid for a request that could not be sent. Later, the payment may
-/// have been given back otherwise.
+/// The time for which the result of a look-up is valid for a request that could not be sent. Afterwards, the payment
+/// may have been given back in another way.
 pub const FRESH: Duration = Duration::from_secs(10);
 
 /// The state in which a payment is reversed.
 #[derive(Clone, Debug)]
 pub(super) struct Reversing {
-    /// The recorded part.
+    /// The recorded part of the state.
     pub(super) recorded: RecordedReversal,
     pub(super) volatile: VolatileReversing,
 }
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileReversing {
     /// The time of the next look-up, and how long look-ups have not shown the open reversal.
     pub(super) resolution: Resolution,
     /// True if the reversal certainly never reached the gateway. It may then be sent again without a look-up.
     pub(super) certainly_unsent: bool,
-    /// True if a look-up must come first anyway.
+    /// True if a look-up must come before the next request, even if the reversal was never sent.
     pub(super) look_first: bool,
-    /// The time when the amount of the request was computed. Without a look-up it is the time when the request first
-    /// could not be sent.
+    /// The time when the amount of the request was computed. Without a look-up, it is the time of the first attempt to
+    /// send that failed.
     pub(super) reckoned: Option<Duration>,
-    /// The approved amount of the payment to reverse, from the list or answer that gave the rest.
+    /// The approved amount of the payment to reverse, from the list or answer that gave the remaining amount.
     pub(super) whole: Option<Amount>,
-    /// The payments that look-ups showed as charged. A list without one of them does not end it.
+    /// The payments that look-ups showed as charged. A list that omits one of them does not end the transaction.
     pub(super) seen: Vec<Payment>,
     /// True if a look-up showed the payment before the reversal began. The amount to reverse then comes from another
     /// look-up, not from the answer.
     pub(super) was_shown: bool,
-    /// The time since which look-ups have not shown the payment that the gateway answered with another amount.
+    /// The time of the first look-up that did not show the payment, while no later one has shown it. It matters if the
+    /// answer named another amount.
     pub(super) unshown: Option<Duration>,
-    /// The cause of the gateway's refusal of the last reversal. If a look-up shows the payment as still charged,
-    /// retrying cannot solve it.
+    /// The reason why the gateway refused the last reversal. If a look-up then shows the payment as still charged, a
+    /// person must handle it.
     pub(super) refused: Option<Cause>,
-    /// The time for which the gateway has not known any such payment.
+    /// The time for which look-ups have shown no payment other than declined ones.
     pub(super) payment_absence: Absence,
-    /// An approved payment, and how long no look-up has listed it, while others may be listed.
+    /// An approved payment that look-ups do not list, with the duration of its absence. Other payments may be listed.
     pub(super) not_listed: Option<(PaymentId, Absence)>,
 }
 
@@ -88,15 +89,15 @@ impl Reversing {
 }
 
 impl Transaction {
-    /// Begins to reverse. The record is written first. Then the card is declined, the till is told, and the gateway is
-    /// asked.
+    /// Begins a reversal. The step writes the record first, then declines the card, tells the till and asks the
+    /// gateway.
     pub(super) fn reverse(&mut self, why: impl Into<Cause>, payment: Option<Payment>, host: Option<HostFacts>) -> Step {
         let whole = payment.as_ref().map(|payment| payment.amount);
         let begun = VolatileReversing { certainly_unsent: true, whole, ..VolatileReversing::default() };
         self.volatile.entering = Some(Entering::Reversing(begun));
         let reversing = Record::Reversing { why: why.into(), payment: payment.clone(), host, by: None };
         let mut step = Step::write([reversing]);
-        // Only a card without an answer is declined; at the chip it already has one.
+        // The card is declined only if it has no answer yet. In the state AtChip it already has one.
         if self.card_waits() {
             step = step.then([Action::AnswerCard(Box::new(CardAnswer::decline()))]);
         }
@@ -139,8 +140,8 @@ impl Transaction {
         Step::act([self.query(own.as_deref())])
     }
 
-    /// Returns the approved amount of the payment that is being reversed, or `None` when it is not known since the last
-    /// restart.
+    /// Returns the approved amount of the payment that is being reversed. Returns `None` if the amount has not been
+    /// learned since the last restart.
     #[must_use]
     pub fn whole_to_reverse(&self) -> Option<Amount> {
         match &self.state {
@@ -154,7 +155,7 @@ impl Transaction {
         &self.order.merchant_transaction_id
     }
 
-    /// Returns the query about the transaction and its own reversal requests.
+    /// Returns the query about the transaction and, with `own`, about a reversal that it requested.
     pub(super) fn query(&self, own: Option<&str>) -> Action {
         let own = own.filter(|own| *own != self.our_reference());
         let unanswered = match &self.state {
@@ -167,7 +168,7 @@ impl Transaction {
     }
 }
 
-/// The data for the rules at one moment. The recorded part is read-only here.
+/// The data for the rules at one moment. The rules cannot change the recorded part.
 pub(super) struct Undoing<'a> {
     pub(super) sale: &'a Transaction,
     pub(super) recorded: &'a RecordedReversal,
@@ -192,9 +193,9 @@ impl Undoing<'_> {
         }
     }
 
-    /// Sends the reversal when it certainly was not sent before. Otherwise it looks up first, also after replay,
-    /// because a power cut may have interrupted a request. The rest of a payment is requested only after a look-up. The
-    /// earlier look-up may have shown a transaction that is undecided, or that a person must handle.
+    /// Sends the reversal if it certainly was not sent before. Otherwise looks up first. This is also the case after
+    /// replay, because a power cut may have interrupted a request. The rest of a payment is reversed only after a new
+    /// look-up. The earlier look-up may have shown a transaction that is undecided, or that a person must handle.
     fn try_again(&mut self) -> Step {
         if let Some(answered) = self.answered_and_unshown() {
             self.volatile.resolution.leaves(self.now);
@@ -212,8 +213,9 @@ impl Undoing<'_> {
         }
     }
 
-    /// Returns the payment that the gateway answered with another amount, when look-ups have not shown it for `resend`.
-    /// This amount is then reversed, limited to the requested amount. The rest waits for a look-up that shows it.
+    /// Returns the payment of the answer if the answer named another amount and look-ups have not shown the payment for
+    /// `resend`. This amount is then reversed, limited to the requested amount. Any rest waits for a look-up that shows
+    /// it.
     fn answered_and_unshown(&self) -> Option<Payment> {
         let is = self.recorded;
         let lasts = |since: Duration| self.now.monotonic.saturating_sub(since) >= self.deadlines.resend;
@@ -227,8 +229,8 @@ impl Undoing<'_> {
     }
 
     fn reversal_answered(&mut self, reference: &str, reversal: ReversalAnswer) -> Step {
-        // The answer belongs to an earlier request (before a restart, or for another match) and says nothing about this
-        // one. The agent looks up.
+        // The answer belongs to an earlier request (before a restart, or for another payment) and says nothing about
+        // this one. The agent looks up.
         let Some(asked) = self.recorded.open.as_ref().filter(|asked| asked.reference == reference) else {
             return self.wait(Reason::StrayAnswer);
         };
@@ -267,19 +269,20 @@ impl Undoing<'_> {
         }
     }
 
-    /// Handles a confirmed reversal: the end, the rest of a known payment, or another look-up. A look-up also follows
-    /// when the answer names no amount.
+    /// Handles a confirmed reversal. The next step is the end, a request for the rest of a known payment, or another
+    /// look-up. A look-up also follows if the answer names no amount.
     fn reversed(&mut self, asked: &ReversalRequest, id: PaymentId, amount: Amount, is_said: bool) -> Step {
         let record = Record::ReversalDone { payment: asked.payment.id.clone(), reversal: id, amount: Some(amount) };
         let mut after = self.recorded.clone();
         after.apply(&record, self.sale.our_reference());
         let done = alarm_of_a_part(Step::write([record]), amount, asked.payment.amount);
         let named = after.known.as_ref().is_some_and(|known| known.id == asked.payment.id);
-        // A look-up had shown that a part was given back otherwise. Only another look-up shows what is left.
+        // A look-up had shown that a part was given back in another way. Only another look-up shows the remaining
+        // amount.
         let was_all = self.recorded.known_rest().is_some_and(|rest| rest.amount == asked.payment.amount);
         done.and(match after.known_rest() {
-            // The payment was found by a look-up, or more than answered may be booked. Look up again, because every
-            // approved match must be reversed.
+            // A look-up found the payment, or more than the answered amount may be booked. The agent looks up again,
+            // because every approved match must be reversed.
             _ if !named || !is_said || after.in_doubt || !was_all => Step::act([self.sale.query(None)]),
             None => self.end_reversed(),
             Some(rest) => {
@@ -312,7 +315,7 @@ impl Undoing<'_> {
     pub(super) fn end(&self, outcome: Outcome) -> Step {
         let ended = Step::write([Record::Ended { outcome, host: None, card: None, by: None, at_unix_ms: None }])
             .then([Action::Tell]);
-        // A card that is still open prints after its final answer.
+        // If the card is still open, the receipt is printed after its final answer.
         if self.sale.volatile.card_open { ended } else { ended.then([Action::Print(Paper::Copies)]) }
     }
 }

@@ -1,6 +1,6 @@
-//! A transaction as it is seen from one moment. Two transactions that are equal in this form continue in the same way,
-//! regardless of the clocks. Times are relative to the moment. A time beyond the last threshold that it affects is
-//! replaced by that threshold.
+//! A transaction as it is seen from one moment: all times are relative to that moment. Two transactions that are equal
+//! in this form continue in the same way, regardless of the clocks. A time beyond the last threshold that matters for
+//! it is replaced with that threshold.
 //!
 //! The explorer uses this form to recognise a state that it has visited. The core bases no decision on it.
 
@@ -10,11 +10,11 @@ use super::resolution::WATCHED_ABSENCE;
 use super::state::State;
 use super::{Deadlines, Now, Transaction};
 
-/// Times up to this many seconds count to the millisecond. It is longer than every wait between two requests that must
-/// be apart.
+/// Durations below this number of seconds keep their milliseconds. It is longer than any required wait between two
+/// requests.
 const EXACT_S: u64 = 64;
 
-/// The moment.
+/// The moment to which times are relative.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     now: Now,
@@ -22,15 +22,16 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Replaces a time by the duration until then, which is zero when it is due. A time that is never due stays so.
+    /// Replaces a time with the duration until it is due, which is zero if it is past. A time that is never due is
+    /// unchanged.
     pub(super) fn until(self, at: &mut Duration) {
         if *at != Duration::MAX {
             *at = at.saturating_sub(self.now.monotonic);
         }
     }
 
-    /// Replaces a time by its age, as far as the age decides anything. It is exact to the millisecond within a minute,
-    /// then rounded to powers of two and to the thresholds of an absence.
+    /// Replaces a time with its age, at the precision that matters for decisions. Below `EXACT_S` the age is exact.
+    /// Above, it is rounded down to a power of two or to a threshold of an absence.
     pub(super) fn since(self, at: &mut Duration) {
         *at = self.coarse(self.now.monotonic.saturating_sub(*at));
     }

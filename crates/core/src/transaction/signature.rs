@@ -1,10 +1,10 @@
-//! The signature. The gateway approved, the cardholder signs the slip, and a person at the counter compares it with the
-//! card.
+//! The check of the signature. After the gateway's approval, the cardholder signs the slip, and a person at the counter
+//! compares the signature with the card.
 //!
-//! The money has moved, so nothing is unknown here. When the signature is refused, or not checked in time, the payment
-//! is reversed. When it is accepted, the transaction ends as approved, or waits for the till's answer
-//! (`awaiting_till`). After a power cut the person is asked again. This module does not decide the layout of the slip
-//! (`printer`), or who may answer (`till`).
+//! The money has moved, so nothing is unknown here. If the signature is refused, or not checked in time, the payment is
+//! reversed. If it is accepted, the transaction ends as approved, or waits for the till's answer (`awaiting_till`).
+//! After a power cut the person is asked again. Other modules decide the layout of the slip (`printer`) and who may
+//! answer (`till`).
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use super::{Action, Deadlines, Event, Now, Paper, Payment, Reason, Record, Step,
 /// The state in which the signature is compared.
 #[derive(Clone, Debug)]
 pub(super) struct AtSignature {
-    /// The approved payment. It is reversed when the signature is refused.
+    /// The approved payment. It is reversed if the signature is refused.
     pub(super) payment: Payment,
     pub(super) volatile: VolatileSignature,
 }
 
-/// The part that a power cut may forget.
+/// The part of the state that a power cut may erase.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileSignature {
     /// The deadline for the check of the signature.
@@ -36,7 +36,7 @@ impl AtSignature {
 }
 
 impl Transaction {
-    /// Continues after gateway and card have agreed. The signature comes first, if one is required.
+    /// Continues after the gateway and the card have agreed. The signature comes first, if one is required.
     pub(super) fn charged(
         &mut self,
         payment: Payment,
@@ -73,7 +73,8 @@ impl Transaction {
                 volatile.until = deadlines.signature.map(|patience| now.monotonic + patience);
                 match deadlines.signature {
                     Some(_) => Step::act([Action::Tell, Action::Print(Paper::SignatureSlip)]),
-                    // The shop no longer checks signatures. The slip is signed, as with every other transaction.
+                    // The shop no longer checks signatures. The slip is signed and not checked, as for every other
+                    // transaction.
                     None => self.handle_signature(Event::SignatureChecked { accepted: true, by: None }, now, deadlines),
                 }
             }

@@ -1,4 +1,4 @@
-//! The standing of a transaction: everything that can be read from it without a change.
+//! The standing of a transaction: everything that can be read from the transaction without changing it.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum Standing<'a> {
     InProgress,
     /// Approved; the cardholder's signature must be compared.
     AtSignature,
-    /// Approved; the till must answer whether it takes the amount.
+    /// Approved; the till must answer whether it accepts the amount.
     AwaitingTill {
         /// The approved amount.
         approved: Amount,
@@ -28,9 +28,9 @@ pub enum Standing<'a> {
     Unconfirmed {
         /// The cause.
         why: &'a Cause,
-        /// The reason why the last attempt did not resolve it.
+        /// The reason why the last attempt did not resolve the outcome.
         trouble: Option<&'a Cause>,
-        /// The cause that retrying cannot solve; a person must decide.
+        /// The cause that cannot be resolved by retrying. A person must decide.
         quarantined: Option<&'a Cause>,
     },
     /// The transaction has this outcome.
@@ -67,31 +67,33 @@ impl Transaction {
         matches!(self.state, State::Ended(_)) && !self.volatile.card_open
     }
 
-    /// Returns whether a person has resolved it.
+    /// Returns whether a person has resolved the transaction.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.decided
     }
 
-    /// Returns the decision of a person about the signature, or `None` when there was none, or no one was asked.
+    /// Returns a person's decision about the signature. Returns `None` if there was no decision, or if no person was
+    /// asked.
     #[must_use]
     pub fn signature_was(&self) -> Option<bool> {
         self.signature
     }
 
-    /// Returns the till's answer whether it takes the amount, or `None` when there was none, or the till was not asked.
+    /// Returns the till's answer whether it accepts the amount. Returns `None` if there was no answer, or if the till
+    /// was not asked.
     #[must_use]
     pub fn till_said(&self) -> Option<Taken> {
         self.till_said
     }
 
-    /// Returns whether its request was sent, or was about to be sent.
+    /// Returns whether the request was sent, or was about to be sent.
     #[must_use]
     pub fn was_asked(&self) -> bool {
         self.tries > 0
     }
 
-    /// Returns whether it waits for a person to resolve it ([`Event::Resolve`](super::Event::Resolve)).
+    /// Returns whether the transaction waits for a person to resolve it ([`Event::Resolve`](super::Event::Resolve)).
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.held.is_some() && !matches!(self.state, State::Ended(_))
@@ -108,8 +110,8 @@ impl Transaction {
         self.volatile.card_open && has_no_answer
     }
 
-    /// Returns whether a cancel may still be in time: nothing was sent, or the request was certainly not processed. A
-    /// request that is on its way again is then not repeated.
+    /// Returns whether a cancel may still be in time: nothing was sent, or the request was certainly not processed. If
+    /// the request is on its way again, a cancel prevents a further repeat.
     #[must_use]
     pub fn can_be_cancelled(&self) -> bool {
         match &self.state {
@@ -120,13 +122,13 @@ impl Transaction {
         }
     }
 
-    /// Returns whether the request may have to be sent again: it was sent, and has no answer.
+    /// Returns whether the request may have to be sent again, because it was sent and has no answer.
     #[must_use]
     pub fn may_ask_again(&self) -> bool {
         matches!(self.state, State::Asked(_))
     }
 
-    /// Returns when [`Event::DeadlinePassed`](super::Event::DeadlinePassed) is due, as
+    /// Returns the time when [`Event::DeadlinePassed`](super::Event::DeadlinePassed) is due, in terms of
     /// [`Now::monotonic`](super::Now::monotonic).
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
@@ -142,7 +144,7 @@ impl Transaction {
         }
     }
 
-    /// Returns whether the gateway declined it in an unusual way, and a look-up confirmed the decline.
+    /// Returns whether the gateway declined the transaction in an unusual way, and a look-up confirmed the decline.
     #[must_use]
     pub fn was_a_doubted_decline(&self) -> bool {
         self.decline_was_doubted && matches!(self.state, State::Ended(Outcome::Declined { .. }))

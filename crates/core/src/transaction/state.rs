@@ -1,7 +1,8 @@
 //! The states of a transaction. Each state is a struct, so a field exists only in the state in which it has a meaning.
 //!
-//! Only `Transaction::apply` changes what the records say, both live and in replay. A field named `volatile` holds what
-//! a power cut may forget. `apply` creates it with its state, or carries it along, and never changes it.
+//! Only `Transaction::apply` changes the recorded data, both live and in replay. A field named `volatile` holds data
+//! that a power cut may erase. `apply` creates this data with its state, or moves it to the next state, and never
+//! changes it.
 
 use pos_terms::card::CardFacts;
 use pos_terms::transaction::Who;
@@ -28,7 +29,7 @@ pub(super) enum State {
     Ended(Outcome),
 }
 
-/// Waits for a card, or, without one, for the request to be made.
+/// The state that waits for a card, or for the request if no card is needed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     pub(super) volatile: VolatileWaiting,
@@ -36,28 +37,29 @@ pub(super) struct Waiting {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct VolatileWaiting {
-    /// The cardholder is asked for a tip; the card comes after it.
+    /// True while the cardholder is asked for a tip. The card is read afterwards.
     pub(super) typing: bool,
 }
 
-/// The gateway approved, and the chip must still confirm. Or the gateway approved a part, which is looked up first.
+/// The state after the gateway approved. The chip must still confirm, or a partial approval is looked up first.
 #[derive(Clone, Debug)]
 pub(super) struct AtChip {
     /// The approved payment.
     pub(super) payment: Payment,
-    /// True if it is a part of the requested amount, and no look-up has shown yet that exactly this is booked.
+    /// True if the payment is a part of the requested amount, and no look-up has shown yet that exactly this part is
+    /// booked.
     pub(super) in_doubt: bool,
     pub(super) volatile: VolatilePart,
 }
 
-/// Data that a power cut may forget and that more than one state needs. Only this and the states' own `volatile` change
-/// outside of `Transaction::apply`.
+/// Data that a power cut may erase and that more than one state needs. Outside `Transaction::apply`, only this data and
+/// the states' own `volatile` fields change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Volatile {
-    /// True if the card waits for its answer, or has it and has not confirmed, in any later state. The receipt waits
-    /// for the last cryptogram.
+    /// True if the card waits for its answer, or has its answer and has not confirmed it. This may be so in any later
+    /// state. The receipt is printed after the last cryptogram.
     pub(super) card_open: bool,
-    /// A request to cancel: the reader was told to stop, or a request that was not processed is not made again.
+    /// A request to cancel. The reader was told to stop, or a request that was not processed is not sent again.
     pub(super) cancel: Option<Cancel>,
     /// The volatile part of the state that the current step enters.
     pub(super) entering: Option<Entering>,
@@ -66,12 +68,12 @@ pub(super) struct Volatile {
 /// A request to cancel.
 #[derive(Clone, Debug)]
 pub(super) struct Cancel {
-    /// The person or program; `None` when the terminal is being stopped.
+    /// The person or program; `None` if the terminal is being stopped.
     pub(super) by: Option<Who>,
 }
 
-/// The initial volatile data of a state that a step enters. After a power cut there is none, and the state begins
-/// empty.
+/// The initial volatile data of a state that a step enters. After a power cut this data is missing, and the state
+/// begins without it.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "it moves into the sale's state at once")]
 pub(super) enum Entering {
@@ -96,7 +98,7 @@ impl Transaction {
         }
     }
 
-    /// Moves the transaction. Only this function changes its state, live and in replay.
+    /// Applies a record to the transaction. Only this function changes the state, both live and in replay.
     fn apply(&mut self, record: &Record) {
         match record {
             // The first record created the transaction.
@@ -166,7 +168,7 @@ impl Transaction {
                     _ => {}
                 }
             }
-            // The gateway has it under this id.
+            // The gateway holds the transaction under this id.
             Record::Pending { .. } => self.was_listed = true,
             Record::Held { why } => self.held = Some(why.clone()),
             Record::Settled { keep, by: _ } => {
@@ -188,7 +190,7 @@ impl Transaction {
         }
     }
 
-    /// Keeps the facts of card and gateway that a record brings.
+    /// Stores the data from the card and the gateway that a record contains.
     fn learn(&mut self, card: Option<&CardFacts>, host: Option<&HostFacts>) {
         if let Some(card) = card {
             self.card = Some(card.clone());

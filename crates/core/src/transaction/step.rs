@@ -1,5 +1,5 @@
-//! **A step holds the records to write and the actions that follow. The actions cannot be had before the records are
-//! written.**
+//! **A step holds the records to write and the actions to carry out afterwards. The actions are not available before
+//! the records are written.**
 
 use pos_terms::transaction::Who;
 
@@ -14,13 +14,14 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns the records to write, in order; may be empty.
+    /// Returns the records to write, in order. The list may be empty.
     #[must_use]
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// Moves the transaction and gives out the actions. [`crate::book`] calls it once the records are on the disk.
+    /// Applies the records to the transaction and returns the actions. [`crate::book`] calls this once the records are
+    /// on the disk.
     #[must_use]
     pub(crate) fn give_out(self, sale: &mut Transaction) -> Vec<Action> {
         sale.apply_step(&self.records);
@@ -56,7 +57,7 @@ impl Step {
         self.then(next.actions)
     }
 
-    /// Adds the person or program that caused it.
+    /// Adds the person or program that caused the step.
     pub(super) fn by(mut self, who: Option<Who>) -> Self {
         for record in &mut self.records {
             if let Record::Reversing { by, .. } | Record::Settled { by, .. } | Record::Ended { by, .. } = record {

@@ -1,5 +1,5 @@
-//! The evaluation of a look-up of a payment that is to be reversed. The amount that is still charged is reversed. The
-//! transaction ends only when it is certain that nothing is left.
+//! The decision after a look-up of a payment that is to be reversed. The amount that is still charged is reversed. The
+//! transaction ends only when it is certain that no charge is left.
 
 use pos_terms::money::Amount;
 use pos_terms::transaction::PaymentId;
@@ -10,7 +10,7 @@ use super::reversals::RecordedReversal;
 use super::reversing::Undoing;
 use super::{ApprovedAmount, Cause, ListedState, ListedTransaction, Outcome, Payment, Reason, Record, Step};
 
-/// A limit that no gateway reaches for one request.
+/// The maximum number of remembered payments. No gateway books this many for one request.
 const MOST_SEEN: usize = 64;
 
 impl Undoing<'_> {
@@ -29,10 +29,10 @@ impl Undoing<'_> {
             volatile.unshown.get_or_insert(self.now.monotonic);
         }
         volatile.not_listed.take_if(|(id, _)| payments(found).any(|one| one.id == *id));
-        // Unless this whole list allows a request, the next request needs the amount from another look-up.
+        // Unless the evaluation of this list allows a request, the next request needs an amount from another look-up.
         volatile.look_first = true;
         volatile.reckoned = Some(self.now.monotonic);
-        // The reversal's own reference shows the outcome of our request.
+        // The entry with the reversal's own reference shows the outcome of the reversal.
         let own = match self.recorded.open.as_ref().map(|open| look_up::own(open, found)).transpose() {
             Ok(own) => own,
             Err(inconclusive) => {
@@ -55,8 +55,8 @@ impl Undoing<'_> {
         first.and(step)
     }
 
-    /// Requests the reversal of what is left of a payment under our reference. Without such a payment it ends or waits.
-    /// `is` is the recorded state once this look-up is written.
+    /// Requests the reversal of the remaining amount of a payment with the transaction's reference. Without such a
+    /// payment, the transaction ends or waits. `is` is the recorded state after the result of this look-up is written.
     fn charged_or_not(
         &mut self,
         is: &RecordedReversal,
@@ -77,7 +77,7 @@ impl Undoing<'_> {
             let payment = Payment { id: one.id.clone(), amount };
             match look_up::left(is, &payment, found) {
                 Ok(None) => {}
-                // A till is told that a payment stays only when it is certainly paid.
+                // The agent tells the till that a payment is kept only if it is certainly charged.
                 Ok(Some(_)) if is.keep && one.state == ListedState::Unclear => {
                     return self.quarantine(Reason::CodeUnknown.with(&one.id));
                 }
@@ -86,7 +86,7 @@ impl Undoing<'_> {
                     self.volatile.whole = Some(payment.amount);
                     let step = self.ask_for_the_rest(is, own, Payment { id: payment.id.clone(), amount: left });
                     return match &is.known {
-                        // A payment that the answer did not name. It is reversed as every match is, and a person is
+                        // The answer did not name this payment. It is reversed like every match, and a person is
                         // alarmed.
                         Some(known) if known.id != one.id => step.alarm(Reason::SecondPayment.with(&one.id)),
                         // The gateway answered one amount and booked another.
@@ -99,7 +99,7 @@ impl Undoing<'_> {
                 Err(inconclusive) => return self.inconclusive(inconclusive),
             }
         }
-        // Another payment under our reference may still be approved, even if the others were reversed.
+        // Another payment with the transaction's reference may still be approved, even if the others were reversed.
         if let Some(one) = payments(found).find(|one| one.state == ListedState::Undecided) {
             return self.undecided(&one.id);
         }
@@ -121,7 +121,7 @@ impl Undoing<'_> {
             return self.end(Outcome::Declined { why: Cause { reason: Reason::BankDeclined, detail: said } });
         }
         if !self.absence_is_final() {
-            // A late approval would be reversed.
+            // An approval that appears late is reversed.
             return self.wait(Reason::NotListedYet);
         }
         if self.sale.was_listed {
@@ -142,8 +142,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// Keeps the payment that a person decided to keep. It must be known whether there is another one, and a person
-    /// decides about that one too.
+    /// Keeps the payment that a person decided to keep. First it must be known whether there is another payment. A
+    /// person also decides about that one.
     fn keep_the_only_one(
         &mut self,
         is: &RecordedReversal,
@@ -172,8 +172,9 @@ impl Undoing<'_> {
         step
     }
 
-    /// Handles a payment that the gateway approved, or listed as approved, and no longer shows as charged, although it
-    /// was not fully reversed. A list without it proves nothing, however old the payment is.
+    /// Handles a payment that was approved but is no longer listed as charged, although it was not fully reversed. The
+    /// approval was in an answer or in a list. A list without the payment proves nothing, no matter how old the payment
+    /// is.
     fn charged_and_not_shown(&mut self, is: &RecordedReversal, found: &[ListedTransaction]) -> Option<Step> {
         let mut seen: Vec<Payment> = Vec::new();
         for payment in is.known.iter().chain(&self.volatile.seen).chain(&is.asked) {
@@ -204,11 +205,11 @@ impl Undoing<'_> {
         None
     }
 
-    /// Reverses what is left under a new reference. If a request for it has no answer, it is sent again under that
-    /// reference, once the gateway has not known it for long enough.
+    /// Reverses the remaining amount under a new reference. If a request for it has no answer, it is sent again under
+    /// its own reference, once look-ups have not shown it for long enough.
     fn ask_for_the_rest(&mut self, is: &RecordedReversal, own: Option<&OwnReversal>, rest: Payment) -> Step {
         if let Some(why) = self.volatile.refused.take() {
-            // The payment id is needed to ask the gateway's operator.
+            // A person needs the payment id to ask the gateway's operator.
             let said = why.detail.unwrap_or_else(|| why.reason.to_string());
             return self.quarantine(Reason::ReversalRefused.with(format_args!("{}, {said}", rest.id)));
         }
@@ -238,7 +239,7 @@ impl Undoing<'_> {
         }
         let absence = &mut volatile.resolution.absence;
         absence.looked(now);
-        // When more is booked than was answered, exactly the answered amount was requested.
+        // If more is booked than the answer named, the reversal was requested for exactly the answered amount.
         let is_the_same = if is.in_doubt { open.is_within(&rest) } else { open.is_whole(&rest) };
         if absence.is_quiet(now, deadlines) && is_the_same && own == Some(&OwnReversal::NotListed) {
             absence.ends();
@@ -259,12 +260,12 @@ impl Undoing<'_> {
         }
     }
 
-    /// Returns whether a payment that is absent can no longer appear.
+    /// Returns whether an absent payment can no longer appear.
     fn absence_is_final(&mut self) -> bool {
         self.volatile.payment_absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
     }
 
-    /// Returns the same for one payment, when others are listed.
+    /// Returns whether this payment can no longer appear, although others may be listed.
     fn is_not_listed_for_good(&mut self, id: &PaymentId) -> bool {
         let before = self.volatile.not_listed.take().filter(|(before, _)| before == id);
         let absence = before.map_or_else(Absence::default, |(_, absence)| absence);
@@ -272,8 +273,8 @@ impl Undoing<'_> {
         absence.is_final(self.sale.begun_unix_ms, self.now, self.deadlines)
     }
 
-    /// Returns the amount of a listed payment. When the list names none, it is the answered amount. A higher answered
-    /// amount, or one in another currency, counts when the list names the same.
+    /// Returns the amount of a listed payment. If the list names none, this is the answered amount. An answered amount
+    /// that is too high or in another currency counts only if the list names the same amount.
     fn booked(&self, one: &ListedTransaction, known: Option<&Payment>) -> Option<Amount> {
         match (one.amount, known) {
             (ApprovedAmount::NotSaid | ApprovedAmount::Unreadable, Some(known)) => Some(known.amount),
@@ -282,8 +283,8 @@ impl Undoing<'_> {
         }
     }
 
-    /// Returns the amount to reverse, when a listed payment is ours by currency and by an amount no higher than
-    /// requested. A partial approval is ours too.
+    /// Returns the amount to reverse, if a listed payment has the requested currency and at most the requested amount.
+    /// A partial approval is included.
     fn amount_of(&self, payment: &ListedTransaction) -> Option<Amount> {
         let asked = self.sale.amount;
         look_up::said(payment.amount, asked).filter(|said| said.minor() <= asked.minor())

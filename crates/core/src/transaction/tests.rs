@@ -1,4 +1,4 @@
-//! The rules of the core as traces: an event, the written records, and the actions.
+//! Tests the rules of the core with traces: an event, the written records, and the actions.
 
 use std::time::Duration;
 
@@ -86,7 +86,7 @@ fn unknown() -> Event {
     Event::Answered(Answer::Unknown { why: "no answer in time".into() })
 }
 
-/// A transaction and all its records. Each step is committed and its records are replayed, which must give the same
+/// A transaction and all its records. After each step is committed, a replay of all records must give the same
 /// transaction.
 struct Trace {
     sale: Transaction,
@@ -134,7 +134,7 @@ impl Trace {
         self.commit(step)
     }
 
-    /// Cuts the power: everything that was not written is forgotten.
+    /// Simulates a power cut, which erases everything that was not written.
     fn cut(&mut self) -> Vec<Action> {
         self.sale = Transaction::replay(&self.written).expect("begins with Started");
         self.on(Event::Restarted)
@@ -260,7 +260,7 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     let check = |accepted| Event::SignatureChecked { accepted, by: None };
     let slip = Action::Print(Paper::SignatureSlip);
 
-    // The chip confirms first. Only then is there a slip to sign.
+    // The chip confirms first, and the slip to sign is printed afterwards.
     let mut chip = asked(EntryMode::Icc);
     assert_eq!(chip.on(check(true)), [], "not before the card has confirmed");
     let tc = Event::CardSaid { confirmed: true, facts: Some(Box::new(signed(EntryMode::Icc))) };
@@ -271,14 +271,14 @@ fn a_signature_is_compared_before_the_sale_is_approved() {
     assert_eq!(chip.on(check(true)), [Action::Tell, Action::Print(Paper::AfterSignature)]);
     assert_eq!(chip.outcome(), Some(&Outcome::Approved));
 
-    // A swipe's slip is printed when the reader is done with it.
+    // After a swipe, the slip is printed when the reader has finished.
     let mut swipe = asked(EntryMode::Magstripe);
     assert_eq!(swipe.sale.standing(), Standing::AtSignature);
     assert_eq!(swipe.on(Event::CardSaid { confirmed: true, facts: None }), [slip]);
     assert_eq!(swipe.on(check(false)), [Action::Tell, reverse_known()]);
     assert!(swipe.is_unconfirmed(), "never declined while the gateway may hold an approval");
 
-    // The signature is not checked.
+    // The signature is not checked in time.
     let mut forgotten = asked(EntryMode::Magstripe);
     let _ = forgotten.on(Event::CardSaid { confirmed: true, facts: None });
     assert_eq!(forgotten.on_at(Event::DeadlinePassed, 180), []);
@@ -405,7 +405,7 @@ fn a_clock_that_jumps_ahead_does_not_make_an_absence_final() {
 fn a_sale_that_began_under_a_clock_gone_wrong_does_not_stay_open_for_ever() {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    // The clock was a year ahead at the beginning, and is right afterwards.
+    // The clock was a year ahead at the beginning, and is correct afterwards.
     let right = |s: u64| Now { unix_ms: STARTED_MS - 365 * 24 * 3600 * 1000, ..at(s) };
     let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
     for s in [5, 7200, 24 * 3600] {
@@ -424,10 +424,10 @@ fn a_sale_from_before_the_clock_was_set_back_counts_as_no_older_and_no_younger()
     let absent = || Event::Inquired(Inquiry::Payments(Vec::new()));
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
-    // It began under a clock that was a year ahead. A minute later that clock is set back.
+    // The transaction began under a clock that was a year ahead. A minute later, that clock is set back.
     let right = |s: u64| Now { unix_ms: STARTED_MS - YEAR_MS + 60_000 + i64::try_from(s * 1000).unwrap(), ..at(s) };
     sale.sale.clock_was_set_back(right(0).unix_ms);
-    // A terminal that is switched off each night: no process runs for a whole day.
+    // The terminal is switched off each night, so no process runs for a whole day.
     let mut ended = None;
     for morning in [0, 14 * 3600, 24 * 3600 - 10 * 3600, 24 * 3600 + 4 * 3600] {
         let step = sale.sale.handle(Event::Restarted, right(morning), DEADLINES);
@@ -497,7 +497,7 @@ fn look_ups_before_their_time_do_not_lengthen_the_wait() {
     let _ = sale.on(approved());
     let _ = sale.on(said(false));
     let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "cut".into() }));
-    // Twenty sales within a second, all refused by a dead network; each asks for this one too.
+    // Twenty sales within a second fail on a dead network. Each also triggers a look-up of this transaction.
     for _ in 0..20 {
         assert_eq!(sale.on_at(Event::RetryNow, 0), [query_with(1)]);
         let _ = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "no network".into() }), 0);
@@ -517,7 +517,7 @@ fn a_refused_reversal_is_quarantined_after_a_look_and_retried_daily() {
     assert_eq!(sale.on(refused), [query_with(1)]);
     let list = vec![found("DB", "8ac7a4a1000000000000000000000001", ListedState::Approved, None)];
     let actions = sale.on(Event::Inquired(Inquiry::Payments(list)));
-    // The alarmed person gets the payment id.
+    // The alarm contains the payment id.
     let why = Reason::ReversalRefused.with("8ac7a4a1000000000000000000000001, not allowed");
     assert_eq!(actions, [Action::Tell, Action::Alarm { why }, Action::Print(Paper::Copies)]);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -555,7 +555,7 @@ fn tries_come_less_and_less_often_and_never_stop() {
                 }
             };
             waits.push(due - now.monotonic);
-            // A moment earlier nothing happens. Then it looks up before it sends anything.
+            // A moment before the deadline, nothing happens. At the deadline, a look-up comes first.
             now.monotonic = due - Duration::from_millis(1);
             let step = sale.sale.handle(Event::DeadlinePassed, now, DEADLINES);
             assert_eq!(sale.commit(step), []);
@@ -704,7 +704,7 @@ fn an_answer_about_another_payment_is_unknown_and_an_alarm() {
     let _ = nameless.on_at(Event::Answered(declined(None)), 3);
     assert!(matches!(nameless.outcome(), Some(Outcome::Declined { .. })), "an absent id proves nothing");
 
-    // A look-up shows another payment under our reference. It is reversed too, and a person is alarmed.
+    // A look-up shows another payment with the transaction's reference. It is reversed too, and a person is alarmed.
     let mut reversing = reversal_unknown();
     let list = vec![found("DB", &other(), ListedState::Approved, None)];
     let actions = reversing.on(listed(list));
@@ -738,7 +738,7 @@ fn pending_is_asked_for_until_the_deadline_and_then_unknown() {
     assert_eq!(sale.on_at(pending(), 1), [Action::Tell]);
     assert_eq!(sale.sale.deadline(), Some(Duration::from_secs(2)));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [Action::Poll { payment: PaymentId::new("p1") }]);
-    // A query without an answer is not the payment's answer.
+    // A failed query says nothing about the payment.
     let not_sent = Event::Answered(Answer::NotSent { why: "no network".into() });
     assert_eq!(sale.on_at(not_sent, 3), []);
     assert!(sale.outcome().is_none());
@@ -760,7 +760,7 @@ fn the_card_gone_while_the_host_was_asked_cannot_confirm() {
 
 #[test]
 fn no_schedule_of_events_asks_twice() {
-    // Every pair of events after the first Ask, with a power cut between them: no second Ask follows.
+    // No pair of events after the first `Ask`, with a power cut between them, leads to a second `Ask`.
     let events = || {
         vec![
             approved(),
@@ -815,7 +815,7 @@ fn payments_in_records_keep_their_form() {
 
 const KNOWN: &str = "8ac7a4a1000000000000000000000001";
 
-/// Returns a transaction that was approved and refused by the chip, and whose reversal has an unknown result.
+/// Returns a transaction that the gateway approved and the chip refused, and whose reversal has an unknown result.
 fn reversal_unknown() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
@@ -834,7 +834,7 @@ fn what_the_gateway_approved_is_never_absent() {
         assert!(sale.is_unconfirmed() && sale.outcome().is_none());
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(list)), DAY + 1);
         assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "{:?}", sale.sale);
-        // The list shows the payment's reversal at last.
+        // The list finally shows the reversal of the payment.
         let reversal = found("RV", "r1", ListedState::Approved, Some(KNOWN));
         let _ = sale.on_at(Event::Inquired(Inquiry::Payments(vec![reversal])), 2 * DAY);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -890,7 +890,7 @@ fn a_throttled_request_alone_is_sent_again_and_written_down_before() {
     assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [Action::Ask]);
     assert!(matches!(sale.written.last().unwrap().as_slice(), [Record::Asked { card: Some(_), .. }]));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [], "it is on its way");
-    // The power fails while it is on its way, so the outcome is unknown.
+    // The power fails while the request is on its way, so the outcome is unknown.
     assert_eq!(sale.cut(), [Action::Tell, query()]);
 
     let mut impatient = Trace::asked(EntryMode::Icc);
@@ -924,7 +924,7 @@ fn a_cancel_while_a_throttled_request_is_on_its_way_keeps_it_from_being_sent_ano
     let mut throttled = on_its_way_again();
     let _ = throttled.on_at(busy(), 5);
     assert!(matches!(throttled.outcome(), Some(Outcome::Cancelled { .. })), "{:?}", throttled.outcome());
-    // A carried-out payment stays, and an unknown one is reversed, as without a cancel.
+    // As without a cancel, a carried-out payment is kept and an unknown one is reversed.
     let mut carried_out = on_its_way_again();
     let _ = carried_out.on_at(approved(), 5);
     assert!(carried_out.outcome().is_none());
@@ -947,7 +947,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     let mut refund = without_card(kind());
     assert_eq!(refund.on(unknown()), [Action::Tell, query()]);
     assert!(refund.is_unconfirmed());
-    // Only the earlier payment is listed: the refund is not there. After two such look-ups it is sent again.
+    // Only the earlier payment is listed, and not the refund. After two such look-ups, the refund is sent again.
     let earlier = || {
         listed(vec![ListedTransaction {
             reference: Some("other".to_owned()),
@@ -966,7 +966,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
         (Some(&Outcome::Approved), Some("rf1"))
     );
 
-    // Another sender's refund of the same payment is not ours.
+    // A refund of the same payment by another sender does not count as this one.
     let mut other = without_card(kind());
     let _ = other.on(unknown());
     let theirs =
@@ -974,7 +974,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert_eq!(other.on(listed(vec![theirs])), [Action::Print(Paper::Copies)]);
     assert!(other.is_unconfirmed());
 
-    // It was carried out twice because of a late answer: a person must decide.
+    // The refund was carried out twice because an answer was late, so a person must decide.
     let mut twice = without_card(kind());
     let _ = twice.on(unknown());
     let both = vec![found("RF", "rf1", ListedState::Approved, None), found("RF", "rf2", ListedState::Approved, None)];
@@ -982,7 +982,7 @@ fn a_refund_without_an_answer_is_looked_up_and_carried_out() {
     assert!(matches!(actions.as_slice(), [Action::Tell, Action::Alarm { .. }]), "{actions:?}");
     assert!(matches!(twice.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
 
-    // A decline is an outcome. A query without an answer proves nothing.
+    // A decline is an outcome. A failed query proves nothing.
     let mut declined = without_card(kind());
     let _ = declined.on(unknown());
     let cannot = declined.on(Event::Inquired(Inquiry::CannotAsk { why: "404".into() }));
@@ -1018,7 +1018,7 @@ fn the_card_of_a_credit_has_no_say() {
         let _ = trace.commit(step);
         trace
     };
-    // Its AAC is the normal answer, first and last (design: path of a sale, 7).
+    // The AAC of a credit is the normal answer, both as the first and as the final one (design: path of a sale, 7).
     for first_answer in [FirstAnswer::Declined, FirstAnswer::GoOnline] {
         let mut credit = begin();
         let read = Event::CardRead { facts: facts(EntryMode::Icc), first_answer };

@@ -6,8 +6,8 @@
 //! line feed in a value does not begin another field.
 //!
 //! A journal that does not read must not delay a transaction. The agent waits for it once, for a short time
-//! ([`PATIENCE`]). Until the journal reads again, events for which it has no room are lost. `tracing-journald` waits
-//! without limit and knows only one socket path, so it is not used here: a test needs another path.
+//! ([`PATIENCE`]). Until the journal reads again, events for which it has no room are lost. `tracing-journald` is not
+//! used here, because it waits without limit. It also knows only one socket path, but a test needs another.
 
 use std::fmt::{Debug, Write as _};
 use std::io;
@@ -24,16 +24,16 @@ use tracing_subscriber::layer::Context;
 /// The socket on which the journal listens.
 pub const SOCKET: &str = "/run/systemd/journal/socket";
 
-/// The largest size of one value in bytes; a longer value is cut. A datagram may have about 200 kB, and an event has
+/// The maximum size of one value, in bytes. A longer value is cut. A datagram may have about 200 kB, and an event has
 /// fewer than ten fields.
 const LONGEST: usize = 8 * 1024;
 
-/// The wait for a journal without room. A running journal has room again within a few milliseconds, even on a slow
-/// board.
+/// The time to wait for a journal without room. A running journal has room again within a few milliseconds, even on a
+/// slow board.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Checks whether standard error leads to the journal. systemd names that file (systemd.exec(5), `JOURNAL_STREAM`).
-/// When a program redirects standard error, its log has to go there.
+/// Checks whether standard error is connected to the journal. systemd names that file (systemd.exec(5),
+/// `JOURNAL_STREAM`). If a program redirects standard error, its log must go there.
 #[must_use]
 pub fn is_stderr() -> bool {
     let Ok(stream) = std::env::var("JOURNAL_STREAM") else { return false };
@@ -46,7 +46,7 @@ pub fn is_stderr() -> bool {
 pub struct Journald {
     socket: UnixDatagram,
     address: PathBuf,
-    /// True when the journal had no room at the last write: then the agent does not wait for it.
+    /// True if the journal had no room at the last write. The agent then does not wait for it.
     full: AtomicBool,
 }
 
@@ -54,7 +54,7 @@ impl Journald {
     /// Connects to the journal that listens at `address`.
     ///
     /// # Errors
-    /// When no journal listens there.
+    /// Returns an error if no journal listens there.
     pub fn to(address: &Path) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.set_write_timeout(Some(PATIENCE))?;
@@ -63,7 +63,7 @@ impl Journald {
         Ok(Self { socket, address: address.to_owned(), full: AtomicBool::new(false) })
     }
 
-    /// Sends to the address each time, so that a restarted journal receives the next event.
+    /// Sends a datagram. The address is used each time, so that a restarted journal receives the next event.
     fn send(&self, datagram: &[u8]) {
         let sent = self.socket.send_to(datagram, &self.address);
         let full = sent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
@@ -92,7 +92,7 @@ impl<S: Subscriber> Layer<S> for Journald {
     }
 }
 
-/// A datagram in construction.
+/// A datagram under construction.
 struct Fields {
     datagram: Vec<u8>,
     message: String,
@@ -142,7 +142,7 @@ mod tests {
     use std::collections::BTreeMap;
     use tracing_subscriber::layer::SubscriberExt;
 
-    /// Reads a datagram by its rule: NAME, line feed, length, value, line feed.
+    /// Parses a datagram by its rule: NAME, line feed, length, value, line feed.
     fn read(mut datagram: &[u8]) -> BTreeMap<String, String> {
         let mut fields = BTreeMap::new();
         while !datagram.is_empty() {
@@ -193,7 +193,7 @@ mod tests {
         assert!(fields["MESSAGE"].starts_with("long long=\"éé"));
     }
 
-    /// A journal that does not read: its queue is full after some datagrams, and later events do not wait.
+    /// Checks a journal that does not read: its queue is full after some datagrams, and later events do not wait.
     #[test]
     fn a_journal_that_does_not_read_holds_nobody_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -206,7 +206,7 @@ mod tests {
         tracing::subscriber::with_default(log, || {
             (0..most).for_each(|n| tracing::info!(n, "one more"));
             kept = empty();
-            // One of the next two events finds room; after it the agent waits for the journal again.
+            // One of the next two events finds room. After it, the agent waits for the journal again.
             (0..2).for_each(|n| tracing::info!(n, "it reads again"));
             assert_eq!(empty(), 2);
         });

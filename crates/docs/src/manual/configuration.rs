@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::source::members;
 use super::{cell, without_citations};
 
-/// The sources of the types. The schemas at run time do not keep the order of the fields.
+/// The source files of the types. The schemas at run time do not keep the order of the fields.
 const SOURCES: [&str; 9] = [
     include_str!("../../../../src/config.rs"),
     include_str!("../../../../src/config/close.rs"),
@@ -110,7 +110,7 @@ fn kind(whole: &Value, key: &str, value: &Value) -> String {
     }
 }
 
-/// Returns the unit of a number, from the end of its key.
+/// Returns the unit of a number, which the end of its key shows.
 fn unit(key: &str) -> &'static str {
     match key.rsplit('-').next() {
         Some("ms") => " of milliseconds",

@@ -1,4 +1,4 @@
-//! Comments of the source for the manual: the doc comments of the members of enumerations and structures.
+//! Reads comments in the source for the manual: the doc comments of the members of enumerations and structures.
 
 use super::without_citations;
 

@@ -1,4 +1,4 @@
-//! The tables of the manual except those of the configuration: exit codes, reasons, parameters, figures, requests.
+//! The tables of the manual except those of the configuration: exit codes, reasons, parameters, metrics, requests.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub(super) fn codes() -> String {
     table
 }
 
-/// Returns the table of the problem types of the interface for tills.
+/// Returns the table of the problem types of the till interface.
 pub(super) fn problems() -> String {
     let mut table = "| `code` | HTTP | `title` |\n|---|---|---|\n".to_owned();
     for problem in ProblemType::ALL {
@@ -83,7 +83,7 @@ pub(super) fn parameters() -> String {
     table
 }
 
-/// Returns a program as the manual shows it.
+/// Returns a program in the form in which the manual shows it.
 pub(super) fn example(language: &str, program: &str) -> String {
     format!("```{language}\n{}\n```", program.trim_end())
 }
@@ -91,7 +91,7 @@ pub(super) fn example(language: &str, program: &str) -> String {
 /// Returns the table of the metrics, as the agent serves them.
 pub(super) fn metrics() -> String {
     let metrics = Metrics::new();
-    // A metric without a count does not appear in the text, so each is counted here.
+    // A metric without a count does not appear in the text, so each metric is counted here once.
     metrics.ended(Default::default(), &Outcome::Approved);
     metrics.timed(SaleTiming {
         reader: Default::default(),
@@ -157,7 +157,7 @@ pub(super) fn routes() -> String {
     table
 }
 
-/// The codes that every request, or every POST, may be refused with. The table does not repeat them.
+/// The codes with which every request, or every POST, may be refused. The table does not repeat them.
 const ANYWHERE: &[&str] =
     &["unauthorized", "forbidden", "too-many-requests", "no-place", "no-answer", "timeout", "too-large", "media-type"];
 

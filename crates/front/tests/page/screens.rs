@@ -1,11 +1,14 @@
-//! Each main screen in each language, at five sizes, in light and dark. No content is clipped or covered, every
-//! control is large enough for a finger, and axe-core finds no fault against WCAG 2.2 AA. The screenshots are for
+//! Each main screen in each language, at five sizes, in light, in dark and in large. No content is clipped or covered,
+//! every control is large enough for a finger, and axe-core finds no fault against WCAG 2.2 AA. The screenshots are for
 //! people.
+//!
+//! A sample (`POS_FRONT_PAGE_EVERY`) combines screens, languages, sizes and looks pairwise.
 
 use std::path::PathBuf;
 
 use pos_sim::reader::{CardEntry, WaitsFor};
 use pos_sim::shop::Options;
+use pos_words::Language;
 use serde_json::json;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};
@@ -17,6 +20,11 @@ const NPM: &str = "POS_FRONT_PAGE_NPM";
 /// The folder for the screenshots; if not set, a folder below `target/`.
 const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
 
+/// Looks at a sample unless it is 1; `crates/front/tests/page/run` explains it.
+const EVERY: &str = "POS_FRONT_PAGE_EVERY";
+
+/// Themes and the larger size; "light" and "dark" have the normal size.
+const LOOKS: [&str; 3] = ["light", "dark", "large"];
 const SIZES: [(u32, u32); 5] = [(480, 320), (800, 480), (768, 1024), (1024, 600), (1280, 800)];
 const MEASURE: &str = include_str!("measure.js");
 const RULES: &str = "axe.run(document, {
@@ -39,6 +47,12 @@ const SETTLED: &str = "(async () => {
 struct Eye<'a> {
     page: &'a Browser,
     language: &'static str,
+    /// The number of the language, which is added to the number of the screen to choose the sample.
+    offset: usize,
+    /// The number of screens looked at.
+    screens: usize,
+    /// True to look at each screen at each size and in each look.
+    whole: bool,
     axe: String,
     pictures: PathBuf,
     faults: Vec<String>,
@@ -48,7 +62,11 @@ impl Eye<'_> {
     async fn look(&mut self, name: &str) {
         // After a change of screen, new controls are blocked for a moment and look blocked.
         self.page.until("!document.querySelector('main [aria-disabled=true]')").await;
-        for size in SIZES {
+        let turn = self.screens + self.offset;
+        let (whole, chosen) =
+            (self.whole, (SIZES[turn % SIZES.len()], LOOKS[(turn / SIZES.len() + self.offset) % LOOKS.len()]));
+        self.screens += 1;
+        for size in SIZES.into_iter().filter(|size| whole || *size == chosen.0) {
             self.page.resize(size).await;
             self.page.until(&format!("innerWidth === {} && innerHeight === {}", size.0, size.1)).await;
             self.page.promised(SETTLED).await;
@@ -56,18 +74,22 @@ impl Eye<'_> {
             let found = self.page.run(MEASURE).await;
             self.note(&format!("{name} {}x{}", size.0, size.1), &found);
         }
-        for scheme in ["light", "dark"] {
-            self.page.scheme(scheme).await;
+        for look in LOOKS.into_iter().filter(|look| whole || *look == chosen.1) {
+            self.page.scheme(if look == "dark" { "dark" } else { "light" }).await;
+            self.page.run(&format!("dispatchEvent(new CustomEvent('look', {{ detail: {{ size: {look:?} }} }}))")).await;
             self.page.promised(SETTLED).await;
-            if scheme == "dark" {
-                self.keep(&format!("{name}-dark")).await;
+            if look != "light" {
+                self.keep(&format!("{name}-{look}")).await;
+                let found = self.page.run(MEASURE).await;
+                self.note(&format!("{name} {look}"), &found);
             }
             self.page.run(&format!("if (!window.axe) {{ {} }}", self.axe)).await;
             let found = self.page.promised(RULES).await;
             assert!(found.is_array(), "axe-core did not run: {found}");
-            self.note(&format!("{name} {scheme}"), &found);
+            self.note(&format!("{name} {look}"), &found);
         }
         self.page.scheme("light").await;
+        self.page.run("dispatchEvent(new CustomEvent('look', { detail: { size: 'normal' } }))").await;
     }
 
     async fn keep(&self, name: &str) {
@@ -104,14 +126,29 @@ async fn each_screen_in_each_language_and_size() {
     let pictures = PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()));
     std::fs::create_dir_all(&pictures).unwrap();
     let driver = Driver::start().await;
+    let whole = std::env::var(EVERY).map_or(true, |every| every == "1");
+    let look = |offset: usize, language: Language| {
+        let (driver, axe, pictures) = (&driver, axe.clone(), pictures.clone());
+        async move {
+            let page = driver.browser().await;
+            let (language, faults) = (language.code(), Vec::new());
+            let mut eye = Eye { page: &page, language, offset, screens: 0, whole, axe, pictures, faults };
+            walk(&mut eye).await;
+            let mut faults = std::mem::take(&mut eye.faults);
+            faults.extend(page.complaints().await);
+            page.close().await;
+            faults
+        }
+    };
     let mut faults = Vec::new();
-    for language in ["en", "de"] {
-        let page = driver.browser().await;
-        let mut eye = Eye { page: &page, language, axe: axe.clone(), pictures: pictures.clone(), faults: Vec::new() };
-        walk(&mut eye).await;
-        faults.append(&mut eye.faults);
-        faults.extend(page.complaints().await);
-        page.close().await;
+    for (n, pair) in Language::ALL.chunks(2).enumerate() {
+        let first = look(2 * n, pair[0]);
+        let (mut ours, others) = match pair.get(1) {
+            Some(other) => tokio::join!(first, look(2 * n + 1, *other)),
+            None => (first.await, Vec::new()),
+        };
+        ours.extend(others);
+        faults.append(&mut ours);
     }
     println!("pictures are in {}", pictures.display());
     assert!(faults.is_empty(), "{}", faults.join("\n"));

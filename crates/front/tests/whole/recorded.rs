@@ -4,7 +4,7 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use pos_protocols::zvt::Splitter;
+use pos_protocols::zvt::apdu::Splitter;
 use pos_test_kit::world::pcap::Stream;
 
 /// The reading of the till's bytes: as ZVT or not.

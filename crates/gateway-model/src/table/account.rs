@@ -6,7 +6,7 @@ use super::{Binds, Call, CharacterSet, Format, MONTH, OPEN, Section, an, c, lett
 const DIGITS_3_4: Format = Format::Chars(CharacterSet::Digits, 3, 4);
 const SOURCE: Format = one_of(&["web", "app"]);
 
-/// The calls in which a card is given, not a stored or earlier one used.
+/// The calls in which a card is given, as opposed to those that use a stored or earlier one.
 const GIVEN: &[Call] = &[Call::Payment, Call::Checkout, Call::Registration, Call::Schedule];
 
 pub(super) const CARD: Section = section(

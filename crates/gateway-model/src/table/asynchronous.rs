@@ -1,4 +1,5 @@
-//! Payments that end later: redirects and notifications (interface: Asynchronous payments, Webhook notification body).
+//! Payments that are completed later: redirects and notifications (interface: Asynchronous payments, Webhook
+//! notification body).
 
 use super::{AMOUNT, Binds, Call, Format, ID, Section, an, c, letters, o, one_of, r, section};
 

@@ -1,4 +1,4 @@
-//! The billing address (interface: Billing address), with the merchant's own address.
+//! The billing address (interface: Billing address), and the merchant's own address.
 
 use super::{CharacterSet, Format, OPEN, Row, Section, an, c, o, of, section, text};
 

@@ -1,4 +1,4 @@
-//! Payments with stored cards: their initiator and their connection (interface: Card on file).
+//! Payments with stored cards: who starts them, and how they are linked (interface: Card on file).
 
 use super::{Format, OPEN, Section, an, c, n, o, one_of, section};
 

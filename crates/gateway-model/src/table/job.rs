@@ -1,4 +1,4 @@
-//! The time table of a subscription (interface: Scheduling).
+//! The schedule of a subscription (interface: Scheduling).
 
 use super::{Call, Format, Section, an, n, o, one_of, section};
 use crate::cron::Cron;

@@ -1,7 +1,7 @@
 //! The rows: one file for each chapter of the document (interface: Resources and their fields), in its order.
 //!
-//! `r`, `c` and `o` make a row that the document calls R, C or O. The rest of this file defines formats that occur
-//! often. The rules over several fields are in `rule`.
+//! `r`, `c` and `o` create a row that the document marks R, C or O. The rest of this file defines common formats. The
+//! rules between several fields are in `rule`.
 
 mod account;
 mod airline;
@@ -78,38 +78,38 @@ pub static SECTIONS: &[Section] = &[
     report::QUERY,
 ];
 
-/// The limit of free text whose length the document leaves open.
+/// The maximum length of free text for which the document gives none.
 const OPEN: u16 = 2048;
 
 const AMOUNT: Format = amount(10);
 const BOOL: Format = Format::OneOf(&["true", "false"]);
 const CURRENCY: Format = Format::Chars(CharacterSet::UpperLetters, 3, 3);
-/// 32 letters and digits: ids of payments, registrations, entities.
+/// 32 letters and digits, for the ids of payments, registrations and entities.
 const ID: Format = Format::Chars(CharacterSet::LettersDigits, 32, 32);
 const MONTH: Format = Format::TwoDigits(1, 12);
-/// A plus or digit, then phone characters; 25 in all.
+/// A plus or digit, then telephone characters; 25 characters in all.
 const PHONE: Format = Format::Phone(0, 24);
 
 const fn amount(whole: u8) -> Format {
     Format::Decimal { signed: false, whole, decimals: (2, 2), bare: false }
 }
 
-/// Makes the format AN: free text.
+/// Creates the format AN: free text.
 const fn an(max: u16) -> Format {
     Format::Chars(CharacterSet::Text, 1, max)
 }
 
-/// Makes a format of free text with the fewest and the most characters.
+/// Creates a format of free text with a minimum and a maximum length.
 const fn text(min: u16, max: u16) -> Format {
     Format::Chars(CharacterSet::Text, min, max)
 }
 
-/// Makes the format N: digits.
+/// Creates the format N: digits.
 const fn n(max: u16) -> Format {
     Format::Chars(CharacterSet::Digits, 1, max)
 }
 
-/// Makes a format of at least one character of a kind.
+/// Creates a format of at least one character of a set.
 const fn of(kind: CharacterSet, max: u16) -> Format {
     Format::Chars(kind, 1, max)
 }
@@ -126,29 +126,29 @@ const fn row(name: &'static str, format: Format, need: Need, meaning: &'static s
     Row { name, format, need, needed_in: &[], secret: false, call: None, column: None, meaning }
 }
 
-/// Makes a required row.
+/// Creates a required row.
 const fn r(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Required, meaning)
 }
 
-/// Makes a conditional row.
+/// Creates a conditional row.
 const fn c(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Conditional, meaning)
 }
 
-/// Makes an optional row.
+/// Creates an optional row.
 const fn o(name: &'static str, format: Format, meaning: &'static str) -> Row {
     row(name, format, Need::Optional, meaning)
 }
 
 impl Row {
-    /// Marks the value as not to be shown.
+    /// Marks the value as secret, so it is not shown.
     const fn secret(mut self) -> Self {
         self.secret = true;
         self
     }
 
-    /// Sets another call than that of the section.
+    /// Sets a call that differs from the section's call.
     const fn of(mut self, call: Call) -> Self {
         self.call = Some(call);
         self
@@ -160,14 +160,14 @@ impl Row {
         self
     }
 
-    /// Names the column of the reconciliation file.
+    /// Sets the name of the column in the reconciliation file.
     const fn column(mut self, column: &'static str) -> Self {
         self.column = Some(column);
         self
     }
 }
 
-/// Makes a section of a payment request.
+/// Creates a section of a payment request.
 const fn section(group: &'static str, title: &'static str, rows: &'static [Row]) -> Section {
     Section { group, title, direction: Direction::Request, call: Call::Payment, rows, binds: Binds::Used, copied: None }
 }

@@ -1,5 +1,6 @@
-//! A line of the reconciliation file, by the interface's names of its columns (interface: Reconciliation file) and by
-//! those of its header. `ShortId` has no other name. Two columns hold either a card's data or a bank account's.
+//! A line of the reconciliation file, with the interface's names of its columns (interface: Reconciliation file) and
+//! the names in its header. `ShortId` has no other name. Two columns contain the data of either a card or a bank
+//! account.
 
 use super::{AMOUNT, Binds, Call, CharacterSet, Format, ID, Section, an, c, letters, o, of, one_of, r, section, text};
 

@@ -1,4 +1,4 @@
-//! Payment data that are stored for later (interface: Tokenization and registration parameters, Recurring migration).
+//! Payment data that is stored for later (interface: Tokenization and registration parameters, Recurring migration).
 
 use super::{BOOL, Call, Format, ID, Section, an, c, o, one_of, r, section};
 

@@ -1,5 +1,5 @@
-//! The gateway's answer to a payment (interface: Payment response fields). The identifiers are in `resource`, the
-//! redirect in `asynchronous`.
+//! The gateway's answer to a payment (interface: Payment response fields). The identifiers are in `resource`, and the
+//! redirect is in `asynchronous`.
 
 use super::{
     AMOUNT, BOOL, Binds, Call, CharacterSet, Format, OPEN, Section, an, c, letters, n, o, of, one_of, r, section, text,

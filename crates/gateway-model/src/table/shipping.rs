@@ -1,4 +1,4 @@
-//! The shipping address and method (interface: Shipping address), with the merchant's own address.
+//! The shipping address and method (interface: Shipping address), and the merchant's own address.
 
 use super::{AMOUNT, CharacterSet, Format, OPEN, PHONE, Row, Section, an, c, letters, o, of, one_of, section, text};
 

@@ -1,4 +1,4 @@
-//! 3-D Secure: the requested authentication, the proof of an external one, exemptions (interface: 3D Secure).
+//! 3-D Secure: the requested authentication, the proof of an external one, and exemptions (interface: 3D Secure).
 
 use super::{BOOL, Format, OPEN, Section, amount, an, c, letters, n, o, one_of, section, text};
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use pos_daemon::settings::{FaultList, check, ensure, is_made_of, within};
 use pos_gateway_model as parameter;
 
-/// The place of a payment's or registration's id in a path.
+/// The placeholder for the id of a payment or registration in a path.
 pub const ID: &str = "{id}";
 
 /// The agent's assumptions about a gateway.
@@ -20,83 +20,85 @@ pub struct Assumptions {
     pub query_path: String,
     /// The method of the query: a GET with its parameters in the address, or a POST with them in the body.
     pub query_method: QueryMethod,
-    /// Names of the field that holds the list in the query's answer. The first name in the answer counts. A bare list
-    /// and a single payment are understood in any case.
+    /// Names of the field that contains the list in the query's answer. The first name in the answer counts. A bare
+    /// list and a single payment are always understood.
     pub query_list: Vec<String>,
-    /// Further answers to a query that mean "answered: nothing is there", each as HTTP status and result code:
-    /// `404 700.400.580`. Without them only an answered empty list means it. A gateway that also gives such an answer
-    /// at a wrong path would hide payments.
+    /// Additional answers to a query that mean "there is no such payment", each as HTTP status and result code:
+    /// `404 700.400.580`. Without them, only an empty list has this meaning. If the gateway also gives such an answer
+    /// at a wrong path, payments stay hidden.
     #[cfg_attr(feature = "docs", schemars(with = "Vec<String>"))]
     pub query_not_found: Vec<NotFound>,
-    /// `true`: the query's answer names the `merchantTransactionId` of each payment. A payment without it is then not
-    /// believed to be ours. Only a gateway that never names it needs `false`.
+    /// `true`: the query's answer names the `merchantTransactionId` of each payment. The agent then does not accept a
+    /// payment without it as ours. Set `false` only for a gateway that never names it.
     pub query_echoes_reference: bool,
-    /// `true`: the gateway can be asked by `date.from` and `date.to`. `false`: it cannot, and no work waits for such a
-    /// query.
+    /// `true`: the gateway supports queries by `date.from` and `date.to`. `false`: it does not, and no work waits for
+    /// such a query.
     pub query_by_date: bool,
-    /// The offset from UTC of `date.from` and `date.to`, as `+01:00`.
+    /// The offset from UTC of `date.from` and `date.to`, for example `+01:00`.
     #[cfg_attr(feature = "docs", schemars(with = "String"))]
     pub query_date_zone: Zone,
-    /// Path of a cheap request on the connection that is opened before the card is read; any answer is enough. Without
-    /// it the connection is opened, TLS included, and no request is sent.
+    /// Path of a small request on the connection that is opened before the card is read; any answer is enough. Without
+    /// this path, the connection is opened, including TLS, but no request is sent.
     pub warm_path: Option<String>,
     /// Path of the request that asks whether the gateway answers, and for its time of day. It is sent at start, daily,
-    /// and by the doctor, without the access token; any answer is enough. After it the agent asks, with the token, for
-    /// a reference that no terminal makes. So a refused token shows before the first transaction.
+    /// and by the doctor, without the access token; any answer is enough. After it, the agent asks, with the token, for
+    /// a reference that no terminal creates. This reveals a refused token before the first transaction.
     pub probe_path: String,
     /// Path of captures, refunds and reversals.
     pub follow_up_path: String,
     /// Path of payments with a stored card.
     pub registration_payment_path: String,
-    /// Path where a card is stored without a payment. With the card's id after it, the path where it is deleted.
+    /// Path for storing a card without a payment. The card is deleted at this path followed by the card's id.
     pub registration_path: String,
-    /// `true`: the query shows stored cards too (its type RG). `false`: a card whose storing had no answer waits for a
-    /// person: its absence from the list proves nothing.
+    /// `true`: the query also shows stored cards (its type RG). `false`: if storing a card had no answer, the
+    /// transaction waits for a person, because an absence from the list proves nothing.
     pub query_lists_registrations: bool,
-    /// Result codes that mean "too many requests": not processed. The lists are tried in this order: throttled,
-    /// uncertain, approved, pending, declined. An entry of one digit, or an entry that begins like `000.`, is the
-    /// beginning of codes of the form `000.000.000`. Any other entry is a whole code of another form. A code on no list
-    /// is unknown at any HTTP status.
+    /// Result codes that mean "too many requests": the request was not processed. The lists are tried in this order:
+    /// throttled, uncertain, approved, pending, declined. An entry of one digit, or an entry that begins like `000.`,
+    /// is the prefix of codes of the form `000.000.000`. Any other entry is a complete code of another form. A code on
+    /// no list is unknown at any HTTP status.
     pub throttled: Vec<String>,
-    /// Result codes that other gateways use for pending, uncertain or a system error. The outcome is unknown, at any
+    /// Result codes that other gateways use for pending, uncertain or a system error. The outcome is unknown at any
     /// HTTP status.
     pub uncertain: Vec<String>,
     /// Result codes that mean approved, with HTTP 200.
     pub approved: Vec<String>,
     /// Result codes that mean pending, with HTTP 200; a `redirect` means the same.
     pub pending: Vec<String>,
-    /// Result codes that mean declined, with HTTP 400. At another status the agent looks up such a decline before it
-    /// believes it, because the gateway may have booked the payment.
+    /// Result codes that mean declined, with HTTP 400. At another status, the agent looks up the payment before it
+    /// accepts the decline, because the gateway may have booked the payment.
     pub declined: Vec<String>,
-    /// Further codes that mean declined, with HTTP 400 only. A code on another list keeps the meaning of that list.
+    /// Additional codes that mean declined, only with HTTP 400. A code that is also on another list keeps the meaning
+    /// of that list.
     pub declined_at_400: Vec<String>,
-    /// Result codes that mean, with HTTP 400, that the request itself is invalid. It was not processed, and another
-    /// card does not help. They count before `declined`, and after the other lists.
+    /// Result codes that mean, with HTTP 400, that the request itself is invalid. The request was not processed, and
+    /// another card does not help. This list comes before `declined` and after the other lists.
     pub invalid_request: Vec<String>,
-    /// `true`: a decline with HTTP 200 is believed immediately, without a look-up. Only a gateway that is known to
-    /// decline so needs `true`; `pos-agent doctor` says when.
+    /// `true`: a decline with HTTP 200 is accepted immediately, without a look-up. Set `true` only for a gateway that
+    /// is known to decline in this way; `pos-agent doctor` says when.
     pub believe_declines_at_200: bool,
-    /// Values of `resultDetails.AcquirerResponse` by which the issuer refuses a tap: the customer must insert the card
-    /// and enter the PIN.
+    /// Values of `resultDetails.AcquirerResponse` with which the issuer refuses a tap: the customer must insert the
+    /// card and enter the PIN.
     pub insert_and_pin: Vec<String>,
-    /// Values of `resultDetails.AcquirerResponse` by which the issuer says that it will never approve this card again.
+    /// Values of `resultDetails.AcquirerResponse` with which the issuer says that it will never approve this card
+    /// again.
     pub do_not_try_again: Vec<String>,
     /// Values of `resultDetails.MerchantAdviceCode` with the same meaning.
     pub advice_do_not_try_again: Vec<String>,
     /// `true`: the gateway refuses a `merchantTransactionId` that it has seen before, even if the first request failed.
-    /// Then a capture or refund without an answer can be sent again after `resend-after-s`. `false`: it can be sent
+    /// A capture or refund without an answer can then be sent again after `resend-after-s`. `false`: it can be sent
     /// again only when its absence is final.
     pub refuses_repeated_references: bool,
-    /// Time in hours during which a payment that the gateway does not know may still appear. After that it counts as
-    /// absent.
+    /// Time in hours during which a payment that the gateway does not know may still appear. After this time, the
+    /// payment counts as absent.
     pub absence_final_after_h: u64,
-    /// The prefixes of the wallets' parameters, three at most.
+    /// The prefixes of the wallets' parameters; at most three.
     pub wallets: Vec<String>,
-    /// The card schemes' names in parameters of 3-D Secure, six at most.
+    /// The names of the card schemes in 3-D Secure parameters; at most six.
     pub schemes: Vec<String>,
-    /// Parameters that this gateway is known not to take, by their names in `pos-agent parameters list`. A name that
-    /// ends with a dot covers all names that begin so. The agent refuses a till that adds one before it asks for the
-    /// card.
+    /// Parameters that this gateway is known not to accept, by their names in `pos-agent parameters list`. A name that
+    /// ends with a dot covers all names that begin with it. The agent refuses a transaction with such a parameter
+    /// before it asks for the card.
     pub parameters_not_taken: Vec<String>,
 }
 
@@ -112,7 +114,7 @@ pub enum QueryMethod {
     Post,
 }
 
-/// An answer to a query that means "nothing is there".
+/// An answer to a query that means "there is no such payment".
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NotFound {
@@ -128,7 +130,7 @@ impl TryFrom<String> for NotFound {
     fn try_from(text: String) -> Result<Self, String> {
         let read = || {
             let (status, code) = text.split_once(' ')?;
-            // 401 and 403 speak of our token, 307 of another address, 5xx of a gateway that failed.
+            // 401 and 403 concern our token, 307 another address, and 5xx a gateway that failed.
             let status = status.parse().ok().filter(|status| matches!(status, 200..=299 | 400 | 402 | 404..=499))?;
             let fits = is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.') && code.len() >= 2;
             fits.then(|| Self { status, code: code.to_owned() })
@@ -176,7 +178,7 @@ impl TryFrom<String> for Zone {
                 let fits = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
                 digits.parse::<i32>().ok().filter(|number| fits && *number <= most)
             };
-            // No time zone is further from UTC than 14 hours.
+            // No time zone is more than 14 hours from UTC.
             FixedOffset::east_opt(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60)).map(Self)
         };
         read().ok_or_else(|| format!("\"{text}\" is not an offset from UTC; write it as \"+00:00\" or \"+01:00\""))
@@ -184,9 +186,9 @@ impl TryFrom<String> for Zone {
 }
 
 impl Assumptions {
-    /// Checks whether a list has a code. An entry of one digit, or an entry that begins like `000.`, is the beginning
-    /// of codes of the form `000.000.000`. Any other entry is a whole code of another form. The default lists hold no
-    /// code of another form.
+    /// Checks whether a list contains a code. An entry of one digit, or an entry that begins like `000.`, is the prefix
+    /// of codes of the form `000.000.000`. Any other entry is a complete code of another form. The default lists
+    /// contain no code of another form.
     #[must_use]
     pub fn is_listed(list: &[String], code: &str) -> bool {
         let usual = code.len() == 11 && begins_as_usual(code);
@@ -197,12 +199,12 @@ impl Assumptions {
     }
 }
 
-/// Checks whether an entry is the beginning of codes, not a whole code of an unusual form.
+/// Checks whether an entry is a prefix of codes, not a complete code of another form.
 fn is_beginning(entry: &str) -> bool {
     (entry.len() == 1 || (4..=11).contains(&entry.len())) && begins_as_usual(entry)
 }
 
-/// Checks whether a text has the form `000.000.000` or is the beginning of such a text.
+/// Checks whether a text has the form `000.000.000` or is a prefix of this form.
 fn begins_as_usual(text: &str) -> bool {
     text.bytes().enumerate().all(|(n, byte)| if n == 3 || n == 7 { byte == b'.' } else { byte.is_ascii_digit() })
 }
@@ -274,7 +276,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
         "write the field of the query's answer that holds the list, such as [\"payments\"]",
     ));
     for not_found in &assumed.query_not_found {
-        // "Too many requests" and "done" are answers too, but they do not prove that nothing is there.
+        // "Too many requests" and "done" are also answers, but they do not prove that there is no payment.
         let other = [&assumed.throttled, &assumed.uncertain, &assumed.pending];
         found.add(check(
             !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
@@ -358,7 +360,7 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
         ("declined-at-400", &assumed.declined_at_400, 0),
         ("invalid-request", &assumed.invalid_request, 0),
     ] {
-        // An empty entry would be the beginning of every code.
+        // An empty entry would be a prefix of every code.
         let entry = |code: &String| is_made_of(code, 11, |b| b.is_ascii_digit() || b == b'.');
         let many = if least == 0 { "a list" } else { "a list with at least one entry" };
         found.add(check(
@@ -405,7 +407,7 @@ mod tests {
         let Assumptions { throttled, uncertain, approved, pending, declined, .. } = Assumptions::default();
         let lists = [throttled, uncertain, approved, pending, declined];
         for code in lists.iter().flatten() {
-            // The default lists hold no such code.
+            // The default lists contain no such code.
             let all = lists.iter().any(|list| Assumptions::is_listed(list, code));
             assert_eq!(all, code.len() == 11, "{code}");
         }

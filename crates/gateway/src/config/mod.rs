@@ -20,18 +20,19 @@ mod assumptions;
 
 pub use assumptions::{Assumptions, ID, NotFound, QueryMethod, Zone};
 
-/// The limits of the connect deadline. A handshake over a mobile line takes longer than the first; with more than the
-/// second the cashier believes that the terminal has failed.
+/// The limits of the connect deadline. A handshake over a mobile line takes longer than the lower limit. Above the
+/// upper limit, the cashier believes that the terminal has failed.
 const CONNECT_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
 /// The limits of the answer deadline. Issuers answer within 30 s (security: 5, host timeout), and a chip does not wait
 /// for minutes.
 const ANSWER_TIMEOUT_MS: std::ops::RangeInclusive<u64> = 500..=100_000;
-/// The limits of the resend time. The lowest values are shorter than a gateway may take and are only for tests. The
-/// maximum is a day, because a person waits for the money.
+/// The limits of the resend time. The lowest values are only for tests, because a gateway may take longer. The maximum
+/// is a day, because a person waits for the money.
 const RESEND_S: std::ops::RangeInclusive<u64> = 1..=86_400;
-/// The limits of the expiry warning: at least a day. With more than a year every certificate would cause a warning.
+/// The limits of the expiry warning. The minimum is a day. With more than a year, every certificate would cause a
+/// warning.
 const EXPIRY_WARNING_DAYS: std::ops::RangeInclusive<u64> = 1..=365;
-/// Enough for the old and the next pins of a few CAs.
+/// Enough for the old and the new pins of a few CAs.
 const MAX_PINS: usize = 16;
 
 /// The payment gateway.
@@ -41,67 +42,67 @@ const MAX_PINS: usize = 16;
 pub struct Gateway {
     /// Base address, `https://…`; the paths of the interface are appended.
     pub url: String,
-    /// 32 lower-case hex characters (interface: `entityId`).
+    /// The shop's id at the gateway: 32 lower-case hex characters (interface: `entityId`).
     pub entity_id: String,
-    /// File with the bearer token, readable only by its owner. Give this or `token-credential`.
+    /// File with the bearer token, readable only by its owner. Set this or `token-credential`.
     pub token_file: Option<PathBuf>,
-    /// Name of a systemd credential (`LoadCredential=`) that holds the bearer token.
+    /// Name of a systemd credential (`LoadCredential=`) that contains the bearer token.
     pub token_credential: Option<String>,
     /// PEM file with the CA certificates that may sign the gateway's certificate. The agent trusts no others. The file
-    /// may hold several while the gateway changes its CA.
+    /// may contain several CAs, for the time when the gateway changes its CA.
     pub ca_file: PathBuf,
-    /// Keys as `sha256/…` (RFC 7469); one of them must be in the chain from a CA of `ca-file` to the gateway's
-    /// certificate. `pos-agent doctor` shows the keys. Empty: every chain is accepted.
+    /// Pins of keys, as `sha256/…` (RFC 7469). One of these keys must be in the chain from a CA in `ca-file` to the
+    /// gateway's certificate. `pos-agent doctor` shows the pins. If the list is empty, every chain is accepted.
     #[serde(default)]
     pub ca_pins: Vec<String>,
-    /// PEM file with our certificate (and those between it and its CA), for a gateway that asks for one.
+    /// PEM file with our certificate and its intermediate certificates, for a gateway that asks for one.
     pub client_certificate_file: Option<PathBuf>,
-    /// PEM file with the key of our certificate, readable only by its owner. Give this or `client-key-credential`.
+    /// PEM file with the key of our certificate, readable only by its owner. Set this or `client-key-credential`.
     pub client_key_file: Option<PathBuf>,
-    /// Name of a systemd credential (`LoadCredential=`) that holds the key of our certificate.
+    /// Name of a systemd credential (`LoadCredential=`) that contains the key of our certificate.
     pub client_key_credential: Option<String>,
-    /// Number of days before the expiry of a certificate or the token at which the agent starts to warn.
+    /// The agent starts to warn this number of days before a certificate or the token expires.
     #[serde(default = "defaults::expiry_warning_days")]
     pub expiry_warning_days: u64,
-    /// `EXTERNAL` or `INTERNAL` on a test system; leave out on a live one (interface: `testMode`).
+    /// `EXTERNAL` or `INTERNAL` on a test system; omit it on a live system (interface: `testMode`).
     pub test_mode: Option<TestMode>,
     /// The terminal's model in the gateway's form (interface: `pos.deviceType`).
     pub device_type: Option<String>,
-    /// Card brand by AID prefix, upper-case hex (longest prefix wins). For an AID that matches no line the gateway
-    /// detects the brand.
+    /// Card brand for each AID prefix, in upper-case hex. The longest matching prefix applies. If no prefix matches,
+    /// the gateway detects the brand.
     #[serde(default)]
     pub brand_by_aid: BTreeMap<String, String>,
-    /// `true`: the reader's masked card data is sent inside `pos.iccDataRequest` too.
+    /// `true`: the reader's masked card data is also sent, inside `pos.iccDataRequest`.
     #[serde(default)]
     pub send_masked_tags: bool,
-    /// The reader's own tags that are sent inside `pos.iccDataRequest`, in upper-case hex, as `DF30`. The other tags
-    /// are left out, because only the maker defines their meaning.
+    /// The reader's own tags that are sent inside `pos.iccDataRequest`, in upper-case hex, for example `DF30`. Its
+    /// other own tags are left out, because only the manufacturer defines their meaning.
     #[serde(default)]
     pub send_private_tags: Vec<String>,
     /// The shop's own parameters, sent with each payment and its follow-ups: `merchant.…`, `descriptor` and
-    /// `customParameters[…]`, by their names in `pos-agent parameters list`. A parameter of the till takes precedence
-    /// over the shop's of the same name.
+    /// `customParameters[…]`, by their names in `pos-agent parameters list`. If a till sends a parameter with the same
+    /// name, the till's parameter takes precedence.
     #[serde(default)]
     #[cfg_attr(feature = "docs", schemars(with = "BTreeMap<String, String>"))]
     pub parameters: Map<String, Value>,
     /// The kinds of transactions without a card that also send `pos.terminalId`, `pos.transactionSequenceNumber` and
-    /// `pos.transactionSource`, as `["capture", "refund"]`. The interface also requires `pos.entryMode` with them,
+    /// `pos.transactionSource`, for example `["capture", "refund"]`. The interface then also requires `pos.entryMode`,
     /// which only a card has. A gateway that insists on it refuses such a request. The terminal's own reversals never
-    /// send them.
+    /// send these parameters.
     #[serde(default)]
     pub terminal_with: Vec<Kind>,
-    /// Deadline for connecting, TLS handshake included, in milliseconds.
+    /// Deadline for connecting, including the TLS handshake, in milliseconds.
     #[serde(default = "defaults::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Deadline for the answer to a request, in milliseconds; after it the outcome is unknown.
+    /// Deadline for the answer to a request, in milliseconds. After it, the outcome is unknown.
     #[serde(default = "defaults::answer_timeout_ms")]
     pub answer_timeout_ms: u64,
-    /// Time in seconds after which a reversal is sent again when its answer was lost and the gateway does not know it.
-    /// It must be longer than the gateway may take to carry out a request that it has read. With
-    /// `refuses-repeated-references` the time applies to captures and refunds too.
+    /// Time in seconds after which a reversal is sent again if its answer was lost and the gateway does not know the
+    /// reversal. It must be longer than the gateway may take to carry out a request that it has read. With
+    /// `refuses-repeated-references`, the time also applies to captures and refunds.
     #[serde(default = "defaults::resend_after_s")]
     pub resend_after_s: u64,
-    /// The assumptions about facts that the interface does not show, with documented defaults.
+    /// The assumptions about facts that the interface does not show. Each has a documented default.
     #[serde(default)]
     pub assumptions: Assumptions,
 }
@@ -122,18 +123,18 @@ pub enum TestMode {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Location {
-    /// Signed decimal, up to 2 integer digits, 1 to 8 decimals.
+    /// A signed decimal number with up to 2 integer digits and 1 to 8 decimals.
     pub latitude: String,
-    /// Signed decimal, up to 3 integer digits, 1 to 8 decimals.
+    /// A signed decimal number with up to 3 integer digits and 1 to 8 decimals.
     pub longitude: String,
-    /// Digits, up to 32.
+    /// Up to 32 digits.
     pub accuracy: Option<String>,
 }
 
-/// The terminal's data that each payment sends.
+/// The data about the terminal that each payment sends.
 #[derive(Clone, Debug)]
 pub struct PointOfSale {
-    /// Acquirer-assigned terminal id (interface: `pos.terminalId`).
+    /// The terminal id from the acquirer (interface: `pos.terminalId`).
     pub terminal_id: String,
     /// The terminal's location (interface: `pos.location.*`).
     pub location: Option<Location>,
@@ -188,7 +189,8 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
         ));
     }
     for (aid, brand) in &gateway.brand_by_aid {
-        // An AID prefix of 5 bytes is a scheme (RID), 16 bytes the longest AID (ISO 7816-4, 8.2.1.2).
+        // An AID prefix has at least 5 bytes, the length of a scheme's RID, and at most 16, the longest AID (ISO
+        // 7816-4, 8.2.1.2).
         let hex = aid.len() % 2 == 0 && aid.len() >= 10;
         let hex = hex && is_made_of(aid, 32, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
         let brand = is_made_of(brand, 32, |b| b.is_ascii_alphanumeric() || b == b'_');
@@ -223,32 +225,32 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
     found.add(within("gateway.answer-timeout-ms", gateway.answer_timeout_ms, &ANSWER_TIMEOUT_MS));
 }
 
-/// Reads a tag of the private class, in upper-case hex.
+/// Parses a private-class tag in upper-case hex.
 fn private_tag(text: &str) -> Option<Tag> {
     let is_hex = is_made_of(text, 8, |b| matches!(b, b'0'..=b'9' | b'A'..=b'F')) && text.len().is_multiple_of(2);
     u32::from_str_radix(text, 16).ok().filter(|_| is_hex).map(Tag).filter(|tag| tag.is_private())
 }
 
 impl Gateway {
-    /// Returns the shop's own parameters for a transaction of this kind, without those that its till sends.
+    /// Returns the shop's own parameters for a transaction of this kind, without those that the till sends.
     pub(crate) fn shops_parameters(&self, kind: Kind, of_till: &[(String, String)]) -> Vec<(String, String)> {
         if !kind.moves_money() || self.parameters.is_empty() {
             return Vec::new();
         }
-        // The check of the settings has judged them; between a card and its request they are only written flat.
+        // The parameters were checked with the settings. Between a card and its request, they are only flattened.
         let flat = till_parameters::flattened(&self.parameters).unwrap_or_default();
         flat.into_iter().filter(|(name, _)| !of_till.iter().any(|(sent, _)| sent == name)).collect()
     }
 
-    /// Returns the reader's own tags that are sent.
+    /// Returns the reader's own tags to send.
     #[must_use]
     pub fn private_tags(&self) -> Vec<Tag> {
         self.send_private_tags.iter().filter_map(|tag| private_tag(tag)).collect()
     }
 }
 
-/// Checks that certificate and key are set together: without both, a gateway that asks for a certificate is
-/// unreachable.
+/// Checks that certificate and key are set together, because a gateway that asks for a certificate cannot be reached
+/// without both.
 fn client_certificate(found: &mut FaultList, gateway: &Gateway) {
     let Gateway { client_certificate_file: file, client_key_file: key, client_key_credential: name, .. } = gateway;
     found.add(check(
@@ -345,20 +347,20 @@ fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), ConfigFault> 
     if count == 0 { Err(wrong("holds no certificate")) } else { Ok(()) }
 }
 
-/// The defaults with their reasons.
+/// The default values, with their reasons.
 mod defaults {
     /// Covers TCP and a full handshake over a slow mobile line (security: 5, host timeout).
     pub(super) fn connect_timeout_ms() -> u64 {
         10_000
     }
 
-    /// Exceeds several times the longest wait for a gateway.
+    /// Is several times as long as the longest wait for a gateway.
     pub(super) fn resend_after_s() -> u64 {
         180
     }
 
-    /// Exceeds the 30 s within which issuers answer. After this the transaction is looked up and reversed (security: 5,
-    /// host timeout).
+    /// Exceeds the 30 s within which issuers answer. After this time, the transaction is looked up and reversed
+    /// (security: 5, host timeout).
     pub(super) fn answer_timeout_ms() -> u64 {
         40_000
     }

@@ -1,5 +1,5 @@
-//! `POST /v1/checkouts`: the merchant's server says what is to be paid, and gets an id for the widget. With
-//! `POST /v1/checkouts/{id}` it adds or changes fields until something is submitted (data-model: overrideHolder, "at
+//! `POST /v1/checkouts`: the merchant's server states what is to be paid, and gets an id for the widget.
+//! `POST /v1/checkouts/{id}` adds or changes fields until the shopper submits the form (data-model: overrideHolder, "at
 //! prepare/update checkout").
 
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::invalid::Invalid;
 use crate::refusal::{self, Refusal};
 use crate::widget;
 
-/// The beginning of the names that override the payment type of one brand.
+/// The prefix of the parameters that override the payment type for one brand.
 pub(super) const OVERRIDE: &str = "overridePaymentType[";
 
 /// The result of a changed checkout.
@@ -40,7 +40,7 @@ impl Host {
         Ok(if self.checkouts.keep(new, now) { Delivery::Answer(200, answer) } else { refusal::throttled() })
     }
 
-    /// Handles `POST /v1/checkouts/{id}`: the named fields change, all others stay.
+    /// Handles `POST /v1/checkouts/{id}`: it changes the fields in the request and keeps all others.
     pub(crate) fn update_checkout(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let more = self.form(body, form::CHECKOUT)?;
         // data-model: overridePaymentType[brand], "accepted only when creating a checkout".
@@ -67,7 +67,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "id": id, "result": result(UPDATED.0, UPDATED.1) })))
     }
 
-    /// Checks that the fields of a checkout fit together, and returns its purpose.
+    /// Checks that the fields of a checkout are consistent, and returns its purpose.
     fn checked(&self, form: &Form) -> Result<Purpose, Refusal> {
         let purpose = purpose(form)?;
         if purpose == Purpose::Payment {
@@ -93,8 +93,8 @@ fn is_type(name: &str) -> bool {
     name == "paymentType" || name.starts_with(OVERRIDE)
 }
 
-/// Returns the purpose: a checkout without amount, currency and type stores payment data. If only some of the three are
-/// there, the missing one is refused.
+/// Returns the purpose. A checkout without amount, currency and type stores payment data. If only some of the three are
+/// sent, the error names a missing one.
 fn purpose(form: &Form) -> Result<Purpose, Invalid> {
     let pays = ["amount", "currency", "paymentType"].into_iter().any(|name| form.get(name).is_some());
     if pays || !form.is_true("createRegistration") {
@@ -106,7 +106,7 @@ fn purpose(form: &Form) -> Result<Purpose, Invalid> {
     }
 }
 
-/// Makes an id of 41 characters, with a dot and a hyphen, which an id may contain.
+/// Makes an id of 41 characters. It includes a dot and a hyphen, because the interface allows both.
 fn new_id() -> String {
     format!("{}.sim-tx01", envelope::new_id().to_uppercase())
 }

@@ -1,5 +1,6 @@
-//! Checkouts of the hosted widget: the merchant's server makes them, the shopper's browser pays them, and the server
-//! asks for the outcome (behaviour: States and transitions, Endpoints, Hosted widget usage, Fast checkout, Limits).
+//! Checkouts of the hosted widget. The merchant's server creates a checkout, the shopper's browser pays it, and the
+//! server asks for the outcome (behaviour: States and transitions, Endpoints, Hosted widget usage, Fast checkout,
+//! Limits).
 //!
 //! ```text
 //!  merchant's server ── POST /v1/checkouts ─────────────▶ an id for 30 minutes
@@ -8,24 +9,23 @@
 //!                    ◀── GET shopperResultUrl?resourcePath=… ── after 29 minutes, if the server has not asked
 //! ```
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - `POST /v1/checkouts` makes one, and `POST /v1/checkouts/{id}` changes it until something is submitted. The
-//!   shopper's browser cannot change what the server has said. A name that the browser sends as well must have the same
-//!   value. Only the server sets amount, currency and type.
-//! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing:
-//!   it is served at `/registration`, all others at `/payment`.
-//! - Each checkout makes one payment: approved, declined or pending. A submission that was not processed (refused,
-//!   throttled, a server that failed before) leaves the checkout open.
-//! - A submission must come from a page of the origin of `shopperResultUrl`. The checkout's own `shopperResultUrl`
-//!   counts; without one, the `shopperResultUrl` that the widget sends (the action of the merchant's form). A
-//!   submission carries no token.
-//! - The browser's data (`customer.browser.*`) count only when the server has named the customer: any field of a
-//!   customer comes with a name. A card that takes part in 3-D Secure needs the browser's data.
-//! - Before anything was paid, the server gets `000.200.100`; an expired checkout gets `200.300.404`.
-//! - The 29 minutes begin with the submission (behaviour: Events). [`LateShopCall`] says what happens when the id
-//!   expires earlier. The call is made once, its answer is ignored, and no redirect is followed.
-//! - Checkouts are kept in memory: they live for half an hour, and the books hold what was paid.
+//! - `POST /v1/checkouts` creates a checkout, and `POST /v1/checkouts/{id}` changes it until the shopper submits the
+//!   form. The shopper's browser cannot change the server's fields. If the browser sends the same parameter, its value
+//!   must be the same. Only the server sets amount, currency and type.
+//! - A checkout with `createRegistration` and without amount, currency and type stores payment data and pays nothing.
+//!   Its path ends with `/registration`; all others end with `/payment`.
+//! - Each checkout makes one payment: approved, declined or pending. If a submission was not processed (refused,
+//!   throttled, or the server failed first), the checkout stays open.
+//! - A submission must come from a page with the origin of `shopperResultUrl`. This is the URL in the checkout or,
+//!   without one, the URL that the widget sends (the action of the merchant's form). A submission has no token.
+//! - The gateway uses the browser's data (`customer.browser.*`) only if the server has sent the customer's name,
+//!   because every customer field requires a name. A card enrolled in 3-D Secure needs the browser's data.
+//! - Before a payment, the server gets `000.200.100`. For an expired checkout it gets `200.300.404`.
+//! - The 29 minutes begin with the submission (behaviour: Events). [`LateShopCall`] says what happens if the id expires
+//!   earlier. The gateway calls once, ignores the answer, and follows no redirect.
+//! - Checkouts are kept in memory, because they are valid for only half an hour. The books hold the payments.
 //!
 //! [`LateShopCall`]: super::LateShopCall
 
@@ -46,21 +46,21 @@ use super::refusal::{Refusal, rule};
 
 /// The time for which an id is valid (behaviour: Limits).
 const VALID: TimeDelta = TimeDelta::minutes(30);
-/// The time after which a shop that has not asked is called (behaviour: Limits).
+/// The time after which the gateway calls a shop that has not asked (behaviour: Limits).
 const REMINDED_AFTER: TimeDelta = TimeDelta::minutes(29);
-/// The most checkouts that are kept; an expired one makes room for a new one.
+/// The maximum number of checkouts. When it is reached, a new checkout replaces an expired one.
 const MOST: usize = 10_000;
-/// The most bytes of names and values of all checkouts: 6 kB for each of the most checkouts, or 16 of the longest
-/// forms.
+/// The maximum size of the names and values of all checkouts together, in bytes. It allows 6 kB for each checkout, or
+/// 16 of the longest forms.
 const MOST_BYTES: usize = 64 << 20;
 
-/// The result of a checkout that waits for its shopper. The interface does not document the code.
+/// The result of a checkout whose shopper has not submitted it. The interface does not document the code.
 const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
 
 // The interface does not document the code for this refusal.
 const USED_UP: Refusal = rule("id", "700.300.700", "this checkout was used: each pays once; create another");
 
-/// The purpose of a checkout: the last word of its path.
+/// The purpose of a checkout, which is the last word of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Payment,
@@ -90,10 +90,10 @@ struct Checkout {
 /// The submission of a checkout.
 struct Submitted {
     at: DateTime<Utc>,
-    /// The address to which the shopper returns.
+    /// The address to which the shopper's browser returns.
     shopper_result_url: String,
     result: Submission,
-    /// True if the server has asked for the outcome, or was called.
+    /// True if the server has asked for the outcome, or the gateway has called the shop.
     fetched: bool,
 }
 
@@ -109,12 +109,12 @@ enum Submission {
 #[derive(Default)]
 pub(super) struct Checkouts {
     known: HashMap<String, Checkout>,
-    /// The ids in the order in which they were made.
+    /// The ids in the order of their creation.
     order: VecDeque<String>,
     bytes: usize,
 }
 
-/// A call that is due: its address and its checkout.
+/// A due call to a shop: its address and its checkout.
 struct ShopCall {
     shopper_result_url: String,
     resource_path: String,
@@ -129,7 +129,7 @@ impl Checkout {
         now - self.created >= VALID
     }
 
-    /// Returns the server's value of this name.
+    /// Returns the server's value of this parameter.
     fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -138,7 +138,7 @@ impl Checkout {
         self.pairs.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
 
-    /// Returns when the shop is called, unless it asks before.
+    /// Returns when the gateway calls the shop, unless the shop asks earlier.
     fn reminded_at(&self, late: LateShopCall) -> Option<DateTime<Utc>> {
         let submitted = self.submitted.as_ref().filter(|submitted| !submitted.fetched)?;
         let (due, last_minute) = (submitted.at + REMINDED_AFTER, self.created + REMINDED_AFTER);
@@ -152,14 +152,14 @@ impl Checkout {
 }
 
 impl Submitted {
-    /// Returns the address to which the shopper returns, with the checkout's path.
+    /// Returns the shopper's return address, with the checkout's path.
     fn back(&self, checkout: &Checkout) -> String {
         with_query(&self.shopper_result_url, &[("id", &checkout.id), ("resourcePath", &checkout.path())])
     }
 }
 
 impl Checkouts {
-    /// Keeps a new checkout; false when there are too many valid ones.
+    /// Stores a new checkout; returns false if there are too many valid ones.
     fn keep(&mut self, new: Checkout, now: DateTime<Utc>) -> bool {
         let weight = new.bytes();
         while self.known.len() >= MOST || self.bytes.saturating_add(weight) > MOST_BYTES {
@@ -177,7 +177,7 @@ impl Checkouts {
         true
     }
 
-    /// Replaces the fields of a checkout; false when there is no room.
+    /// Replaces the fields of a checkout; returns false if there is no room.
     fn replace(&mut self, id: &str, pairs: Vec<(String, String)>) -> bool {
         let Some(checkout) = self.known.get_mut(id) else { return false };
         let others = self.bytes.saturating_sub(checkout.bytes());
@@ -203,7 +203,7 @@ impl Checkouts {
         self.find(id).map(|checkout| !checkout.is_expired(now))
     }
 
-    /// Takes the calls that are due, at most this many; each is made once.
+    /// Removes and returns the due calls, up to this number. Each call is made once.
     fn take_due(&mut self, now: DateTime<Utc>, late: LateShopCall, most: usize) -> Vec<ShopCall> {
         let mut due = Vec::new();
         for checkout in self.known.values_mut() {
@@ -291,9 +291,9 @@ mod tests {
         assert_eq!(all.take_due(at(32), after, 9).len(), 1);
         assert!(all.take_due(at(33), after, 9).is_empty() && all.next_due(after).is_none());
         assert!(with(true, 3).take_due(at(99), after, 9).is_empty());
-        // Submitted immediately: the id is still valid after 29 minutes, so the setting has no effect.
+        // Submitted immediately. The id is still valid after 29 minutes, so the setting has no effect.
         assert!(LateShopCall::ALL.into_iter().all(|late| with(false, 0).next_due(late) == Some(at(29))));
-        // Paid in its last minute: the call is due immediately.
+        // Submitted in its last minute. The call is due immediately.
         assert_eq!(with(false, 29).next_due(before), Some(at(29)));
     }
 }

@@ -1,21 +1,21 @@
-//! The page that a request of the widget comes from. The browser states the origin, and no script in the page can
+//! The origin of the page that sends a widget request. The browser states the origin, and no script in the page can
 //! change it.
 //!
-//! The card's fields are in a frame of the gateway, so the shop's page cannot read them. The frame's requests have the
-//! gateway's origin. The browser gives the frame the shop's origin, and the frame sends it in [`WIDGET_ORIGIN`].
+//! The card fields are in a frame of the gateway, so the shop's page cannot read them. Requests from the frame have the
+//! gateway's origin. The browser tells the frame the shop's origin, and the frame sends it in [`WIDGET_ORIGIN`].
 
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, ORIGIN};
 
 use crate::invalid::Invalid;
 
-/// The header with the shop's origin, in the requests of the card fields' frame.
+/// The header with the shop's origin, in requests from the frame of the card fields.
 pub(super) const WIDGET_ORIGIN: &str = "widget-origin";
 
 /// The rule for `shopperResultUrl`.
 pub(super) const MUST_BE: &str = "must be an absolute http or https address without a user name";
 
-/// Returns the origin of an address as a browser writes it; `None` for an address without origin.
+/// Returns the origin of an address as a browser writes it; `None` for an address without an origin.
 pub(super) fn of(url: &str) -> Option<String> {
     let url = url.split_once('#').map_or(url, |(url, _)| url);
     let uri: Uri = url.parse().ok()?;
@@ -33,7 +33,7 @@ pub(super) fn of(url: &str) -> Option<String> {
     })
 }
 
-/// Returns the gateway's origin as the browser names it, for example `https://localhost:8443`.
+/// Returns the gateway's origin as a browser writes it, for example `https://localhost:8443`.
 pub(super) fn own(headers: &HeaderMap) -> Result<String, Invalid> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     host.and_then(|host| of(&format!("https://{host}"))).ok_or_else(|| Invalid::new("Host", "required and not sent"))

@@ -1,9 +1,9 @@
 //! The call to a shop that has not asked for the outcome of its checkout (behaviour: Events, "Widget timeout event"): a
-//! GET to `shopperResultUrl` with `resourcePath`. It follows the gateway's clock and runs in its own task.
+//! GET to `shopperResultUrl` with `resourcePath`. The calls follow the gateway's clock and run in their own task.
 //!
-//! A shop's server may misbehave, so the calls are limited. Few run at the same time, each may take ten seconds, no
-//! redirect is followed, and only the status of the answer is read. Over HTTPS the shop must show a certificate of the
-//! CA in [`Options::shop_ca`].
+//! A shop's server may misbehave, so the calls are limited. Few run at the same time, and each may take at most ten
+//! seconds. The gateway follows no redirect and reads only the status of the answer. Over HTTPS, the shop's certificate
+//! must be signed by the CA in [`Options::shop_ca`].
 //!
 //! [`Options::shop_ca`]: crate::Options::shop_ca
 
@@ -28,12 +28,12 @@ use crate::redirect::with_query;
 use crate::response::ResponseBody;
 use crate::shared::Shared;
 
-/// The most calls at the same time: a hanging shop must not keep the others waiting.
+/// The maximum number of concurrent calls. With several, a shop that hangs does not delay the others.
 const MOST_AT_ONCE: usize = 16;
-/// The time-out of the whole call: a shop's page takes less.
+/// The time-out for the whole call, longer than any shop's page needs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The longest time between two looks at the clock: the system's clock may be put forward without notice.
+/// The longest interval between two checks of the clock, because the system clock may be set forward without notice.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 /// The reason why a shop was not reached.
@@ -49,10 +49,11 @@ enum CallError {
     Late(#[from] tokio::time::error::Elapsed),
 }
 
-/// Makes the client's side of TLS towards shops.
+/// Makes the TLS configuration for calls to shops.
 ///
 /// # Errors
-/// When the CA cannot be read.
+///
+/// Fails if the CA cannot be read.
 pub(crate) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     for ca in shop_ca.into_iter().flat_map(|pem| CertificateDer::pem_slice_iter(pem.as_bytes())) {
@@ -63,7 +64,7 @@ pub(crate) fn trust(shop_ca: Option<&str>) -> io::Result<Arc<ClientConfig>> {
     Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// Calls the shops whose time has come. Never returns.
+/// Calls each shop when its call is due. Never returns.
 pub(crate) async fn remind_shops(shared: Arc<Shared>, tls: Arc<ClientConfig>) {
     let mut calls = JoinSet::new();
     loop {

@@ -1,5 +1,5 @@
 //! The simulated phone of a mobile wallet: it shows the amount of the checkout and returns a token for it. In a real
-//! shop the wallet's script does this on the shop's page; here the widget's frame asks the gateway.
+//! shop, the wallet's script on the shop's page does this. Here the widget's frame asks the gateway.
 
 use serde_json::json;
 
@@ -12,11 +12,12 @@ use crate::provider;
 use crate::refusal::Refusal;
 use pos_gateway_model::form;
 
-/// The card in every wallet, and its expiry (YYMM).
+/// The card in every wallet, with its expiry (YYMM).
 const CARD: (&str, &str) = ("4111111111111111", "3412");
 
 impl Host {
-    /// Handles `GET /v1/widget/wallet` with `checkout` and `wallet`, the prefix of the wallet's parameters.
+    /// Handles `GET /v1/widget/wallet` with the parameters `checkout` and `wallet`; `wallet` is the prefix of the
+    /// wallet's parameters.
     pub(crate) fn wallet_sheet(&self, query: &[u8]) -> Result<Delivery, Refusal> {
         let asked = form::decode(query).unwrap_or_default();
         let get = |wanted: &str| asked.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value.as_str());

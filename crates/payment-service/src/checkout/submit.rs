@@ -1,5 +1,4 @@
-//! The submission of the shopper's browser for a checkout, the answer to the merchant's server, and the shopper's way
-//! back.
+//! The shopper's submission of a checkout, the answer to the merchant's server, and the shopper's return.
 
 use hyper::header::HeaderMap;
 use serde_json::{Value, json};
@@ -17,8 +16,8 @@ use crate::remote_payment::Origin;
 use crate::widget;
 use pos_gateway_model::{means, shown};
 
-/// The parameters that the widget may send: the shopper's input and the browser's data. A name that ends with a dot
-/// allows all names that begin with it.
+/// The parameters that the widget may send: the shopper's input and the browser's data. An entry that ends with a dot
+/// allows all names with that prefix.
 const OF_SHOPPER: &[&str] = &[
     "paymentBrand",
     "createRegistration",
@@ -85,7 +84,7 @@ impl Host {
         Ok(with_way_back(delivery, &path, &back))
     }
 
-    /// Pays the checkout and returns the payment's id, unless the payment was not processed.
+    /// Pays the checkout and returns the payment's id; `None` if the payment was not processed.
     fn pay_checkout(
         &mut self,
         pairs: Vec<(String, String)>,
@@ -103,7 +102,7 @@ impl Host {
         Ok((paid.id.map(Submission::Payment), paid.delivery))
     }
 
-    /// Stores the typed payment data, and pays nothing.
+    /// Stores the typed payment data without a payment.
     fn store_by_checkout(
         &mut self,
         mut pairs: Vec<(String, String)>,
@@ -136,7 +135,7 @@ impl Host {
     }
 
     /// Handles `GET /checkouts/{id}/return`: the shopper returns from a page of a bank or provider. If that page was in
-    /// a frame of the widget, the frame notifies the page around it, which then continues.
+    /// a frame of the widget, the frame notifies the page around it, and that page continues.
     pub(crate) fn shopper_returns(&mut self, id: &str, sender: &HeaderMap) -> Result<Delivery, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         let submitted = checkout.submitted.as_ref().ok_or(Refusal::NotFound)?;
@@ -146,7 +145,7 @@ impl Host {
         Ok(if in_frame { widget::tell_the_page(id, &shop, &back) } else { Delivery::SeeOther(back) })
     }
 
-    /// Returns the checkout if its id is valid and the path fits its purpose.
+    /// Returns the checkout if its id is valid and the path matches its purpose.
     pub(super) fn checkout(&self, id: &str, purpose: Purpose) -> Result<&Checkout, Refusal> {
         let checkout = self.checkouts.find(id).ok_or(Refusal::NotFound)?;
         if checkout.is_expired(self.clock.now()) && !self.host_rules().books_all() {
@@ -160,7 +159,7 @@ impl Host {
     }
 }
 
-/// Reads the pairs of a widget request, and refuses names that a shopper may not send.
+/// Reads the parameters of a widget request, and refuses names that a shopper may not send.
 fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     let pairs = form::decoded(body)?;
     for (name, _) in &pairs {
@@ -177,7 +176,7 @@ fn of_shopper(body: &[u8]) -> Result<Vec<(String, String)>, Invalid> {
     Ok(pairs)
 }
 
-/// Returns the address to which the shopper returns: the server's value, else the page's value.
+/// Returns the shopper's return address: the server's value or, without one, the page's value.
 fn result_url(checkout: &Checkout, theirs: &[(String, String)]) -> Result<String, Invalid> {
     let sent = theirs.iter().find(|(name, _)| name == SHOPPER_RESULT_URL).map(|(_, value)| value.as_str());
     let url = checkout.get(SHOPPER_RESULT_URL).or(sent);
@@ -186,7 +185,7 @@ fn result_url(checkout: &Checkout, theirs: &[(String, String)]) -> Result<String
     Ok(url.to_owned())
 }
 
-/// Checks that a page of the shop has sent the request.
+/// Checks that the request comes from a page of the shop.
 fn check_origin(sender: &HeaderMap, shopper_result_url: &str) -> Result<(), Invalid> {
     let shop = origin::shop(sender)?;
     if origin::of(shopper_result_url).is_some_and(|expected| expected == shop) {
@@ -195,7 +194,7 @@ fn check_origin(sender: &HeaderMap, shopper_result_url: &str) -> Result<(), Inva
     Err(Invalid::new("Origin", "this checkout belongs to a page of another origin: that of its shopperResultUrl"))
 }
 
-/// Builds the form of the payment: the server's fields, the shopper's input, and a way back through this gateway.
+/// Builds the form of the payment from the server's fields, the shopper's input, and a return address at this gateway.
 fn together(
     checkout: &Checkout,
     theirs: Vec<(String, String)>,
@@ -215,7 +214,7 @@ fn together(
     }
     for (name, value) in theirs {
         match checkout.get(&name) {
-            // The server may have learnt the browser's data from the browser, so both may send them.
+            // The server may have got the browser's data from the browser, so both may send them.
             Some(_) if name.starts_with(BROWSER) => {}
             Some(known) if *known != value => {
                 return Err(Invalid::new(shown(&name), "the merchant's server has set it to another value"));
@@ -229,8 +228,8 @@ fn together(
     Ok(pairs)
 }
 
-/// Removes the browser's data from a form that names no customer: any field of the customer comes with a name
-/// (data-model: Customer). Returns whether there was something to remove.
+/// Removes the browser's data from a form that names no customer, because every customer field requires a name
+/// (data-model: Customer). Returns whether it removed anything.
 fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
     let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
     if has("customer.givenName") && has("customer.surname") {
@@ -241,7 +240,7 @@ fn leave_browser_out(pairs: &mut Vec<(String, String)>) -> bool {
     pairs.len() < before
 }
 
-/// Rewrites the refusal of 3-D Secure so that it names the field that the merchant can add.
+/// Changes a refusal of 3-D Secure so that it names the field that the merchant can add.
 fn name_wanted(refusal: Refusal) -> Refusal {
     match refusal {
         Refusal::Invalid(invalid) if invalid.name.starts_with(BROWSER) => {

@@ -1,13 +1,14 @@
-//! The meaning of `job.*`: the timetable, its start and end, its duration, and its notice (data-model: Scheduling).
+//! The terms in `job.*`: the timetable, start and end, duration, and notice (data-model: Scheduling).
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - If only one of the two day fields is sent, the other names no day. If neither is sent, the day of the month is 1.
-//! - Nothing is paid for the time before the request.
-//! - A duration begins with `job.startDate`, or with the request, and ends the schedule. If `job.noticeCallable` is
-//!   DURATION_END, it begins again until notice is given.
-//! - Notice ends a schedule after the notice period (ANYTIME, also the default), or with the first duration that ends
-//!   no sooner than that (DURATION_END).
+//! - If only one of the two day fields is sent, it alone selects the days. If neither is sent, the day of the month is
+//!   1.
+//! - No payment is made for due dates before the request.
+//! - A duration begins with `job.startDate` or, without it, with the request. The schedule ends with the duration. If
+//!   `job.noticeCallable` is DURATION_END, the duration repeats until notice is given.
+//! - With ANYTIME (the default), a schedule ends after the notice period. With DURATION_END, it ends with the first
+//!   duration that ends at or after that time.
 
 use chrono::{DateTime, Months, NaiveDateTime, TimeDelta, Utc};
 
@@ -15,7 +16,7 @@ use super::timetable::Timetable;
 use crate::form::Form;
 use crate::invalid::Invalid;
 
-/// Returns whether a payment's form asks for a schedule.
+/// Returns whether a payment's form requests a schedule.
 pub(crate) fn is_asked(form: &Form) -> bool {
     form.iter().any(|(name, _)| name.starts_with("job."))
 }
@@ -29,11 +30,11 @@ pub(super) struct Job {
     notice: Option<Span>,
     duration: Option<Span>,
     begins_anew: bool,
-    /// The parameter that an error names if no payment date comes.
+    /// The parameter that an error names if there is no payment date.
     named_by: &'static str,
 }
 
-/// The fields in the order of an expression, with their default values.
+/// The default values of the fields, in the order of the expression.
 const FIELDS: [(&str, &str); 7] = [
     ("job.second", "0"),
     ("job.minute", "0"),
@@ -45,7 +46,7 @@ const FIELDS: [(&str, &str); 7] = [
 ];
 
 impl Job {
-    /// Reads the terms; the form has checked its values against the interface's table.
+    /// Reads the terms. Their values were already checked against the interface's table.
     pub(super) fn read(form: &Form) -> Result<Self, Invalid> {
         let (timetable, named_by) = timetable(form)?;
         let time = |name: &str| {
@@ -73,7 +74,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Returns the first payment of a schedule that is set up at `now`.
+    /// Returns the time of the first payment of a schedule that is set up at `now`.
     pub(super) fn first(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>, Invalid> {
         let from = self.start.map_or(now, |start| start.max(now));
         let never = || Invalid::new(self.named_by, "never occurs: no such day from now to the end of 2099");
@@ -87,12 +88,12 @@ impl Job {
         }
     }
 
-    /// Returns the payment after the one at `at`; `None` when there is none.
+    /// Returns the time of the payment after the one at `at`; `None` if there is none.
     pub(super) fn after(&self, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
         self.timetable.next_from(at + TimeDelta::seconds(1))
     }
 
-    /// Returns the last moment for a payment when no notice is given, and the parameter that sets it.
+    /// Returns the latest payment time if no notice is given, and the parameter that sets it.
     fn last_by_itself(&self, set_up: DateTime<Utc>) -> Result<Option<(DateTime<Utc>, &'static str)>, Invalid> {
         let by_date = self.end.map(|end| (end, "job.endDate"));
         let by_duration = match self.duration.as_ref().filter(|_| !self.begins_anew) {
@@ -102,7 +103,7 @@ impl Job {
         Ok(by_date.into_iter().chain(by_duration).min())
     }
 
-    /// Returns the last moment without the parameter.
+    /// Returns the latest payment time without the parameter.
     pub(super) fn last(&self, set_up: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, Invalid> {
         Ok(self.last_by_itself(set_up)?.map(|(last, _)| last))
     }
@@ -113,7 +114,7 @@ impl Job {
         Ok(duration.after(begins, nth)? - TimeDelta::seconds(1))
     }
 
-    /// Returns the last moment for a payment after notice was given at `now`.
+    /// Returns the latest payment time after notice is given at `now`.
     pub(super) fn last_after_notice(
         &self,
         set_up: DateTime<Utc>,
@@ -124,7 +125,7 @@ impl Job {
             None => now - TimeDelta::seconds(1),
         };
         let Some(duration) = self.duration.as_ref().filter(|_| self.begins_anew) else { return Ok(soonest) };
-        // With a duration of one second, trying every duration until the end of 2099 would take too long.
+        // If the duration is one second, a loop over all durations until the end of 2099 would take too long.
         let mut nth = 1;
         while self.end_of(duration, set_up, nth)? < soonest {
             nth = if self.end_of(duration, set_up, nth * 2).is_ok_and(|end| end < soonest) { nth * 2 } else { nth + 1 };
@@ -145,7 +146,7 @@ fn timetable(form: &Form) -> Result<(Timetable, &'static str), Invalid> {
     let named = ["job.dayOfMonth", "job.dayOfWeek", "job.month", "job.year"];
     let mut named_by = named.into_iter().find(|name| form.get(name).is_some()).unwrap_or("job.dayOfMonth");
     if let Some(expression) = form.get(EXPRESSION) {
-        // The expression overwrites all fields; the year may be left out.
+        // The expression overwrites all fields. It may omit the year.
         fields = ["*"; 7];
         for (field, text) in fields.iter_mut().zip(expression.split_ascii_whitespace()) {
             *field = text;
@@ -156,12 +157,12 @@ fn timetable(form: &Form) -> Result<(Timetable, &'static str), Invalid> {
     read.map(|table| (table, named_by)).ok_or_else(|| Invalid::new(named_by, "not a timetable"))
 }
 
-/// A number of units of time.
+/// A number of time units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Span {
     number: u64,
     unit: Unit,
-    /// The parameter with the number.
+    /// The parameter that contains the number.
     name: &'static str,
 }
 
@@ -192,7 +193,7 @@ impl Span {
         Ok(Some(Self { number: number.ok_or_else(|| Invalid::new(name, "must be 1 or more"))?, unit, name }))
     }
 
-    /// Returns `at` plus this many times the span. The result must be before the year 2200.
+    /// Returns `at` plus this many spans. The result must be before the year 2200.
     fn after(&self, at: DateTime<Utc>, times: u64) -> Result<DateTime<Utc>, Invalid> {
         let far = || Invalid::new(self.name, "too far away: beyond the year 2200");
         let number = self.number.checked_mul(times).ok_or_else(far)?;

@@ -1,19 +1,19 @@
-//! Subscriptions: a payment with `job.*` is paid repeatedly with a stored card, by the gateway's clock (data-model:
-//! Scheduling). `timetable` says when a payment is due, `job` how long the schedule lasts.
+//! Subscriptions: a payment with `job.*` is repeated with a stored card, by the gateway's clock (data-model:
+//! Scheduling). `timetable` says when a payment is due, and `job` says how long the schedule lasts.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - `job.*` comes with a payment by registration or with payment data, which are stored then.
-//! - The request itself pays nothing, and its answer has the schedule's id.
-//! - Each payment has the request's reference followed by `-0001`, `-0002`, …, and is started by the merchant (MIT,
-//!   REPEATED).
-//! - A declined payment does not change the next one.
+//! - `job.*` is sent with a payment by registration, or with payment data that are then stored.
+//! - The request itself makes no payment, and its answer has the schedule's id.
+//! - The reference of each payment is the request's reference followed by `-0001`, `-0002`, …. The merchant starts each
+//!   payment (MIT, REPEATED).
+//! - A declined payment does not affect the next one.
 //! - A deleted stored card stops its schedules.
 //!
 //! | request | what it does |
 //! |---|---|
-//! | `GET /v1/schedules/{id}` | shows its state |
-//! | `POST /v1/schedules/{id}` with `job.*` | sets another timetable from here on |
+//! | `GET /v1/schedules/{id}` | returns the schedule's state |
+//! | `POST /v1/schedules/{id}` with `job.*` | sets a new timetable |
 //! | `DELETE /v1/schedules/{id}` | gives notice |
 
 pub(crate) mod job;
@@ -40,11 +40,12 @@ use super::secure;
 use job::Job;
 use rows::{Schedule, State};
 
-/// The most payments in one turn of the clockwork, about a tenth of a second; the next turn pays the rest.
+/// The maximum number of payments in one clockwork round, which take about a tenth of a second. The next round makes
+/// the rest.
 pub(super) const MOST_AT_ONCE: usize = 500;
-/// The most active schedules: each is examined when the clock goes on.
+/// The maximum number of active schedules. Each one is examined when the clock advances.
 const MOST_SCHEDULES: u32 = 10_000;
-/// The fields that a payment takes from its schedule's request; none belongs to a card or a reader.
+/// The fields that a payment copies from the request for its schedule. None of them belongs to a card or a reader.
 const KEPT: &[&str] = &[
     "entityId",
     "amount",
@@ -59,7 +60,7 @@ const KEPT: &[&str] = &[
 ];
 
 impl Host {
-    /// Sets up a schedule that pays with a usable stored card.
+    /// Sets up a schedule for a usable stored card.
     pub(super) fn schedule(&mut self, registration: &str, form: &Form) -> Result<Delivery, Refusal> {
         if !matches!(form.required("paymentType")?, "DB" | "PA") {
             return Err(Invalid::new("paymentType", "must be DB or PA with job.*").into());
@@ -108,7 +109,7 @@ impl Host {
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
 
-    /// Handles `POST /v1/schedules/{id}`: sets another timetable from here on.
+    /// Handles `POST /v1/schedules/{id}`, which sets a new timetable.
     pub(super) fn reschedule(&mut self, id: &str, body: &[u8]) -> Result<Delivery, Refusal> {
         let form = self.form(body, form::RESCHEDULE)?;
         let mut schedule = self.active(id)?;
@@ -131,7 +132,7 @@ impl Host {
         Ok(Delivery::Answer(200, shown(&schedule)))
     }
 
-    /// Handles `DELETE /v1/schedules/{id}`: gives notice.
+    /// Handles `DELETE /v1/schedules/{id}`, which gives notice.
     pub(super) fn cancel_schedule(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let mut schedule = self.active(id)?;
@@ -150,13 +151,13 @@ impl Host {
         }
     }
 
-    /// Pays what is due, in its order; returns whether more may be due.
+    /// Makes the due payments in their order, and returns whether more may be due.
     pub(super) fn pay_schedules(&mut self) -> rusqlite::Result<bool> {
         let now = self.clock.now();
         for _ in 0..MOST_AT_ONCE {
             let Some(mut schedule) = self.books.next_schedule()? else { return Ok(false) };
             let Some(at) = schedule.next.filter(|at| *at <= now) else { return Ok(false) };
-            // The payment is counted before it is made, so that a schedule never pays twice for one moment.
+            // The payment is counted before it is made, so a schedule never pays twice for one due time.
             schedule.paid += 1;
             let job = Job::read(&schedule.form).ok();
             schedule.next = job.and_then(|job| job.after(at));
@@ -180,13 +181,13 @@ impl Host {
         Ok(true)
     }
 
-    /// Makes one payment of a schedule, at its time.
+    /// Makes one payment of a schedule, with the time at which it was due.
     fn pay_schedule(&mut self, schedule: &Schedule) -> Result<Delivery, Refusal> {
         let stored = self.usable(&schedule.registration)?;
         let form = schedule.payment();
         let kind = if form.required("paymentType")? == "PA" { Kind::PreAuthorisation } else { Kind::Debit };
         let amount = money(&form)?;
-        // No client waits for an answer, so faults of a connection cannot happen here.
+        // No client waits for an answer, so connection faults cannot happen here.
         let outcome = match self.outcome(form.get("amount")) {
             Outcome::Throttle | Outcome::RedirectElsewhere | Outcome::RedirectOnce => Outcome::Approve,
             outcome => outcome,
@@ -205,13 +206,13 @@ impl Host {
         Ok(paid.delivery)
     }
 
-    /// Returns when the next payment of any schedule is due.
+    /// Returns when the next payment is due in any schedule.
     pub(super) fn next_payment(&self) -> rusqlite::Result<Option<DateTime<Utc>>> {
         Ok(self.books.next_schedule()?.and_then(|schedule| schedule.next))
     }
 }
 
-/// Returns a schedule for an answer: the request's own fields, and its state.
+/// Returns a schedule for an answer: the fields of its request, and its state.
 fn shown(schedule: &Schedule) -> Value {
     let (code, description, _) = envelope::approved(schedule.form.get("testMode"));
     let mut answer = json!({

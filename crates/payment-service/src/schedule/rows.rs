@@ -1,4 +1,4 @@
-//! Schedules in the gateway's books.
+//! The books of schedules.
 
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::database::Books;
 use crate::form::Form;
 
-/// The part of the books' schema for schedules.
+/// The SQL schema of the schedules.
 pub(crate) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS schedule (
         n INTEGER PRIMARY KEY,
@@ -22,7 +22,8 @@ pub(crate) const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS schedule_next ON schedule (next) WHERE next IS NOT NULL;
 ";
 
-/// The longest reference of a schedule that leaves room for a number (data-model: merchantTransactionId, AN255).
+/// The longest reference of a schedule. It leaves room for the number of a payment (data-model: merchantTransactionId,
+/// AN255).
 const LONGEST_REFERENCE: usize = 240;
 
 /// A schedule.
@@ -30,12 +31,12 @@ pub(super) struct Schedule {
     pub id: String,
     /// The id of the stored card that pays.
     pub registration: String,
-    /// The request, without card and reader.
+    /// The request without the card and reader data.
     pub form: Form,
     pub set_up: DateTime<Utc>,
-    /// The next payment; `None` if there are no more.
+    /// The time of the next payment; `None` if there are no more.
     pub next: Option<DateTime<Utc>>,
-    /// The last moment for a payment.
+    /// The latest payment time.
     pub last: Option<DateTime<Utc>>,
     /// The number of payments so far, including declined ones.
     pub paid: u32,
@@ -45,11 +46,11 @@ pub(super) struct Schedule {
 /// The state of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// The schedule pays.
+    /// Active: its payments are made when they are due.
     Active,
-    /// All its payments were made, or notice was given.
+    /// Ended: all payments were made, or notice was given.
     Ended,
-    /// Its stored card cannot be used any longer.
+    /// Stopped: its stored card can no longer be used.
     Stopped,
 }
 
@@ -67,7 +68,7 @@ impl State {
 }
 
 impl Schedule {
-    /// Ends the schedule if its next payment would come after its last moment, or never.
+    /// Ends the schedule if its next payment would come after the latest payment time, or never.
     pub(super) fn end_if_over(&mut self) {
         self.next = self.next.filter(|next| self.last.is_none_or(|last| *next <= last));
         if self.next.is_none() {
@@ -75,7 +76,7 @@ impl Schedule {
         }
     }
 
-    /// Makes the form of its latest payment, which has its own reference.
+    /// Makes the form of the latest payment, with a separate reference.
     pub(super) fn payment(&self) -> Form {
         let number = self.paid;
         let pairs = self.form.iter().filter(|(name, _)| !name.starts_with("job.")).map(|(name, value)| {
@@ -97,7 +98,7 @@ impl Books {
         let insert = "INSERT INTO schedule (id, registration, form, set_up, next, last, paid, state)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
         self.write_schedule(insert, new)?;
-        // The reference counts as used, although nothing is booked.
+        // The reference counts as used, although it has no booking.
         let used = "INSERT OR IGNORE INTO registered (reference) SELECT ? WHERE ?1 IS NOT NULL";
         self.connection().prepare_cached(used)?.execute([new.form.get("merchantTransactionId")])?;
         Ok(())
@@ -129,7 +130,7 @@ impl Books {
         one(self.connection(), "SELECT * FROM schedule WHERE id = ?", [id])
     }
 
-    /// Returns the schedule that pays next; of several at one time the oldest.
+    /// Returns the schedule with the next payment. If several are due at the same time, it is the oldest schedule.
     pub(super) fn next_schedule(&self) -> rusqlite::Result<Option<Schedule>> {
         one(self.connection(), "SELECT * FROM schedule WHERE next IS NOT NULL ORDER BY next, n LIMIT 1", [])
     }

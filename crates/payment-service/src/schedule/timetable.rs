@@ -1,18 +1,19 @@
-//! The due dates of a subscription: the seven fields of a cron expression, and the next moment that they name
-//! (data-model: Scheduling). Pure; the interface's table (`pos_gateway_model`) checks the form of the text.
+//! The due dates of a subscription. The seven fields of a cron expression determine the next due time (data-model:
+//! Scheduling). The functions are pure. The interface's table (`pos_gateway_model`) checks the form of the expression.
 //!
-//! The signs have their usual meaning in expressions with seven fields: `5/20` is 5, 25, 45. `L` is the last day of the
-//! month and `L-3` three days before it. `LW` is the last weekday, and `15W` the weekday nearest to the 15th within its
-//! month. `6L` is the last Friday, `6#3` the third, and a lone `L` among the days of the week is Saturday. Sunday is 1.
+//! The special characters have their usual meaning in expressions with seven fields. `5/20` means 5, 25 and 45. `L` is
+//! the last day of the month, and `L-3` is three days before it. `LW` is the last weekday of the month, and `15W` is
+//! the weekday nearest to the 15th within the month. `6L` is the last Friday, and `6#3` is the third. In the
+//! day-of-week field, `L` alone is Saturday. Sunday is 1.
 //!
-//! The crate `croner` is not used: of these signs it refuses `5/20` and `L-3`, and never reaches a lone `L`.
+//! The crate `croner` is not used, because it refuses `5/20` and `L-3`, and never matches a lone `L`.
 //!
-//! Where the interface is silent, this is assumed. Times are UTC. A day counts if either of the two day fields names
-//! it. `*` and `?` name no day, so the other field alone decides.
+//! Where the interface is silent, the gateway assumes the following. Times are UTC. A day is due if either of the two
+//! day fields names it. `*` and `?` name no day, so the other field alone decides.
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta, Timelike, Utc, Weekday};
 
-/// The years of the interface.
+/// The years that the interface allows.
 const YEARS: std::ops::RangeInclusive<u32> = 1970..=2099;
 const NAMES: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
@@ -32,13 +33,13 @@ pub struct Timetable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DayOfMonth {
     Is(u32),
-    /// This many days before the last one.
+    /// The day that is this many days before the last one.
     BeforeLast(u32),
     LastWeekday,
     NearestWeekday(u32),
 }
 
-/// Days of the week as the interface counts them; 1 is Sunday.
+/// Days of the week with the interface's numbers; 1 is Sunday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DayOfWeek {
     Is(u32),
@@ -47,8 +48,8 @@ enum DayOfWeek {
 }
 
 impl Timetable {
-    /// Reads second, minute, hour, day of month, month, day of week and year; `None` for a text that the table would
-    /// refuse.
+    /// Reads second, minute, hour, day of month, month, day of week and year; `None` for an expression that the table
+    /// would refuse.
     #[must_use]
     pub fn read(fields: [&str; 7]) -> Option<Self> {
         let [second, minute, hour, day, month, weekday, year] = fields;
@@ -65,7 +66,7 @@ impl Timetable {
         })
     }
 
-    /// Returns the first moment at or after `from`; `None` if there is none until the end of 2099.
+    /// Returns the first due time at or after `from`; `None` if there is none before the end of 2099.
     #[must_use]
     pub fn next_from(&self, from: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let from = if from.nanosecond() > 0 { from.with_nanosecond(0)? + TimeDelta::seconds(1) } else { from };
@@ -139,7 +140,7 @@ fn last_of_month(date: NaiveDate) -> u32 {
     (28..=31).rev().find(|day| date.with_day(*day).is_some()).unwrap_or(28)
 }
 
-/// Returns the weekday that is nearest to a day, within the same month.
+/// Returns the weekday nearest to a day, within the same month.
 fn nearest_weekday(of: NaiveDate, day: u32) -> Option<u32> {
     let last = last_of_month(of);
     Some(match of.with_day(day)?.weekday() {
@@ -151,7 +152,8 @@ fn nearest_weekday(of: NaiveDate, day: u32) -> Option<u32> {
     })
 }
 
-/// Returns the numbers of a field. Each part between commas is a number, a range or `*`, with or without a step.
+/// Returns the numbers that a field selects. Each part between commas is a number, a range or `*`, with or without a
+/// step.
 fn numbers(text: &str, from: u32, to: u32) -> Option<Vec<u32>> {
     let mut all = Vec::new();
     for item in text.split(',') {
@@ -168,7 +170,7 @@ fn range(item: &str, from: u32, to: u32) -> Option<impl Iterator<Item = u32> + u
     let (first, last) = match base.split_once('-') {
         _ if base == "*" => (from, to),
         Some((first, last)) => (number(first)?, number(last)?),
-        // With a step, a number is the beginning of a range.
+        // A number with a step is the beginning of a range.
         None => (number(base)?, if step.is_some() { to } else { number(base)? }),
     };
     (from <= first && first <= last && last <= to).then(|| (first..=last).step_by(step.unwrap_or(1)))
@@ -219,7 +221,7 @@ fn weekdays(text: &str) -> Option<Vec<DayOfWeek>> {
 mod tests {
     use super::*;
 
-    /// The first moments after Monday, 23 November 2026, noon; as many as are expected.
+    /// Expressions, each with its first due times from noon on Monday, 23 November 2026.
     #[rustfmt::skip]
     const CASES: &[(&str, &[&str])] = &[
         // Numbers, lists, ranges, steps.
@@ -258,11 +260,11 @@ mod tests {
         ("0 0 9 ? * 6#3",         &["Fri 2026-12-18 09:00:00", "Fri 2027-01-15 09:00:00"]),
         ("0 0 9 ? * MON#5",       &["Mon 2026-11-30 09:00:00", "Mon 2027-03-29 09:00:00"]),
         ("0 0 9 ? * 2#1,6L",      &["Fri 2026-11-27 09:00:00", "Mon 2026-12-07 09:00:00", "Fri 2026-12-25 09:00:00"]),
-        // Both day fields: a day of either counts. With `*` or `?` the other field decides alone.
+        // Both day fields: a day that either field names is due. If one is `*` or `?`, the other decides alone.
         ("0 0 9 25 * 1",          &["Wed 2026-11-25 09:00:00", "Sun 2026-11-29 09:00:00"]),
         ("0 0 9 25 * *",          &["Wed 2026-11-25 09:00:00", "Fri 2026-12-25 09:00:00"]),
         ("0 0 9 * * SAT",         &["Sat 2026-11-28 09:00:00"]),
-        // The end of February, and moments that never come.
+        // The end of February, and due times that never come.
         ("0 0 0 29 2 ?",          &["Tue 2028-02-29 00:00:00", "Sun 2032-02-29 00:00:00"]),
         ("0 0 0 ? 2 MON#5",       &["Mon 2044-02-29 00:00:00", "Mon 2072-02-29 00:00:00"]),
         ("0 0 0 30 2 ?",          &[]),
@@ -313,7 +315,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Checks that every text that the table accepts can be read, and that its moments are in order and on time.
+        /// Checks that every expression that the table accepts can be read, and that its due times are correct and in
+        /// order.
         #[test]
         fn whatever_has_the_form_can_be_read(
             fields in proptest::collection::vec(proptest::sample::select(vec![

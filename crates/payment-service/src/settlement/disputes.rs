@@ -4,26 +4,26 @@ use std::fmt::Write as _;
 
 use crate::entry::{Kind, LedgerEntry};
 
-/// The event after the settlement.
+/// The event that follows the settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dispute {
-    /// The cardholder charges it back, five days after it was settled.
+    /// The cardholder's chargeback, five days after the settlement.
     Chargeback {
-        /// `result.code`.
+        /// The value of `result.code`.
         code: &'static str,
-        /// `result.description`.
+        /// The value of `result.description`.
         reason: &'static str,
-        /// True if the shop gets it again, five days later.
+        /// True if the chargeback is reversed in the shop's favour five days later.
         is_reversed: bool,
     },
-    /// The clearing institute could not settle it.
+    /// The clearing institute cannot settle the payment.
     Failed,
-    /// The service does not find the payment of the clearing institute's record.
+    /// The service cannot find the payment for a record of the clearing institute.
     NotMatched,
 }
 
-/// Cents, their event, and the description for people. Every host rule approves these amounts, except `.59`, which the
-/// literal rules decline.
+/// The cents, their event, and a description for people. All host rules approve these amounts, except for `.59`, which
+/// the literal rules decline.
 const TABLE: &[(u8, &str)] = &[
     (59, "settled, but its record is not matched to the payment"),
     (94, "its settlement has failed (SettlementStatus FAILED)"),
@@ -31,8 +31,8 @@ const TABLE: &[(u8, &str)] = &[
     (98, "settled, charged back five days later, and returned to the shop after five more"),
 ];
 
-/// Reasons by the last digit before the decimals: `000.100.2` and two digits (data-model: Chargeback). The interface
-/// does not document the meaning of each number.
+/// The chargeback reasons, by the last digit of the whole units. Each is `000.100.2` and two digits (data-model:
+/// Chargeback). The interface does not document the meaning of each number.
 const REASONS: [(&str, &str); 10] = [
     ("000.100.200", "Reason not specified"),
     ("000.100.201", "Account or bank details incorrect"),
@@ -46,7 +46,7 @@ const REASONS: [(&str, &str); 10] = [
     ("000.100.299", "Goods or services not received"),
 ];
 
-/// Returns the event that the cents of an entry choose.
+/// Returns the event that the cents of an entry select.
 pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
     let sold = matches!(entry.kind, Kind::Debit | Kind::Capture) && entry.has_moved();
     let (units, cents) = entry.amount.split_once('.').filter(|_| sold)?;

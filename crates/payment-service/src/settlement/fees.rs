@@ -1,18 +1,18 @@
-//! The fees of the acquirer, in cents of the merchant's account. The interface only names the kinds of fees; which fee
-//! is charged for what is our choice.
+//! The acquirer's fees, in cents of the merchant's account. The interface only names the kinds of fees. Our choice is
+//! when each fee is charged.
 
 use crate::books::Booking;
 use crate::entry::Kind;
 
-/// A kind of fee and its price.
+/// The kind of a fee, and its price.
 pub(super) type Fee = (&'static str, u64);
 
-/// The fee of each file that settles anything.
+/// The fee for each file with a settlement.
 pub(super) const BATCH: Fee = ("BATCH", 10);
-/// The fee of each month with an entry, in the file after its last day.
+/// The fee for each month with an entry, in the file after the month's last day.
 pub(super) const MONTHLY: Fee = ("MONTHLY", 1500);
 
-/// Returns the fees of a payment, without the percentage on its settled row.
+/// Returns the fees for a payment, without the percentage, which is in the settlement record.
 pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
     let entry = &booking.entry;
     let approved = entry.has_moved();
@@ -31,7 +31,8 @@ pub(super) fn of(booking: &Booking) -> impl Iterator<Item = Fee> {
     by_kind.into_iter().chain(by_merchant.into_iter().flatten()).filter(move |_| approved)
 }
 
-/// Returns the price of settling a sale: hundredths of a per cent by brand, and five cents, rounded half up.
+/// Returns the fee for settling a sale: a percentage by brand (in hundredths of a per cent) plus five cents, rounded
+/// half up.
 pub(super) fn on_sale(brand: Option<&str>, settled: u64) -> u64 {
     let rate = match brand {
         Some("VISA" | "MASTER" | "MAESTRO") => 90,

@@ -1,27 +1,26 @@
-//! The rate between the payment's currency and that of the merchant's account. `SettlementFxRate` has two decimals
-//! (data-model: Reconciliation file, amount format), so the rates here are round. The written amount is the payment's
-//! amount times the written rate.
+//! The exchange rates between the payment's currency and the currency of the merchant's account. `SettlementFxRate` has
+//! two decimals (data-model: Reconciliation file, amount format), so the rates are round. The written amount is the
+//! payment's amount times the written rate.
 
 use pos_terms::money::Currency;
 
-/// The value of a unit, in cents of a euro; an unlisted unit is worth a euro.
+/// The value of one unit, in cents of a euro. A unit that is not listed is worth one euro.
 const CENTS: &[(&str, u64)] =
     &[("USD", 90), ("GBP", 115), ("CHF", 105), ("JPY", 1), ("KWD", 300), ("SEK", 9), ("DKK", 13), ("PLN", 23)];
 
-/// Returns hundredths of the account's unit for one unit of the payment's currency, at least one.
+/// Returns the rate for one unit of the payment's currency, in hundredths of the account's unit, at least one.
 pub(super) fn rate(from: Currency, to: Currency) -> u64 {
     let worth =
         |currency: Currency| CENTS.iter().find(|(code, _)| *code == currency.code()).map_or(100, |(_, cents)| *cents);
     if from == to { 100 } else { ((worth(from) * 100 + worth(to) / 2) / worth(to)).max(1) }
 }
 
-/// Converts hundredths of a unit of `from` to hundredths of a unit of `to`, no finer than that currency, rounded half
-/// up.
+/// Converts hundredths of a unit of `from` to hundredths of a unit of `to`, rounded half up to the precision of `to`.
 pub(super) fn convert(hundredths: u64, from: Currency, to: Currency) -> u64 {
     let exact = u128::from(hundredths) * u128::from(rate(from, to));
     let step = if to.exponent() == 0 { 100 } else { 1 };
     let rounded = (exact + 50 * step) / (100 * step) * step;
-    // Ten digits and two decimals are the most that the file allows.
+    // The file allows at most ten digits and two decimals.
     u64::try_from(rounded)
         .unwrap_or(u64::MAX)
         .min(999_999_999_999 / u64::try_from(step).unwrap_or(1) * u64::try_from(step).unwrap_or(1))

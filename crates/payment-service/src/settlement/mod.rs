@@ -1,22 +1,23 @@
-//! The settlement: the records of one settlement date, made from the ledger (data-model: Reconciliation file). Pure:
-//! entries in, records out. `record` writes them, `fees` has the prices, `disputes` the events that the cents choose.
+//! The records of one settlement date, made from the ledger (data-model: Reconciliation file). The functions are pure:
+//! they read entries and return records. `record` writes the records, `fees` has the prices, and `disputes` has the
+//! events that the cents choose.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - The clearing institute is in UTC. It cuts off at midnight and settles on the next day.
-//! - A payment that was reversed whole before the cut-off is settled in neither direction.
-//! - A later or partial reversal is a separate row, under the reference of the reversal.
-//! - `SettlementAmount` is gross, and its fee is in a column next to it.
-//! - A record shows the state at the cut-off, so the file of a date is the same at any time of writing.
+//! - The clearing institute uses UTC. Its cut-off is midnight, and it settles on the next day.
+//! - If a payment was fully reversed before the cut-off, neither the payment nor its reversal is settled.
+//! - A later or partial reversal is a separate row, with the reversal's reference.
+//! - `SettlementAmount` is gross, and the fee is in a separate column.
+//! - A record shows the state at the cut-off, so a date's file is always the same, no matter when it is written.
 //!
 //! | booked | record |
 //! |---|---|
 //! | DB, CP approved | SETTLED DEBIT POS |
 //! | RF approved | SETTLED REFUND NEG |
 //! | CD approved | SETTLED CREDIT NEG |
-//! | RV approved, of a payment | SETTLED REFUND NEG |
-//! | RV approved, of a CD | SETTLED CREDIT POS |
-//! | PA and its increments, RV of a PA | none; a FEE |
+//! | RV of a payment, approved | SETTLED REFUND NEG |
+//! | RV of a CD, approved | SETTLED CREDIT POS |
+//! | PA and its increments, RV of a PA | only a FEE |
 //! | declined, pending | none |
 
 mod disputes;
@@ -36,13 +37,13 @@ use disputes::Dispute;
 pub(super) use disputes::help;
 pub(super) use record::{Account, Record, csv, json};
 
-/// Days from the payment's settlement to its chargeback, and from there to the chargeback's reversal.
+/// The days from a payment's settlement to its chargeback, and from the chargeback to its reversal.
 const CHARGEBACK_DAYS: u64 = 5;
 
-/// Pre-authorisation, capture, refund: a refund's payment is two steps away.
+/// The length of the chain of pre-authorisation, capture and refund. A refund is two steps from its pre-authorisation.
 const LONGEST_CHAIN: usize = 3;
 
-/// Returns the records of a settlement date, in the order of the ledger: payments, then chargebacks, then fees.
+/// Returns the records of a settlement date: first payments in the order of the ledger, then chargebacks, then fees.
 pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -> rusqlite::Result<Vec<Record>> {
     let mut records = Vec::new();
     let day = |before: u64| date.checked_sub_days(Days::new(before));
@@ -91,21 +92,21 @@ pub(super) fn settled_on(books: &Books, date: NaiveDate, account: Account<'_>) -
     Ok(records)
 }
 
-/// Returns the first and the last day with an entry; `None` if there is none.
+/// Returns the first and the last day with an entry; `None` if there are no entries.
 pub(super) fn booked_days(books: &Books) -> rusqlite::Result<Option<(NaiveDate, NaiveDate)>> {
     let at = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or_default().date_naive();
     Ok(books.first_and_last()?.map(|(first, last)| (at(first), at(last))))
 }
 
-/// Returns the last date that can settle an entry booked on `day`.
+/// Returns the latest settlement date that can include an entry booked on `day`.
 pub(super) fn last_date(day: NaiveDate) -> NaiveDate {
     day.checked_add_days(Days::new(1 + 2 * CHARGEBACK_DAYS)).unwrap_or(day)
 }
 
-/// The entries of a day, and their reversals before the cut-off.
+/// The entries of a day, with their reversals before the cut-off.
 struct Presented {
     bookings: Vec<Booking>,
-    /// Minor units that reversals of the same day took back, by payment.
+    /// The amount reversed on the same day for each payment, in minor units.
     taken_back: HashMap<String, u64>,
     /// The payments that the day's follow-ups refer to.
     earlier: HashMap<String, Booking>,
@@ -140,7 +141,7 @@ impl Presented {
         self.earlier.get(entry.refers_to.as_deref()?)
     }
 
-    /// Returns the record of an entry; `None` if nothing of it is settled.
+    /// Returns the record of an entry; `None` if no part of the entry is settled.
     fn settled(&self, booking: &Booking, account: Account<'_>, date: NaiveDate) -> Option<Record> {
         let entry = &booking.entry;
         if entry.minor() == 0 {
@@ -152,7 +153,7 @@ impl Presented {
             Kind::Credit if entry.has_moved() && !self.is_cancelled(entry) => ("CREDIT", "NEG"),
             Kind::Reversal if is_reversal(entry) => {
                 match self.followed(entry) {
-                    // A complete reversal before the cut-off: nothing is settled.
+                    // The entry was fully reversed before the cut-off, so nothing is settled.
                     Some(of) if self.is_of_today(of) && self.is_cancelled(&of.entry) => return None,
                     Some(of) if of.entry.kind == Kind::Credit => ("CREDIT", "POS"),
                     Some(of) if of.entry.kind == Kind::PreAuthorisation => return None,
@@ -176,7 +177,7 @@ impl Presented {
         Some(record)
     }
 
-    /// Returns the entry's own reference, or that of the payment that it follows.
+    /// Returns the entry's reference or, without one, the reference of its payment.
     fn reference<'a>(&'a self, entry: &'a LedgerEntry) -> Option<&'a str> {
         let chain = std::iter::successors(Some(entry), |entry| self.followed(entry).map(|of| &of.entry));
         chain.take(1 + LONGEST_CHAIN).find_map(|entry| entry.merchant_transaction_id.as_deref())
@@ -186,12 +187,12 @@ impl Presented {
         (self.span.0..=self.span.1).contains(&of.at)
     }
 
-    /// Returns whether the whole payment was reversed on its own day.
+    /// Returns whether the payment was fully reversed on the day of its booking.
     fn is_cancelled(&self, payment: &LedgerEntry) -> bool {
         self.taken_back.get(&payment.id).is_some_and(|taken| *taken >= payment.minor())
     }
 
-    /// Returns the payments that the clearing institute's record could be, by reference and kind.
+    /// Returns the payments that may match the clearing institute's record, by reference and kind.
     fn matches(&self, books: &Books, booking: &Booking) -> rusqlite::Result<Vec<String>> {
         if disputes::of(&booking.entry) == Some(Dispute::NotMatched) {
             return Ok(Vec::new());

@@ -1,14 +1,14 @@
-//! One record of the reconciliation: its fields by their names in the interface, written as a line of the file or as
-//! JSON (data-model: Reconciliation file).
+//! A reconciliation record. Its fields have the interface's names and are written as a line of the file or as JSON
+//! (data-model: Reconciliation file).
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - `TransactionId` and `InvoiceId` follow the other columns.
-//! - Several ids in `MatchedTransactions` have commas between them.
+//! - `TransactionId` and `InvoiceId` are the last columns.
+//! - Commas separate the ids in `MatchedTransactions`.
 //! - A follow-up without a reference has the reference of its payment.
-//! - `TransactionId` is required. A payment without a reference has its own id there. A record about no payment, as a
-//!   fee of the account, has the `SettlementTxId`.
-//! - `Brand` has letters only, sixteen at most; other signs of a brand are left out.
+//! - `TransactionId` is required. For a payment without a reference, it is the payment's id. For a record without a
+//!   payment, such as an account fee, it is the `SettlementTxId`.
+//! - `Brand` has at most sixteen characters and only letters; all other characters are omitted.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ use super::{fees, fx};
 use crate::books::Booking;
 use pos_terms::money::Currency;
 
-/// The most payments that `MatchedTransactions` names.
+/// The maximum number of payments in `MatchedTransactions`.
 pub(super) const MOST_MATCHES: u32 = 10;
 
-/// The most letters of `Brand` (A16).
+/// The maximum length of `Brand` (A16).
 const LONGEST_BRAND: usize = 16;
 
-/// The columns in their order, with their names in the interface. An array's column is a list.
+/// The columns in their order, with the interface's names. The column of an array holds a list.
 const COLUMNS: [(&str, &str); 38] = [
     ("ReconciliationType", "recordType"),
     ("PaymentType", "transactionType"),
@@ -59,7 +59,7 @@ const COLUMNS: [(&str, &str); 38] = [
     ("ReasonCode", "result.code"),
     ("ReasonDesc", "result.description"),
     ("SettlementFileFormat", "settlement.format"),
-    // The interface spells it like this.
+    // This is the interface's spelling.
     ("ClearingInsitituteName", "clearingInstitute.name"),
     ("MatchingStatus", "matchedTransactions.status"),
     ("MatchedTransactions", "matchedTransactions.payment[n].id"),
@@ -68,10 +68,10 @@ const COLUMNS: [(&str, &str); 38] = [
     ("InvoiceId", "merchantInvoiceId"),
 ];
 
-/// The merchant and the currency of a settlement.
+/// The merchant's entity and account currency, for a settlement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account<'a> {
-    /// The entity that was paid.
+    /// The entity that received the payments.
     pub entity: &'a str,
     /// The currency of the merchant's account.
     pub currency: Currency,
@@ -82,7 +82,7 @@ pub(crate) struct Account<'a> {
 pub(crate) struct Record(BTreeMap<&'static str, String>);
 
 impl Record {
-    /// Makes the record of an entry, without the kind of record.
+    /// Makes the record of an entry, without the record's kind.
     pub(super) fn of(booking: &Booking, account: Account<'_>, date: NaiveDate) -> Self {
         let entry = &booking.entry;
         let text = |pointer: &str| booking.answer.pointer(pointer).and_then(Value::as_str);
@@ -120,7 +120,7 @@ impl Record {
         record
     }
 
-    /// Makes the record of a fee, with or without a payment.
+    /// Makes the record of a fee. Some fees have no payment.
     pub(super) fn fee(
         what: &'static str,
         cents: u64,
@@ -173,7 +173,7 @@ impl Record {
         self.0.get(name).map_or("", String::as_str)
     }
 
-    /// Sets the settlement id of the record, and with it a missing `TransactionId`.
+    /// Sets the record's settlement id, and uses it as `TransactionId` if that is missing.
     pub(super) fn number(&mut self, settlement: String) {
         if self.value("merchantTransactionId").is_empty() {
             let payment = self.value("payment.id");
@@ -183,7 +183,7 @@ impl Record {
         self.set("settlement.id", settlement);
     }
 
-    /// Returns the value of a column, from the card or from the bank account.
+    /// Returns the value of a column from the card or the bank account.
     fn column(&self, name: &str) -> &str {
         let of_account = match name {
             "card.last4Digits" => "bankAccount.last4Digits",
@@ -196,7 +196,7 @@ impl Record {
         }
     }
 
-    /// Sets the price of settling a sale; a failed one costs nothing.
+    /// Sets the fee for settling a sale. A payment that could not be settled has no fee.
     pub(super) fn price(&mut self, booking: &Booking, account: Account<'_>, failed: bool) {
         let settled = hundredths(self.value("settlement.amount"));
         let fee = fees::on_sale(booking.answer["paymentBrand"].as_str(), settled);
@@ -219,7 +219,7 @@ impl Record {
         }
     }
 
-    /// Turns the record into a chargeback, or into the reversal of one.
+    /// Turns the record into a chargeback or a chargeback reversal.
     pub(super) fn charge_back(&mut self, payment: &str, is_won: bool, code: &'static str, reason: &'static str) {
         self.match_to(&[payment.to_owned()]);
         self.0.remove("settlement.fee");
@@ -227,13 +227,13 @@ impl Record {
         self.set("settlement.cashflow", if is_won { "POS" } else { "NEG" });
         self.set("result.code", code);
         self.set("result.description", reason);
-        // Made from the payment's own id, so that a chargeback has the same id at every request.
+        // The id is derived from the payment's id, so a chargeback has the same id in every report.
         let turned: String = payment.chars().rev().collect();
         self.set("chargebackTransaction.id", turned);
     }
 }
 
-/// Writes the file: its header, and one record on each line.
+/// Writes the file: a header, and then one record per line.
 pub(crate) fn csv(records: &[Record]) -> String {
     let line = |fields: Vec<String>| fields.join(";") + "\r\n";
     let mut file = line(COLUMNS.iter().map(|(column, _)| (*column).to_owned()).collect());
@@ -243,19 +243,19 @@ pub(crate) fn csv(records: &[Record]) -> String {
     file
 }
 
-/// Writes a time as the clearing institute does.
+/// Formats a time as the clearing institute does.
 pub(super) fn time(at: i64) -> String {
     DateTime::<Utc>::from_timestamp(at, 0).unwrap_or_default().format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// Writes a field for every reader of such files: in quotes if it contains a special character. A line break inside a
-/// field would begin another line.
+/// Writes a field in a form that every CSV reader accepts: in quotes if it contains a special character. A line break
+/// in an unquoted field would begin a new line.
 fn quoted(value: &str) -> String {
     let value = value.replace(|c: char| c.is_control(), " ");
     if value.contains([';', '"']) { format!("\"{}\"", value.replace('"', "\"\"")) } else { value }
 }
 
-/// Returns the records as JSON for the report.
+/// Returns the records as JSON, for the report.
 pub(crate) fn json(records: &[Record]) -> Vec<Value> {
     records.iter().map(Record::json).collect()
 }

@@ -1,22 +1,22 @@
 //! Webhooks: notifications to registered URLs about entries and stored cards (behaviour: Events; data-model: Webhook
-//! notification body). This file decides the content; `queue` keeps the order and the results, `post` sends, `seal`
+//! notification body). This file makes the content. `queue` keeps the order and the results, `post` sends, and `seal`
 //! encrypts.
 //!
-//! A payment never waits: it only puts a notification into the queue of each URL. A queue is bounded; further
-//! notifications are dropped and counted. Each URL gets its notifications in order, with retries by the gateway's
-//! clock.
+//! A payment never waits for a webhook. It only adds a notification to the queue of each URL. When a queue is full,
+//! further notifications are dropped and counted. Each URL gets its notifications in order, with retries by the
+//! gateway's clock.
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
 //! - The calls are `POST`, `GET` and `DELETE /v1/webhooks`.
 //! - Every URL gets all notifications.
-//! - CREATED is sent for each payment and stored card, UPDATED for a pending payment that was decided, DELETED for a
-//!   stored card.
-//! - Any HTTP status 200 to 299 accepts a notification; a redirect is not followed.
+//! - CREATED is sent for each new payment and stored card, UPDATED when a pending payment is decided, and DELETED when
+//!   a stored card is deleted.
+//! - Any HTTP status from 200 to 299 confirms a notification. Redirects are not followed.
 //! - With a key the body is encrypted with AES-256-GCM.
 //! - Registered URLs are forgotten when the gateway ends.
-//! - The `notificationUrl` of a request (deprecated, data-model: Asynchronous payments) gets the notifications of its
-//!   own payment, in plain JSON: when it is booked and when it is decided. An address that a webhook may not have is
+//! - The `notificationUrl` of a request (deprecated, data-model: Asynchronous payments) gets the notifications of that
+//!   payment, in plain JSON: when it is booked and when it is decided. An address that is not allowed for a webhook is
 //!   not called.
 
 pub(crate) mod post;
@@ -48,7 +48,7 @@ impl Host {
             "presentationAmount": entry.amount,
             "presentationCurrency": entry.currency,
         });
-        // Only webhooks of captures and refunds have it (data-model: Webhook notification body).
+        // Only the webhooks of captures and refunds have this field (data-model: Webhook notification body).
         if let Some(of) = entry.refers_to.as_ref().filter(|_| matches!(entry.kind, Kind::Capture | Kind::Refund)) {
             body["referencedId"] = json!(of);
         }
@@ -59,7 +59,7 @@ impl Host {
         }
     }
 
-    /// Notifies that a card was stored or deleted; `payload` is the answer to the request.
+    /// Notifies that a card was stored or deleted. `payload` is the answer to that request.
     pub(super) fn tell_of_registration(&mut self, action: Action, payload: &Value) {
         self.tell(&json!({ "type": "REGISTRATION", "action": action.as_str(), "payload": payload }));
     }
@@ -69,7 +69,7 @@ impl Host {
         self.posted.notify_one();
     }
 
-    /// Registers the URLs of the options.
+    /// Registers the URLs from the options.
     pub(super) fn register_options(&mut self) -> Result<(), String> {
         let options = self.options().clone();
         let key = match options.webhook_key.as_deref() {
@@ -83,7 +83,7 @@ impl Host {
         Ok(())
     }
 
-    /// Handles `POST /v1/webhooks`: `url`, and optionally `key`, 64 hex digits.
+    /// Handles `POST /v1/webhooks` with `url` and the optional `key`, 64 hex digits.
     pub(super) fn register_webhook(&mut self, body: &[u8]) -> Result<Delivery, Refusal> {
         let pairs = encoded::decode(body).map_err(|wrong| Invalid::new(wrong.name, wrong.problem))?;
         let (mut url, mut key) = (None, None);
@@ -107,7 +107,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "id": id, "result": result })))
     }
 
-    /// Handles `GET /v1/webhooks`: all URLs and the state of their deliveries.
+    /// Handles `GET /v1/webhooks`, which returns all URLs and the state of their deliveries.
     pub(super) fn list_webhooks(&mut self, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         let webhooks = self.webhooks.shown();
@@ -115,7 +115,7 @@ impl Host {
         Ok(Delivery::Answer(200, json!({ "result": result, "webhooks": webhooks })))
     }
 
-    /// Handles `DELETE /v1/webhooks/{id}`: the URL gets nothing more, not even waiting notifications.
+    /// Handles `DELETE /v1/webhooks/{id}`. The URL gets no further notifications, not even those that wait.
     pub(super) fn remove_webhook(&mut self, id: &str, query: &[u8]) -> Result<Delivery, Refusal> {
         self.check_entity(&Form::parse(query, form::RETRIEVAL, self.reading())?, true)?;
         if !self.webhooks.remove(id) {

@@ -1,4 +1,4 @@
-//! Sends notifications. One task serves all URLs: different URLs at the same time, each URL in order. A receiver that
+//! Sends notifications. One task serves all URLs: different URLs concurrently, and each URL in order. A receiver that
 //! hangs runs into a time-out and does not delay the others.
 
 use std::io;
@@ -13,7 +13,7 @@ use crate::clock::waited;
 use crate::options::Options;
 use crate::shared::Shared;
 
-/// Sends what is due until the gateway ends.
+/// Sends due notifications until the gateway ends.
 pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: Option<Client>) {
     let mut sending = JoinSet::new();
     loop {
@@ -26,7 +26,7 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
                 }
                 sending.spawn(post(client.clone(), task));
             }
-            // When a clock is stopped, the call that moves it also wakes this task.
+            // When the clock is stopped, the call that moves it also wakes this task.
             let next = host.webhooks.next_due().filter(|_| !host.clock.stands());
             next.map(|next| (next - now).to_std().unwrap_or_default())
         };
@@ -42,9 +42,10 @@ pub(crate) async fn run(shared: Arc<Shared>, options: Arc<Options>, mut client: 
     }
 }
 
-/// Makes the HTTP client: no redirect, no proxy, a time-out; only the authorities of a file, if one is named.
+/// Makes the HTTP client, with a time-out and without redirects and proxy. If a file names authorities, it trusts only
+/// those.
 pub(crate) fn client(options: &Options) -> io::Result<Client> {
-    // An error means that another part of this program has installed a provider already, which works as well.
+    // An error means that another part of this program has already installed a provider, which also works.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let unusable = |error: reqwest::Error| io::Error::new(io::ErrorKind::InvalidInput, format!("webhooks: {error}"));
     let mut client = Client::builder()
@@ -82,13 +83,13 @@ async fn post(client: Option<Client>, task: Task) -> (String, Result<(), String>
         }
         Ok(answer) => Err(answer.status().to_string()),
         Err(error) if error.is_timeout() => Err("no answer in time; the receiver hangs or is too slow".to_owned()),
-        // The error text may contain the URL, which may contain a secret.
+        // The text of the error may contain the URL, and the URL may contain a secret.
         Err(error) => Err(cause(&error.without_url())),
     };
     (task.hook, went)
 }
 
-/// Returns the innermost text of an error: the outer ones only say that a request failed.
+/// Returns the innermost text of an error. The outer texts only say that a request failed.
 fn cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => cause(source),

@@ -11,15 +11,16 @@ use crate::envelope;
 use crate::invalid::Invalid;
 use crate::refusal::{Refusal, rule};
 
-/// The most URLs that can be registered.
+/// The maximum number of registered URLs.
 const MOST_HOOKS: usize = 20;
-/// The most URLs of requests with waiting notifications.
+/// The maximum number of request URLs with waiting notifications.
 const MOST_OF_REQUESTS: usize = 100;
-/// The most notifications that wait for one URL, about two megabytes.
+/// The maximum number of notifications that wait for one URL, about two megabytes.
 const MOST_WAITING: usize = 1000;
-/// The length limit of every address in the interface (AN2048).
+/// The maximum length of an address in the interface (AN2048).
 const LONGEST_URL: usize = 2048;
-/// Minutes from a failed attempt to the next one; after the last the notification is given up, a day and a half later.
+/// The minutes from each failed attempt to the next. After the last attempt, about a day and a half later, the
+/// notification is dropped.
 const PAUSES: [i64; 8] = [1, 5, 15, 60, 180, 360, 720, 1440];
 
 /// The registered URLs.
@@ -32,14 +33,14 @@ struct Hook {
     url: String,
     key: Option<SealingKey>,
     waiting: VecDeque<Notification>,
-    /// True while a notification is being sent to it.
+    /// True while a notification is being sent to the URL.
     busy: bool,
     delivered: u64,
     given_up: u64,
     dropped: u64,
-    /// The reason why the latest attempt failed.
+    /// The reason for the failure of the latest attempt.
     failing: Option<String>,
-    /// True for the `notificationUrl` of a request, which gets the notifications of that payment only.
+    /// True for the `notificationUrl` of a request, which gets only that payment's notifications.
     is_of_request: bool,
 }
 
@@ -48,7 +49,7 @@ struct Notification {
     body: Arc<str>,
     /// The number of attempts so far.
     attempts: usize,
-    /// The earliest time of the next attempt.
+    /// The earliest time for the next attempt.
     due: DateTime<Utc>,
 }
 
@@ -119,7 +120,7 @@ impl Webhooks {
         }
     }
 
-    /// Returns what may be sent: the head of each queue.
+    /// Returns the notifications that may be sent: the first one of each queue.
     pub(super) fn due(&mut self, now: DateTime<Utc>) -> Vec<Task> {
         let mut tasks = Vec::new();
         for hook in self.0.iter_mut().filter(|hook| !hook.busy) {
@@ -174,7 +175,7 @@ impl Webhooks {
         self.0.iter().filter(|hook| !hook.is_of_request).map(Hook::shown).collect()
     }
 
-    /// Removes a URL with its waiting notifications; false if the id is unknown.
+    /// Removes a URL and its waiting notifications; returns false if the id is unknown.
     pub(super) fn remove(&mut self, id: &str) -> bool {
         let place = self.0.iter().position(|hook| hook.id == id && !hook.is_of_request);
         place.is_some_and(|place| {
@@ -215,7 +216,7 @@ impl Hook {
         self.dropped += 1;
     }
 
-    /// Returns the state of the deliveries. The part of a URL after its path may be a secret and is left out.
+    /// Returns the state of the deliveries. The part of each URL after its path may be a secret, so it is omitted.
     fn shown(&self) -> Value {
         json!({
             "id": self.id,
@@ -232,7 +233,7 @@ impl Hook {
     }
 }
 
-/// Checks that an address is allowed: HTTPS, or HTTP on this machine.
+/// Checks that an address uses HTTPS, or HTTP on this machine.
 fn check(url: &str) -> Result<(), Invalid> {
     let wrong = |why: &str| Err(Invalid::new("url", why));
     let Some(parsed) = (url.len() <= LONGEST_URL).then(|| url.parse::<hyper::Uri>().ok()).flatten() else {

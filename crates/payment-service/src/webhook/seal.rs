@@ -1,26 +1,28 @@
 //! Encrypts a notification with AES-256-GCM, so that only the holder of the key can read it. The interface describes
-//! neither encryption nor signature, so this is assumed: a key of 32 bytes; the body is the encrypted JSON in hex;
-//! `X-Initialization-Vector` and `X-Authentication-Tag` have the rest, in hex.
+//! neither encryption nor signature, so the gateway assumes the following:
+//! - The key has 32 bytes.
+//! - The body is the encrypted JSON, in hex.
+//! - `X-Initialization-Vector` and `X-Authentication-Tag` contain the other values, in hex.
 
 use std::fmt;
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-/// The rule for a key.
+/// The rule that a key must follow.
 pub(super) const MUST_BE: &str = "must be 64 hex digits, the 32 bytes of an AES-256 key";
 
 /// The key of one webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SealingKey([u8; 32]);
 
-/// Hides the key: it is a secret, even if only the simulator's.
+/// Hides the key. It is a secret, even though it is only the simulator's.
 impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SealingKey(32 bytes)")
     }
 }
 
-/// An encrypted body; all fields in hex digits.
+/// An encrypted body. All fields are hex digits.
 pub(super) struct Sealed {
     pub body: String,
     pub vector: String,

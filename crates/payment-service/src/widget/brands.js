@@ -1,8 +1,8 @@
-// The form of each brand. The frame decides which of the shopper's data it asks for (frame.js).
+// The form of each brand. The form decides which of the shopper's data the frame requests (frame.js).
 
 const CARDS = ['VISA', 'MASTER', 'AMEX', 'MAESTRO', 'JCB', 'DINERS', 'DISCOVER', 'UNIONPAY'];
 
-// The options of the wallets, with the interface's names (Fast checkout). It names none for wallet A.
+// The options of the wallets, with the interface's names (Fast checkout). The interface has no options for wallet A.
 const OPTIONS_OF_B = [
   'gatewayMerchantId', 'merchantId', 'merchantName', 'currencyCode', 'prefetchPriceStatus', 'amount', 'displayItems',
   'onPaymentDataChanged', 'billingAddressRequired', 'billingAddressParameters', 'onPaymentAuthorized',
@@ -11,8 +11,8 @@ const OPTIONS_OF_C = [
   'merchantId', 'ledgerCurrency', 'sandbox', 'checkoutLanguage', 'productType', 'placement', 'buttonColor',
 ];
 
-// `kind`: the fields of the frame; `wallet`: the prefix of the wallet's parameters, and its object in wpwlOptions with
-// the option names.
+// `kind` selects the fields of the frame. `wallet` is the prefix of the wallet's parameters, and the wallet's object in
+// wpwlOptions with the option names.
 const BRANDS = {
   DIRECTDEBIT_SEPA: { kind: 'bank' },
   ONLINETRANSFER: { kind: 'bank' },
@@ -24,7 +24,7 @@ const BRANDS = {
   WALLET_C: { wallet: '<wallet_c>', options: 'walletC', names: OPTIONS_OF_C },
 };
 
-// The forms for a list of brands: one for all cards, one for each other brand, in their order.
+// Returns the forms for a list of brands, in their order: one for all cards, and one for each other brand.
 function formsFor(listed) {
   const forms = [];
   for (const brand of new Set(listed)) {

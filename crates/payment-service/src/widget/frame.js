@@ -1,7 +1,7 @@
 'use strict';
-// The fields of the shopper's payment data, in a frame of the service. The frame tells the page around it whether the
-// fields are valid, and the outcome of the payment. Only the service gets the typed data. The browser names the page
-// around the frame, and the frame reports it to the service.
+// The fields for the shopper's payment data, in a frame of the service. The frame tells the page around it whether the
+// fields are valid, and the payment's outcome. Only the service gets the typed data. The browser tells the frame the
+// origin of the surrounding page, and the frame reports it to the service.
 
 const digits = (text) => text.replace(/[\s-]/g, '');
 
@@ -27,7 +27,7 @@ function passesLuhn(number) {
   return sum % 10 === 0;
 }
 
-// Reads month and year, and finds only typing mistakes: the service's clock decides whether the card has expired.
+// Reads month and year, and finds only typing mistakes. The service's clock decides whether the card has expired.
 function expiryOf(text) {
   const found = /^\s*(0[1-9]|1[0-2])\s*\/?\s*(?:20)?(\d{2})\s*$/.exec(text);
   return found && { month: found[1], year: `20${found[2]}` };
@@ -43,7 +43,7 @@ function passesIban(text) {
 
 const isName = (text) => text.trim().length >= 3 && !/\d/.test(text);
 
-// For each kind of form: the label of a field, its check, and its parameters.
+// For each kind of form: the label of each field, its check, and its parameters.
 const FIELDS = {
   card: [
     {
@@ -84,7 +84,7 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// Accepts the page around the frame: its origin, as the browser states it, and the only port to it.
+// Accepts the page around the frame: its origin, as the browser states it, and the only message port to it.
 function begin(event) {
   if (event.source !== window.parent || event.data?.wpwl !== 'begin' || !event.ports[0]) return;
   removeEventListener('message', begin);
@@ -103,7 +103,7 @@ function showFields({ port, words, kind, shop }) {
   const fields = FIELDS[kind].map((field) => {
     const { word, autocomplete, inputMode = 'text' } = field;
     const input = element('input', { id: word, name: word, autocomplete, inputMode, required: true, spellcheck: false });
-    // Groups of digits keep their order in right-to-left languages.
+    // In right-to-left languages, the groups of digits keep their order.
     input.dir = 'auto';
     document.body.append(element('label', { htmlFor: word }, words[word] ?? word), input);
     input.addEventListener('keydown', ({ key }) => key === 'Enter' && port.postMessage({ enter: true }));
@@ -126,7 +126,8 @@ function showFields({ port, words, kind, shop }) {
   port.postMessage({ ready: true });
 }
 
-// Sends the payment. If the answer is lost, the payment may have been made anyway, so the shop's server asks.
+// Sends the payment. If the answer is lost, the payment may still have been made, so the shop's server asks for the
+// outcome.
 async function pay(path, fields, shop) {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=UTF-8', 'Widget-Origin': shop };
   try {
@@ -137,7 +138,7 @@ async function pay(path, fields, shop) {
   }
 }
 
-// Shows the simulated phone: the amount to pay, yes or no.
+// Shows the simulated phone, which displays the amount and asks the shopper to confirm or cancel.
 async function showSheet({ port, words, checkout, wallet }) {
   const asked = await fetch(`/v1/widget/wallet?${new URLSearchParams({ checkout, wallet })}`).then((answer) => answer.json());
   const { amount, currency, token } = asked;

@@ -1,4 +1,4 @@
-// The shopper's texts in each of the widget's languages. Parts of one function: see mod.rs.
+// The texts for the shopper, in each of the widget's languages. This file is part of one function: see mod.rs.
 
 const TEXTS = {
   en: {

@@ -1,5 +1,6 @@
-//! The hosted widget: `GET /v1/paymentWidgets.js` and the files that the script loads (behaviour: Hosted widget usage,
-//! Fast checkout). Plain JavaScript without a build. Every checkout gets the same bytes, so one hash is right for all.
+//! The hosted widget: `GET /v1/paymentWidgets.js` and the files that this script loads (behaviour: Hosted widget usage,
+//! Fast checkout). The script is plain JavaScript without a build step. Every checkout gets the same bytes, so one hash
+//! is valid for all.
 //!
 //! ```text
 //!  the shop's page ── paymentWidgets.js ── draws the widget's own forms, one for each brand of data-brands
@@ -7,17 +8,19 @@
 //!                 └─ POST /checkouts/{id}/payment ── redirect.url, or shopperResultUrl with id and resourcePath
 //! ```
 //!
-//! Where the interface is silent, this is assumed:
+//! Where the interface is silent, the gateway assumes the following:
 //!
-//! - Brands: the card brands of `card.number`, the means of `BRANDS` in `brands.js`, and the wallets as `WALLET_A` to
-//!   `WALLET_C`; a wallet's options are `wpwlOptions.walletA` to `walletC`, with the names of the interface.
-//! - An unknown brand is left out, and an unknown option has no effect; the browser's console reports both.
-//! - `wpwlOptions.locale` (or `language`) is the language: one of the 25 codes, with or without a country after it. Any
-//!   other value gives English texts. `wpwlOptions.labels` changes single texts.
-//! - `style` is `card`, `plain` or `none` (no style sheet); `checkout.amount` is shown on the button and never sent.
-//! - `onBeforeSubmitCard` is called when the card's fields are valid; false, or an exception, stops the submission.
-//! - Fields in the merchant's form (`customParameters[SHOPPER_…]`, `billing.…`) are sent with the rest.
-//! - When the answer of a payment is lost, the shopper goes to `shopperResultUrl` anyway: the server asks.
+//! - The brands are the card brands of `card.number`, the means in `BRANDS` of `brands.js`, and the wallets `WALLET_A`
+//!   to `WALLET_C`. The wallets' options are `wpwlOptions.walletA` to `walletC`, with the interface's names.
+//! - An unknown brand is omitted, and an unknown option has no effect. The browser's console reports both.
+//! - `wpwlOptions.locale` (or `language`) sets the language: one of the 25 codes, optionally followed by a country.
+//!   With any other value, the texts are in English. `wpwlOptions.labels` replaces individual texts.
+//! - `style` is `card`, `plain` or `none` (no style sheet); the button shows `checkout.amount`, which is never sent.
+//! - `onBeforeSubmitCard` is called when the card fields are valid. If it returns false or throws an exception, the
+//!   form is not submitted.
+//! - Fields in the merchant's form (`customParameters[SHOPPER_…]`, `billing.…`) are sent with the other fields.
+//! - If the answer to a payment is lost, the shopper goes to `shopperResultUrl` anyway, and the server asks for the
+//!   outcome.
 //! - The script of an unknown or expired checkout is not served.
 
 use std::sync::LazyLock;
@@ -33,7 +36,7 @@ use super::host::Host;
 use super::refusal::{Refusal, rule};
 use pos_gateway_model::form;
 
-/// The script: its parts are in one function, which keeps the page's own names free.
+/// The script. One function contains all its parts, so the script defines no global names on the page.
 const SCRIPT: &str = concat!(
     "(() => {\n'use strict';\n",
     include_str!("languages.js"),
@@ -46,16 +49,16 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The hash of exactly these bytes, as in the `integrity` attribute of a page.
+/// The hash of exactly these bytes, as for the `integrity` attribute of a page.
 static INTEGRITY: LazyLock<String> =
     LazyLock::new(|| format!("sha384-{}", STANDARD.encode(digest::digest(&digest::SHA384, SCRIPT.as_bytes()))));
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
-/// The policy for the frame of the card's fields: it loads the gateway's own files only, and any shop may embed it.
+/// The policy for the frame of the card fields. The frame loads only the gateway's files, and any shop may embed it.
 const FRAME_POLICY: &str =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'";
-/// The policy for the page that notifies the page around it.
+/// The policy for a page in a frame that notifies the page around it.
 const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; base-uri 'none'";
 
 // The interface does not document the code for this refusal.
@@ -74,7 +77,7 @@ impl Asset {
 }
 
 impl Host {
-    /// Handles `GET /v1/paymentWidgets.js`, with `checkoutId` or, in fast checkout, without.
+    /// Handles `GET /v1/paymentWidgets.js` with `checkoutId`, or without it for fast checkout.
     pub(super) fn script(&self, query: &[u8]) -> Result<Delivery, Refusal> {
         let asked = form::decode(query).unwrap_or_default();
         let checkout = asked.iter().find(|(name, _)| name == "checkoutId").map(|(_, id)| id.as_str());
@@ -86,17 +89,17 @@ impl Host {
     }
 }
 
-/// Returns the hash of the script with its algorithm.
+/// Returns the hash of the script, prefixed with its algorithm.
 pub(super) fn integrity() -> &'static str {
     &INTEGRITY
 }
 
-/// Handles `GET /v1/fastcheckout/integrity`: the answer has one field only.
+/// Handles `GET /v1/fastcheckout/integrity`, whose answer has a single field.
 pub(super) fn integrity_answer() -> Delivery {
     Delivery::Raw(200, json!({ "integrity": integrity() }).to_string().into_bytes())
 }
 
-/// Returns a file that the script loads, by its name.
+/// Returns a file that the script loads, selected by its name.
 pub(super) fn asset(name: &str) -> Option<Delivery> {
     Some(match name {
         "frame.html" => Asset::page(FRAME_POLICY, include_str!("frame.html")),
@@ -108,7 +111,7 @@ pub(super) fn asset(name: &str) -> Option<Delivery> {
     })
 }
 
-/// Draws a brand's picture: its name on a card.
+/// Draws the picture of a brand: its name on a card.
 fn picture(brand: &str) -> Option<String> {
     let is_name = (1..=32).contains(&brand.len()) && brand.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
     let words = is_name.then(|| brand.replace('_', " "))?;
@@ -132,9 +135,9 @@ pub(super) fn preflight() -> Delivery {
     Delivery::Asset(Asset { status: 204, headers, body: Bytes::new() })
 }
 
-/// Makes a page for a frame of the widget; it tells the shop's page around it where to continue.
+/// Makes a page for a frame of the widget. It tells the surrounding shop page where to continue.
 pub(super) fn tell_the_page(checkout: &str, shop: &str, to: &str) -> Delivery {
-    // The address needs no escaping for HTML: an encoded query contains neither quotes nor angle brackets.
+    // The address needs no HTML escaping, because an encoded query contains neither quotes nor angle brackets.
     let query = form_urlencoded::Serializer::new(String::new())
         .extend_pairs([("checkout", checkout), ("shop", shop), ("to", to)])
         .finish()
@@ -167,7 +170,7 @@ mod tests {
     #[test]
     fn each_language_has_every_text() {
         let texts = include_str!("languages.js");
-        // Names are at the beginning of a line or after `', `.
+        // Names follow the beginning of a line or `', `.
         let names = |block: &str| -> Vec<String> {
             let words = block.split([' ', '\n']).filter_map(|word| word.strip_suffix(':'));
             let named = words.filter(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic()));

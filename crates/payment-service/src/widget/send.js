@@ -1,4 +1,4 @@
-// The steps from the shopper's click to the payment, and after it.
+// The steps from the shopper's click to the payment and after it.
 
 const script = document.currentScript;
 const address = new URL(script.src);
@@ -17,7 +17,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// Returns the checkout to pay: the script's, or in fast checkout a new one that the shop makes.
+// Returns the checkout to pay: the script's checkout or, in fast checkout, a new one from the shop.
 async function checkoutFor(brand) {
   if (checkoutOfScript) return checkoutOfScript;
   const create = options().createCheckout;
@@ -48,7 +48,7 @@ function browserFields() {
 
 const pathOf = (id, purpose) => `/v1/checkouts/${id}/${purpose}`;
 
-// Posts to the service. If the answer is lost, the payment may have been made anyway.
+// Posts to the service. If the answer is lost, the payment may still have been made.
 async function post(url, fields, headers) {
   const kind = 'application/x-www-form-urlencoded; charset=UTF-8';
   try {
@@ -62,7 +62,7 @@ async function post(url, fields, headers) {
   }
 }
 
-// Returns the shopper's next address when the service's answer is missing.
+// Returns the address where the shopper continues if the service's answer is missing.
 function wayBack(action, id, purpose) {
   const url = new URL(action);
   url.searchParams.append('id', id);
@@ -70,11 +70,12 @@ function wayBack(action, id, purpose) {
   return url.href;
 }
 
-// A browser repeats a request automatically when a kept connection is cut. Then the first request has paid, the service
-// refuses the second, and the shop asks for the outcome.
+// A browser repeats a request automatically when a reused connection is cut. In that case the first request has paid,
+// and the service refuses the second. The shop then asks for the outcome.
 const WAS_USED = '700.300.700';
 
-// Continues after a payment: to the page that it waits for, or back to the shop. A refusal is shown with its reason.
+// Continues after a payment: at the page that the payment waits for, or at the shop. A refusal is shown with its
+// reason.
 function goOn(done, { id, brand, action, purpose, say, container, words }) {
   const { lost, status, answer } = done;
   if (lost || status >= 500 || answer.result?.code === WAS_USED) {
@@ -90,7 +91,7 @@ function goOn(done, { id, brand, action, purpose, say, container, words }) {
   }
 }
 
-// Sends the shopper to a page of the service: the whole window, or a frame for brands of inlineFlow.
+// Opens a page of the service in the whole window or, for brands in inlineFlow, in a frame.
 function sendTo({ url, parameters }, { id, brand, container, words }) {
   const fields = (parameters ?? []).map(({ name, value }) => element('input', { type: 'hidden', name, value }));
   const way = element('form', { method: 'post', action: url, hidden: true }, ...fields);

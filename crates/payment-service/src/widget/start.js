@@ -1,6 +1,6 @@
-// Draws the widget where the merchant's forms are.
+// Replaces the merchant's forms with the widget.
 
-// Replaces the merchant's form by the widget's forms, which take over its action and its fields.
+// Replaces a merchant's form with the widget's forms, which keep its action and its fields.
 function draw(merchants) {
   const { code, direction, words } = textsFor(options());
   const style = options().style ?? 'card';
@@ -24,7 +24,7 @@ function start() {
     document.head.append(element('link', { rel: 'stylesheet', href: `${service}/v1/widget/widget.css` }));
   }
   const forms = document.querySelectorAll('form.paymentWidgets');
-  // A browser removes a form inside another form before any script can see it.
+  // A browser removes nested forms before any script can see them.
   if (forms.length === 0) console.error('paymentWidgets: no <form class="paymentWidgets">; is it inside another form?');
   forms.forEach(draw);
 }

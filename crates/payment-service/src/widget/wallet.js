@@ -1,4 +1,4 @@
-// The button of a mobile wallet, and the simulated phone that it opens: a sheet in a frame of the service.
+// The button of a mobile wallet. It opens the simulated phone, a sheet in a frame of the service.
 
 function walletButton(form, context) {
   const { words, code, container, action, purpose, extras } = context;
@@ -42,7 +42,7 @@ function walletButton(form, context) {
   });
 }
 
-// Returns the page's options for this wallet. An unknown name has no effect, and the console reports it.
+// Returns the page's options for this wallet. An unknown option has no effect, and the console reports it.
 function walletOptions(form) {
   const wished = options()[form.options] ?? {};
   for (const name of Object.keys(wished)) {
@@ -64,7 +64,7 @@ function bought(wished) {
   return [list];
 }
 
-// Returns the wallet's token if the customer and the shop's callbacks have agreed; nothing otherwise.
+// Returns the wallet's token if the customer and the shop's callbacks have agreed; otherwise nothing.
 async function sheet(form, id, own, words, code) {
   const wished = options()[form.options] ?? {};
   const { onPaymentDataChanged, onPaymentAuthorized } = wished;
@@ -102,7 +102,7 @@ async function sheet(form, id, own, words, code) {
   return paid;
 }
 
-// Returns the result of a shop's callback; nothing if it fails.
+// Returns the result of a shop's callback, or nothing if the callback fails.
 async function ended(callback, argument) {
   try {
     return (await callback(argument)) ?? {};

@@ -1,8 +1,9 @@
-//! `key=value&…` in a text: `AdditionalResponse`, `EventDetails`, the lines of Adyen's receipts, and a till's data for
-//! the acquirer.
+//! Texts of the form `key=value&…`: `AdditionalResponse`, `EventDetails`, the lines of Adyen's receipts, and a till's
+//! data for the acquirer.
 //!
-//! A space is written as `%20`, and also read from `+`. Some tills decode these texts as forms and others as addresses;
-//! only the first kind reads `+` as a space. Hexadecimal digits are lower case, as Adyen's terminals write them.
+//! A space is written as `%20`, but reading also accepts `+`. Some tills decode these texts as forms and others as
+//! addresses, and only the first kind reads `+` as a space. Hexadecimal digits are lower case, as Adyen's terminals
+//! write them.
 
 use std::fmt::Write as _;
 
@@ -13,9 +14,9 @@ use serde_json::value::RawValue;
 
 use super::envelope::Fields;
 
-/// Most pairs that are read from one text.
+/// Maximum number of pairs that are read from one text.
 const MOST_PAIRS: usize = 500;
-/// Most levels of nested objects; Adyen's libraries send three.
+/// Maximum depth of nested objects. Adyen's libraries send three levels.
 const DEEPEST: usize = 8;
 
 /// Writes pairs.
@@ -38,14 +39,14 @@ fn escape(out: &mut String, text: &str) {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(byte.into());
         } else {
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "%{byte:02x}");
         }
     }
 }
 
-/// Reads pairs in their order. A key without `=` has an empty value. A `%` without two digits is read literally. Bytes
-/// that are not UTF-8 are replaced.
+/// Reads pairs in order. A key without `=` has an empty value. A `%` without two digits is read literally. Bytes that
+/// are not UTF-8 are replaced.
 #[must_use]
 pub fn read(text: &str) -> Vec<(String, String)> {
     let pairs = text.split('&').filter(|pair| !pair.is_empty()).take(MOST_PAIRS);
@@ -71,14 +72,14 @@ fn digit(letter: u8) -> Option<u8> {
     char::from(letter).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// `SaleToAcquirerData`: the till's data for the acquirer, as pairs, as a JSON object in base64, or as a JSON object.
+/// `SaleToAcquirerData`: the till's data for the acquirer, as pairs, as a JSON object, or as a JSON object in base64.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct SaleToAcquirerData(String);
 
 impl SaleToAcquirerData {
     /// Returns each key with its value. A nested key has a path such as `metadata.order`. Returns `None` if the data
-    /// have neither form, have too many entries, or contain a key twice.
+    /// have none of these forms, have too many entries, or contain a key twice.
     #[must_use]
     pub fn entries(&self) -> Option<Vec<(String, String)>> {
         let mut entries = Vec::new();
@@ -93,7 +94,7 @@ impl SaleToAcquirerData {
         (!twice && entries.len() <= MOST_PAIRS).then_some(entries)
     }
 
-    /// Returns the data as the text of a JSON object, if they are one.
+    /// Returns the data as the text of a JSON object, if they contain one.
     fn object(&self) -> Option<String> {
         if self.0.trim_start().starts_with('{') {
             return Some(self.0.clone());
@@ -102,7 +103,8 @@ impl SaleToAcquirerData {
         decoded.filter(|text| text.trim_start().starts_with('{'))
     }
 
-    /// Returns the value of this key: a text; or a number, `true` or `false` as a text. Nested values have no key here.
+    /// Returns the value of this key: a text, or a number, `true` or `false` as a text. Nested values are not found
+    /// under their key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<String> {
         let object = self.object();
@@ -118,7 +120,7 @@ impl SaleToAcquirerData {
     }
 }
 
-/// Collects the values of an object under the path of the outer object. A `null` counts as absent.
+/// Collects the values of an object under the path of the object. A `null` counts as absent.
 fn flatten(into: &mut Vec<(String, String)>, above: &str, object: &str) -> Option<()> {
     for (name, value) in Fields::read("", object).ok()?.iter() {
         let name = if above.is_empty() { name.to_owned() } else { format!("{above}.{name}") };

@@ -1,6 +1,6 @@
-//! The words of nexo, spelled exactly (the enumerations of `@adyen/api-library` 32.1.0).
+//! The words of nexo, in their exact spelling (the enumerations of `@adyen/api-library` 32.1.0).
 //!
-//! An unknown word is refused where it decides something. Where it concerns only the appearance, it counts as absent
+//! An unknown word is refused if it decides something. If it concerns only the appearance, it counts as absent
 //! ([`known`]).
 
 use std::borrow::Cow;
@@ -8,14 +8,14 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Most characters of a word in an error message.
+/// Maximum number of characters of a word in an error message.
 const LONGEST_SHOWN: usize = 40;
-/// A text with this many digits may contain a card number, or a part of one.
+/// A text with this many digits may contain a card number, or part of one.
 const MANY_DIGITS: usize = 11;
 
 /// A list of words.
 pub trait Words: Copy + 'static {
-    /// The name of the field with these words.
+    /// The name of the field that uses these words.
     const FOR: &'static str;
     /// All words.
     const ALL: &'static [Self];
@@ -69,7 +69,8 @@ macro_rules! words {
     )+};
 }
 
-/// Reads a word. serde's own enumerations would accept an object as a word, and repeat a wrong word at any length.
+/// Reads a word. The enumerations that serde derives would also accept an object, and their errors would repeat a wrong
+/// word of any length.
 fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
     let word = Cow::<'_, str>::deserialize(from)?;
     W::from_word(&word).ok_or_else(|| {
@@ -79,15 +80,15 @@ fn word<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
     })
 }
 
-/// Tells whether a text may contain a card number.
+/// Returns whether a text may contain a card number.
 pub(super) fn has_many_digits(text: &str) -> bool {
     text.chars().filter(char::is_ascii_digit).count() >= MANY_DIGITS
 }
 
-/// Reads a word about appearance; an unknown one counts as absent.
+/// Reads a word about appearance. An unknown word counts as absent.
 ///
 /// # Errors
-/// Fails when the value is not a text.
+/// Fails if the value is not a text.
 pub fn known<'de, W: Words, D: Deserializer<'de>>(from: D) -> Result<Option<W>, D::Error> {
     let word = Option::<Cow<'_, str>>::deserialize(from)?;
     Ok(word.and_then(|word| W::from_word(&word)))
@@ -228,7 +229,7 @@ words! {
     CharacterHeight { SingleHeight = "SingleHeight", DoubleHeight = "DoubleHeight", HalfHeight = "HalfHeight" }
     CharacterWidth { SingleWidth = "SingleWidth", DoubleWidth = "DoubleWidth" }
     Alignment { Left = "Left", Centred = "Centred", Right = "Right", Justified = "Justified" }
-    /// The spelling of `OutputBarcode`; the library has another list with `QRCODE`.
+    /// The spelling in `OutputBarcode`. The library has another list, which contains `QRCODE`.
     BarcodeType {
         Code128 = "Code128",
         Code25 = "Code25",
@@ -296,7 +297,7 @@ words! {
         ShiftNumber = "ShiftNumber",
         TotalsGroupId = "TotalsGroupID",
     }
-    /// The types of sums; the misspelling `CompletedDeffered` is part of the protocol.
+    /// The types of sums. The misspelling `CompletedDeffered` is part of the protocol.
     TransactionType {
         Award = "Award",
         CashAdvance = "CashAdvance",
@@ -320,7 +321,7 @@ words! {
     }
     /// The action of `EnableService`.
     TransactionAction { AbortTransaction = "AbortTransaction", StartTransaction = "StartTransaction" }
-    /// `ServicesEnabled` of `EnableService`.
+    /// The value of `ServicesEnabled` in `EnableService`.
     ServiceEnabled { CardAcquisition = "CardAcquisition", Loyalty = "Loyalty", Payment = "Payment" }
     EventToNotify {
         Abort = "Abort",
@@ -387,8 +388,8 @@ impl Category {
         }
     }
 
-    /// Returns the name of the response body; `None` for categories without a response. An abort is answered by the
-    /// stopped request.
+    /// Returns the name of the response body, or `None` for categories without a response. The stopped request answers
+    /// an abort.
     #[must_use]
     pub fn response_name(self) -> Option<String> {
         (!matches!(self, Self::Abort | Self::Event | Self::InputUpdate)).then(|| format!("{self}Response"))

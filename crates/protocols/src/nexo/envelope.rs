@@ -1,10 +1,10 @@
-//! One JSON object as it arrives and as it leaves: `SaleToPOIRequest` or `SaleToPOIResponse`. It is plain, or has a
-//! `NexoBlob` and a `SecurityTrailer` in place of the body.
+//! One JSON object as it arrives or leaves: `SaleToPOIRequest` or `SaleToPOIResponse`. It is plain, or has a `NexoBlob`
+//! and a `SecurityTrailer` in place of the body.
 //!
-//! Its size is bounded: [`MAX_MESSAGE`] bytes, and a maximum number of fields at the two outer levels. The types here
-//! are far less deep than the 128 levels where serde_json stops. Ignored parts are skipped without recursion, so they
-//! may be as deep as the message allows. A name that occurs twice is refused at an outer level, and for a field that is
-//! read: the code does not guess which one was meant. Other repeated names are ignored.
+//! A message is limited to [`MAX_MESSAGE`] bytes, and to a maximum number of fields at each of the two outer levels.
+//! The nesting of the types here is far below the 128 levels where serde_json stops. Ignored parts are skipped without
+//! recursion, so their nesting has no limit. A repeated name is refused at an outer level and for a field that is read,
+//! because its meaning is ambiguous. Other repeated names are ignored.
 
 use std::fmt;
 
@@ -18,11 +18,12 @@ use super::request::{Request, RequestBody};
 use super::response::{Response, ResponseBody};
 use super::seal::{Blob, BlobError, Key, Nonce, SecurityTrailer};
 
-/// The largest message in bytes, plain or sealed. A payment is below 5 kB; a print request may contain pictures.
+/// The largest message in bytes, plain or sealed. A payment is smaller than 5 kB, but a print request may contain
+/// pictures.
 pub const MAX_MESSAGE: usize = 256 * 1024;
-/// Most fields of an outer level; the protocol has four.
+/// Maximum number of fields of an outer level. The protocol has four.
 const MOST_FIELDS: usize = 64;
-/// Most characters of the error text about a field.
+/// Maximum number of characters in the error text about a field.
 const LONGEST_PROBLEM: usize = 200;
 
 const REQUEST: &str = "SaleToPOIRequest";
@@ -40,19 +41,19 @@ pub enum ReadError {
         /// The limit in bytes.
         most: usize,
     },
-    /// The message is not JSON, or not UTF-8.
+    /// The message is not valid JSON, or not UTF-8.
     #[error("the message is not JSON: {problem}")]
     NotJson {
         /// The error and its position.
         problem: String,
     },
-    /// The message contains no request and no response, or more than one.
+    /// The message does not contain exactly one request or response.
     #[error("the message must be an object with SaleToPOIRequest or SaleToPOIResponse")]
     NotOne,
     /// A field of the header is wrong.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The body of the header's category is missing.
+    /// The body for the header's category is missing.
     #[error("{expected} is missing")]
     NoBody {
         /// The name of the body.
@@ -94,7 +95,7 @@ pub enum Message {
 pub enum Envelope {
     /// A plain message.
     Plain(Message),
-    /// A message that only the key can open.
+    /// A sealed message, which needs its key.
     Sealed(Sealed),
 }
 
@@ -109,9 +110,9 @@ pub struct Sealed {
 /// A message that was sealed with a known key.
 #[derive(Debug)]
 pub struct Opened<'k> {
-    /// The key; it also seals the answer.
+    /// The key, which also seals the answer.
     pub key: &'k Key,
-    /// The content. The sender has the key, so the till may learn what is wrong with the content.
+    /// The content. The sender has the key, so the till may learn the error in the content.
     pub message: Result<Message, ReadError>,
 }
 
@@ -119,7 +120,7 @@ impl Envelope {
     /// Reads a message.
     ///
     /// # Errors
-    /// [`ReadError`]. Errors in a sealed body are found when it is opened.
+    /// Returns [`ReadError`]. Errors in a sealed body are found when the message is opened.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let parts = Parts::read(bytes)?;
         if parts.field(BLOB).is_none() {
@@ -133,10 +134,10 @@ impl Envelope {
 }
 
 impl Sealed {
-    /// Opens the message with one of the keys. All keys are tried, so the time does not show which one it was.
+    /// Opens the message with one of the keys. All keys are tried, so the time does not reveal which one fits.
     ///
     /// # Errors
-    /// [`BlobError`] for any error in the sealed part, including a header that differs from the plain one.
+    /// Returns [`BlobError`] for any error in the sealed part, including a header that differs from the plain one.
     pub fn open<'k>(&self, keys: &'k [Key]) -> Result<Opened<'k>, BlobError> {
         let mut opened = None;
         for key in keys {
@@ -172,7 +173,7 @@ impl Message {
         }
     }
 
-    /// Encodes and seals the message. The nonce must be random and must not be used again with this key.
+    /// Encodes and seals the message. The nonce must be random, and must not be used again with this key.
     #[must_use]
     pub fn seal(&self, key: &Key, nonce: Nonce) -> Vec<u8> {
         let frame = if matches!(self, Self::Request(_)) { REQUEST } else { RESPONSE };
@@ -180,7 +181,8 @@ impl Message {
     }
 
     /// Encodes and seals the message as an answer. The frame is always `SaleToPOIResponse`, even for a notification,
-    /// which is a request. Adyen's clients look for a sealed answer only there, and read the kind from its content.
+    /// which is a request. Adyen's clients expect a sealed answer only in this frame, and take the kind from its
+    /// content.
     #[must_use]
     pub fn seal_as_answer(&self, key: &Key, nonce: Nonce) -> Vec<u8> {
         self.sealed(RESPONSE, key, nonce)
@@ -199,7 +201,8 @@ impl Message {
     }
 }
 
-/// Returns the plain header of a message if it is readable, for the answer to a message that is otherwise unreadable.
+/// Returns the plain header of a message if it is readable. It is needed to answer a message that is otherwise
+/// unreadable.
 #[must_use]
 pub fn header_of(bytes: &[u8]) -> Option<Header> {
     Parts::read(bytes).ok()?.header().ok()
@@ -210,9 +213,9 @@ fn framed(frame: &str, message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(&object).expect("texts, numbers and lists of them can be written")
 }
 
-/// Reads a part of a message into its type. An error names the wrong field and does not repeat its content.
+/// Parses a part of a message into its type. An error names the wrong field but does not repeat its content.
 pub(super) fn typed<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T, ReadError> {
-    // serde would accept a list as the fields in their order.
+    // Without this check, serde would accept a list of the fields in order.
     if !raw.get().starts_with('{') {
         return Err(ReadError::Field { field: name.to_owned(), problem: "must be an object".to_owned() });
     }
@@ -224,8 +227,8 @@ pub(super) fn typed<T: DeserializeOwned>(name: &str, raw: &RawValue) -> Result<T
     })
 }
 
-/// Returns the error text of serde_json without position and value. The position refers to a part that is not visible
-/// separately, and the value may be a card number in a wrong field.
+/// Returns the error text of serde_json without position and value. The position refers to a part that the reader of
+/// the error does not see. The value may be a card number in a wrong field.
 fn problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(before, _)| before);
@@ -290,7 +293,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// The message within its frame, unparsed.
+/// The unparsed message within its frame.
 struct Parts<'a> {
     is_request: bool,
     fields: Fields<'a>,
@@ -323,7 +326,7 @@ impl<'a> Parts<'a> {
         Ok(header)
     }
 
-    /// Returns every field that is the body of a category.
+    /// Returns every field with the body of a category.
     fn bodies(&self) -> impl Iterator<Item = (String, &'a RawValue)> {
         let name = |category: &Category| {
             if self.is_request { Some(category.request_name()) } else { category.response_name() }
@@ -335,8 +338,8 @@ impl<'a> Parts<'a> {
     fn message(&self) -> Result<Message, ReadError> {
         let header = self.header()?;
         let category = header.message_category;
-        // This does not apply to the frame of a sealed message: there, a notification that answers a request is in a
-        // response.
+        // This check does not apply to the frame of a sealed message, because a sealed notification may be in a
+        // response frame.
         let right = match header.message_type {
             MessageType::Request => self.is_request && category != Category::Event,
             MessageType::Notification => self.is_request && category == Category::Event,
@@ -362,8 +365,8 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// Reads the sealed part. A blob that is not a text, or a damaged trailer, fails in the same way and at the same
-    /// point as a wrong one.
+    /// Reads the sealed part. A blob that is not a text, or a damaged trailer, fails at the same point and with the
+    /// same error as a wrong one.
     fn blob(&self) -> Blob {
         let sealed = self.field(BLOB).and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
         let trailer = self.field(TRAILER).and_then(|raw| typed(TRAILER, raw).ok());

@@ -1,28 +1,28 @@
 //! The handling of every field that the Terminal API documents for a payment and a reversal. The session **obeys** a
-//! field, **refuses** it by its name, or ignores it as **harmless**, because it does not change what is paid.
+//! field, **refuses** it by name, or ignores it as **harmless** if it does not change the payment.
 //!
-//! The code that refuses fields and the table in the manual ([`manual`]) both use this one table. A field that is in no
-//! table of the protocol is ignored. In `SaleToAcquirerData`, a key outside this table is refused.
+//! The code that refuses fields and the table in the manual ([`manual`]) both use this table. A field that the protocol
+//! does not document is ignored. In `SaleToAcquirerData`, a key outside this table is refused.
 
 use std::fmt::Write as _;
 
 use super::envelope::{Fields, ReadError};
 use super::number::Decimal;
 
-/// The fields of one object. A field with its own entry is not repeated here.
+/// The fields of one object. A field that has its own entry is not repeated here.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
     /// The name of the field that holds the object.
     pub name: &'static str,
-    /// Fields that are obeyed. An unsupported value in them is also refused by name.
+    /// Fields that are obeyed. An unsupported value in them is refused by name.
     pub obeyed: &'static [&'static str],
-    /// Fields that are refused with any value, unless the value is empty.
+    /// Fields that are refused with any value except an empty one.
     pub refused: &'static [&'static str],
     /// Fields that are ignored.
     pub harmless: &'static [&'static str],
 }
 
-/// The object with the acquirer's own keys.
+/// The object with the acquirer's keys.
 pub const FOR_ACQUIRER: &str = "SaleToAcquirerData";
 
 /// All objects.
@@ -126,11 +126,11 @@ pub const OBJECTS: &[Object] = &[
     },
 ];
 
-/// Fields of which only these words are supported; others are refused.
+/// Fields that support only these words. Other words are refused.
 pub const WORDS: &[(&str, &[&str])] =
     &[("LoyaltyHandling", &["Allowed", "Forbidden", "Proposed"]), ("PaymentInstrumentType", &["Card"])];
 
-/// Returns the object of this name.
+/// Returns the object with this name.
 #[must_use]
 pub fn object(name: &str) -> Option<&'static Object> {
     OBJECTS.iter().find(|object| object.name == name)
@@ -139,8 +139,7 @@ pub fn object(name: &str) -> Option<&'static Object> {
 /// Finds the first refused field of a request's body. Returns its name in the table, without its content.
 ///
 /// # Errors
-/// Fails when a name occurs twice in an object, or when there are too many; the code does not guess which one was
-/// meant.
+/// Fails if a name occurs twice in an object, because its meaning is ambiguous, or if there are too many names.
 pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, ReadError> {
     let Some(object) = object(name) else { return Ok(None) };
     let fields = Fields::read(name, body)?;
@@ -150,7 +149,7 @@ pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, 
         if object.refused.contains(&field) || words.is_some_and(|words| !is_served(words)) {
             return Ok(Some(format!("{name}.{field}")));
         }
-        // The acquirer's keys come in several forms; the session judges them when it reads their values.
+        // The acquirer's keys come in several forms, so the session judges them when it reads their values.
         let within = OBJECTS.iter().find(|object| object.name == field && field != FOR_ACQUIRER);
         if let Some(within) = within.filter(|_| value.starts_with('{'))
             && let Some(found) = refused(within.name, value)?
@@ -161,14 +160,14 @@ pub(super) fn refused(name: &'static str, body: &str) -> Result<Option<String>, 
     Ok(None)
 }
 
-/// Tells whether a value is present. An empty value counts as absent, because some tills send all fields without a
-/// value as empty.
+/// Returns whether a value is present. An empty value counts as absent, because some tills send an empty value for each
+/// unused field.
 fn is_given(value: &str) -> bool {
     let bare: String = value.chars().filter(|letter| !letter.is_ascii_whitespace()).take(40).collect();
     !matches!(bare.as_str(), "null" | "false" | "\"\"" | "[]" | "{}") && bare.parse::<Decimal>() != Ok(Decimal::ZERO)
 }
 
-/// Builds the table of the manual.
+/// Builds the table for the manual.
 #[must_use]
 pub fn manual() -> String {
     let mut out = "| in | obeyed | refused by name | harmless: passed over |\n|---|---|---|---|\n".to_owned();
@@ -181,7 +180,7 @@ pub fn manual() -> String {
             names.iter().map(with_words).collect::<Vec<_>>().join(", ")
         };
         let columns = [column(object.obeyed), column(object.refused), column(object.harmless)];
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(out, "| {} | {} |", object.name, columns.join(" | "));
     }
     out

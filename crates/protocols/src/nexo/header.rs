@@ -6,10 +6,9 @@ use super::enums::{Category, MessageClass, MessageType};
 
 /// The supported version of the protocol.
 pub const PROTOCOL_VERSION: &str = "3.0";
-/// The length of the longest ServiceID and DeviceID (Terminal API: one to ten characters).
+/// Maximum length of a ServiceID or DeviceID (Terminal API: one to ten characters).
 const LONGEST_ID: usize = 10;
-/// The length of the longest name of a till or a terminal. The Terminal API sets no limit, but these names appear in
-/// lists.
+/// Maximum length of the name of a till or a terminal. The Terminal API sets no limit, but these names appear in lists.
 const LONGEST_NAME: usize = 128;
 
 /// The error of a wrong field in a header.
@@ -37,10 +36,10 @@ pub enum HeaderWrong {
     /// The field has characters that are not allowed in a name.
     #[error("has unprintable characters, or a space at an end")]
     Characters,
-    /// The version is another one.
+    /// The protocol version is not the supported one.
     #[error("must be 3.0")]
     Version,
-    /// A response arrived in place of a request, or the reverse.
+    /// A response arrived in place of a request, or vice versa.
     #[error("does not fit this kind of message")]
     Kind,
 }
@@ -49,17 +48,17 @@ pub enum HeaderWrong {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Header {
-    /// `ProtocolVersion`; some tills leave it out in messages about devices.
+    /// `ProtocolVersion`. Some tills omit it in messages about devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
-    /// `MessageClass`. It need not match the category: tills print both with a service message and with a device
-    /// message.
+    /// `MessageClass`. It does not have to match the category: tills send a print request in a service message or in a
+    /// device message.
     pub message_class: MessageClass,
     /// `MessageCategory`.
     pub message_category: Category,
     /// `MessageType`.
     pub message_type: MessageType,
-    /// `ServiceID`: the till's number of its request, unique per till within 48 hours.
+    /// `ServiceID`: the number that the till gives its request, unique for the till within 48 hours.
     #[serde(rename = "ServiceID", skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
     /// `DeviceID`: the number of a message about a device.
@@ -74,7 +73,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Creates the header of a till's request; the class follows from the category.
+    /// Creates the header of a till's request. The class follows from the category.
     #[must_use]
     pub fn request(category: Category, service_id: &str, sale_id: &str, poi_id: &str) -> Self {
         let message_class = match category {
@@ -97,7 +96,8 @@ impl Header {
         }
     }
 
-    /// Returns the till's number of its request. For a message about a device without one, returns the DeviceID.
+    /// Returns the number that the till gave its request. For a message about a device without such a number, returns
+    /// the DeviceID.
     #[must_use]
     pub fn service_id(&self) -> &str {
         self.service_id.as_deref().or(self.device_id.as_deref()).unwrap_or_default()
@@ -112,7 +112,7 @@ impl Header {
     /// Checks lengths, characters and required fields.
     ///
     /// # Errors
-    /// [`HeaderError`], the first one.
+    /// Returns the first [`HeaderError`].
     pub fn check(&self) -> Result<(), HeaderError> {
         let text = |field, text: &str, most| {
             let wrong = if text.is_empty() || text.chars().count() > most {
@@ -134,7 +134,7 @@ impl Header {
         text("POIID", &self.poi_id, LONGEST_NAME)?;
         let missing = |field| Err(HeaderError { field, wrong: HeaderWrong::Missing });
         match self.message_class {
-            // The rejection of an unreadable message may have none of them.
+            // The rejection of an unreadable message may have neither a SaleID nor a ServiceID.
             MessageClass::Event => Ok(()),
             _ if self.sale_id.is_none() => missing("SaleID"),
             MessageClass::Device if self.device_id.is_some() => Ok(()),

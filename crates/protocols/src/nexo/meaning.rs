@@ -1,13 +1,15 @@
 //! The effect of a message on money, as one short text. A repeated message has the same text, and a message that would
-//! move other money has another one. The reference identifies the till's message; the meaning describes its request.
+//! move other money has a different one. The reference identifies the till's message, and the meaning describes its
+//! request.
 //!
 //! | | contents |
 //! |---|---|
 //! | both | category, SaleTransactionID, the original transaction, currency and reservation in SaleToAcquirerData |
-//! | Payment | type, each amount, currency, means of payment, whether partial approvals or tips are allowed |
+//! | Payment | type, each amount, currency, payment instrument, whether partial approvals or tips are allowed |
 //! | Reversal | the amount |
 //!
-//! The cashier and other notes of the till are not part of it. Amounts count by value: `12.5` is `12.50`.
+//! The text does not include the cashier and other notes of the till. Amounts are compared by value: `12.5` equals
+//! `12.50`.
 
 use super::enums::Words;
 use super::number::Decimal;
@@ -15,11 +17,11 @@ use super::reference::letters;
 use super::request::{PaymentRequest, Request, RequestBody, ReversalRequest};
 use super::shared::OriginalPoiTransaction;
 
-/// The version of the text; it cannot be compared with records of another version.
+/// The version of the text. Texts of different versions cannot be compared.
 const FORM: &str = "1-";
-/// Letters after the version: 128 bits.
+/// Number of letters after the version: 128 bits.
 const LETTERS: usize = 32;
-/// The purpose of the digest, unique in the code.
+/// The purpose of the digest, which no other digest in the code has.
 const ABOUT: &str = "pos-agent nexo meaning 1";
 
 /// The effect of a message on money.
@@ -27,7 +29,7 @@ const ABOUT: &str = "pos-agent nexo meaning 1";
 pub struct Meaning(String);
 
 impl Meaning {
-    /// Returns the meaning of a payment or a reversal; `None` for other requests.
+    /// Returns the meaning of a payment or a reversal, or `None` for other requests.
     #[must_use]
     pub fn of(request: &Request) -> Option<Self> {
         let (mut parts, original, data) = match &request.body {
@@ -57,7 +59,7 @@ impl Meaning {
         &self.0
     }
 
-    /// Compares with a stored meaning. Returns `None` when the stored text has another version.
+    /// Compares this meaning with a stored one. Returns `None` if the stored text has another version.
     #[must_use]
     pub fn is(&self, kept: &str) -> Option<bool> {
         kept.starts_with(FORM).then(|| kept == self.0)
@@ -101,7 +103,7 @@ fn of_reversal(reversal: &ReversalRequest) -> Vec<Option<String>> {
     vec![reversal.reversed_amount.map(Decimal::plain)]
 }
 
-/// Returns the terminal's name of the original. The time counts only when the name does not identify the payment.
+/// Returns the terminal's name of the original. The time counts only if the name does not identify the payment.
 fn of_original(original: Option<&OriginalPoiTransaction>) -> [Option<String>; 2] {
     let named = original.and_then(|original| original.poi_transaction_id.as_ref());
     [
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn whatever_decides_about_money_makes_another_meaning_and_nothing_else_does() {
-        // These values are fixed: a later version must recognise the messages of an earlier one.
+        // These values are fixed, because a later version must recognise the messages of an earlier one.
         let (payment, reversal) = (meaning("Payment", PAYMENT), meaning("Reversal", REVERSAL));
         assert_eq!(payment.as_str(), "1-fcjnpjbjdadffniipkhecjeaebjkmpme");
         assert_eq!(reversal.as_str(), "1-opjllafdpbpoadggeejnopoejiknfmee");

@@ -1,5 +1,5 @@
-//! nexo Retailer as terminals with Adyen's Terminal API speak it (Sale to POI Protocol 3.0). Till and terminal exchange
-//! JSON objects; both sides are read and written here. The names are those of `@adyen/api-library` 32.1.0.
+//! nexo Retailer as terminals with Adyen's Terminal API use it (Sale to POI Protocol 3.0). Till and terminal exchange
+//! JSON objects. This module reads and writes both sides. The names are those of `@adyen/api-library` 32.1.0.
 //!
 //! ```text
 //!  a body ─▶ envelope ─▶ header · request  ─▶ the till's wish
@@ -9,13 +9,13 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `envelope` | one JSON object as it arrives and as it leaves, plain or sealed, within size limits |
-//! | `seal` | the key from a passphrase, and sealing with it |
+//! | `envelope` | one JSON object as it arrives or leaves, plain or sealed, within size limits |
+//! | `seal` | the key from a passphrase, and the sealing of messages with it |
 //! | `header` | the kind of a message, its sender and its receiver |
-//! | `request`, `response` | the bodies |
-//! | `shared` | objects of both bodies |
+//! | `request`, `response` | the bodies of messages |
+//! | `shared` | objects in both kinds of bodies |
 //! | `output` | texts to show and to print |
-//! | `enums` | the words, spelled exactly |
+//! | `enums` | the words, in their exact spelling |
 //! | `number` | amounts, as exact digits |
 //! | `receipt` | the lines of a receipt, for tills that print them and for tills that parse them |
 //! | `additional` | `key=value&…` in a text |
@@ -23,10 +23,10 @@
 //! | `reference` | the till's transaction as one short text |
 //! | `meaning` | the effect of a message on money, as one short text |
 //! | `fields` | every field of a payment and a reversal: obeyed, refused or harmless |
-//! | `session` | the reaction to each message |
+//! | `session` | the response to each message |
 //! | `trace` | a message as a line for a technician |
 //!
-//! Only `session` contains rules; the other files handle bytes and words.
+//! Only `session` contains rules. The other files handle bytes and words.
 
 pub mod additional;
 pub mod enums;

@@ -1,10 +1,10 @@
-//! Amounts: decimal numbers of JSON. They are read as exact digits and never as binary floats.
+//! Amounts, which are decimal numbers in JSON. They are read as exact digits and never as binary floats.
 //!
-//! serde_json would make a float of a number. Its feature `arbitrary_precision` keeps the digits, but applies to every
-//! crate of the build. So a number is read as a raw value, the text in the message. It can be written only as text, not
-//! into a `serde_json::Value`.
+//! serde_json would read a number as a float. Its feature `arbitrary_precision` keeps the digits, but applies to every
+//! crate of the build. So a number is read as a raw value, which is its text in the message. It can be written only as
+//! text, not into a `serde_json::Value`.
 //!
-//! Is not: a sum of money. The caller knows the currency and its exponent.
+//! This module does not know currencies. The caller knows the currency and its exponent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +12,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::value::RawValue;
 
-/// Longest text of a number that is read, in characters; all digits of a float are shorter.
+/// Maximum length of the text of a number, in characters. All digits of a float are shorter.
 const LONGEST: usize = 40;
-/// Largest power of ten that is accepted, positive or negative.
+/// The largest accepted power of ten, positive or negative.
 const MOST_EXPONENT: usize = 20;
-/// Number of digits that fit into a `u64` in any case.
+/// Number of digits that always fit into a `u64`.
 const MOST_DIGITS: usize = 18;
 /// The largest amount in minor units: twelve digits, as in tag 9F02.
 const MAX_MINOR: u64 = 999_999_999_999;
@@ -24,10 +24,10 @@ const MAX_MINOR: u64 = 999_999_999_999;
 /// The reason why a text is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
-    /// The text is not a JSON number; a number in quotes is a text.
+    /// The text is not a JSON number. A number in quotes is a text.
     #[error("must be a number, as 12.34 without quotes")]
     NotANumber,
-    /// The number is below zero, or `-0`.
+    /// The number is negative, or `-0`.
     #[error("must not be negative")]
     Negative,
     /// The number has more digits than an amount can have.
@@ -39,16 +39,16 @@ pub enum DecimalError {
     TooManyDecimals {
         /// The currency's exponent.
         most: u8,
-        /// Decimals without zeros at the end.
+        /// Number of decimals, without trailing zeros.
         found: u8,
     },
 }
 
-/// An exact decimal number that is not negative. Two numbers are equal if their values are equal: `12.5` is `12.50`.
+/// A non-negative exact decimal number. Numbers are compared by value: `12.5` equals `12.50`.
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal {
     digits: u64,
-    /// The number of digits after the point.
+    /// The number of digits after the decimal point.
     scale: u8,
 }
 
@@ -68,10 +68,10 @@ impl Decimal {
         Self { digits: sum.unwrap_or(u64::MAX), scale }
     }
 
-    /// Converts minor units of a currency with this exponent. The result is written with all its decimals.
+    /// Converts minor units of a currency with this exponent. The result has all decimals of the currency.
     ///
     /// # Errors
-    /// [`DecimalError::TooLarge`].
+    /// Returns [`DecimalError::TooLarge`].
     pub fn from_minor(minor: u64, exponent: u8) -> Result<Self, DecimalError> {
         if minor > MAX_MINOR || usize::from(exponent) > MOST_EXPONENT {
             return Err(DecimalError::TooLarge);
@@ -92,14 +92,14 @@ impl Decimal {
         minor.filter(|minor| *minor <= MAX_MINOR).ok_or(DecimalError::TooLarge)
     }
 
-    /// Returns a unique spelling of the value: `12.50` and `1250e-2` are `12.5`.
+    /// Returns a unique spelling of the value: `12.5` for `12.50` and `1250e-2`.
     #[must_use]
     pub fn plain(self) -> String {
         let (digits, scale) = self.shortest();
         Self { digits, scale }.to_string()
     }
 
-    /// Removes the zeros at the end of the decimals.
+    /// Removes trailing zeros from the decimals.
     fn shortest(self) -> (u64, u8) {
         let (mut digits, mut scale) = (self.digits, self.scale);
         while scale > 0 && digits % 10 == 0 {
@@ -113,8 +113,8 @@ impl Decimal {
 impl FromStr for Decimal {
     type Err = DecimalError;
 
-    /// Reads a JSON number. An exponent is accepted if the number is exact and has the size of an amount: Java's
-    /// `BigDecimal` writes one hundred as `1E+2`.
+    /// Reads a JSON number. An exponent is accepted if the number is exact and not too large for an amount, because
+    /// Java's `BigDecimal` writes one hundred as `1E+2`.
     fn from_str(text: &str) -> Result<Self, DecimalError> {
         let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (number, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

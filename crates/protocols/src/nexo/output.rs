@@ -13,7 +13,7 @@ use super::enums::{
 };
 use super::shared::{Outcome, or_default};
 
-/// `PredefinedContent`: a text that the other side knows by its id.
+/// `PredefinedContent`: a text that the other side knows by its ID.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PredefinedContent {
@@ -37,7 +37,7 @@ pub struct OutputText {
     pub character_style: Option<CharacterStyle>,
     #[serde(default, deserialize_with = "enums::known", skip_serializing_if = "Option::is_none")]
     pub alignment: Option<Alignment>,
-    /// `EndOfLineFlag`; absent means that the line ends.
+    /// `EndOfLineFlag`. If it is absent, the line ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_of_line_flag: Option<bool>,
 }
@@ -60,7 +60,7 @@ pub struct OutputBarcode {
     pub qr_code_version: Option<serde_json::Value>,
 }
 
-/// Reads the type of a barcode. The library's other list spells one of them `QRCODE`.
+/// Reads the type of a barcode. The library's other list spells one type `QRCODE`.
 fn barcode_type<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BarcodeType>, D::Error> {
     let word =
         Option::<String>::deserialize(from)?.map(|word| if word == "QRCODE" { "QRCode".to_owned() } else { word });
@@ -71,7 +71,7 @@ fn barcode_type<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BarcodeType
 #[serde(rename_all = "PascalCase")]
 pub struct OutputContent {
     pub output_format: OutputFormat,
-    /// `PredefinedContent`: for the format `MessageRef`; in some inputs, it names the screen.
+    /// `PredefinedContent`: for the format `MessageRef`. In some inputs, it names the screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predefined_content: Option<PredefinedContent>,
     /// `OutputText`: for the format `Text`.
@@ -88,7 +88,7 @@ pub struct OutputContent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct MenuEntry {
-    /// `MenuEntryTag`; absent means that the entry can be chosen.
+    /// `MenuEntryTag`. If it is absent, the entry can be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu_entry_tag: Option<MenuEntryTag>,
     pub output_format: OutputFormat,
@@ -111,7 +111,7 @@ pub struct DisplayOutput {
     /// `MinimumDisplayTime`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum_display_time: Option<u32>,
-    /// `ResponseRequiredFlag`; absent means that a response is required.
+    /// `ResponseRequiredFlag`. If it is absent, a response is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_required_flag: Option<bool>,
 }
@@ -139,7 +139,7 @@ pub struct OutputResult {
 }
 
 impl OutputContent {
-    /// Creates a content of text lines.
+    /// Creates a content from lines of text.
     #[must_use]
     pub fn text(lines: Vec<OutputText>) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl OutputContent {
         }
     }
 
-    /// Returns the text in lines, without layout.
+    /// Returns the lines of the text, without layout.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let (mut lines, mut open) = (Vec::new(), false);

@@ -1,7 +1,7 @@
-//! The lines of a receipt. Some tills print them as they are. Others parse them as written by Adyen's terminals: each
-//! line has pairs `name=…&value=…&key=…` (as in the test data of `@adyen/api-library`).
+//! The lines of a receipt. Some tills print them unchanged. Others expect the form of Adyen's terminals and parse it:
+//! each line has pairs `name=…&value=…&key=…` (as in the test data of `@adyen/api-library`).
 //!
-//! Is not: the content of a receipt. The agent decides about that.
+//! This module does not decide about the content of a receipt. The agent does.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ const FILLER: &str = "filler";
 /// The kind of till that gets the receipt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Tills that print each text as it is, with a fixed number of characters in a line.
+    /// Tills that print each text unchanged, with a fixed number of characters per line.
     #[default]
     Plain,
     /// Tills written for Adyen's terminals, which parse each text.
@@ -29,7 +29,7 @@ pub enum Profile {
 pub struct PaymentReceipt {
     /// `DocumentQualifier`: the recipient of the copy.
     pub document_qualifier: DocumentQualifier,
-    /// `RequiredSignatureFlag`: the customer signs this copy.
+    /// `RequiredSignatureFlag`: the customer must sign this copy.
     #[serde(default, deserialize_with = "or_default")]
     pub required_signature_flag: bool,
     /// `OutputContent`.
@@ -39,13 +39,13 @@ pub struct PaymentReceipt {
 /// A line of a receipt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
-    /// The meaning of the line as Adyen's word ([`key`]); without one, no till looks for the line.
+    /// The meaning of the line, as one of Adyen's words ([`key`]). Without such a word, no till looks for the line.
     pub key: Option<String>,
-    /// The text; in a pair, the label.
+    /// The text of the line, or the label of a pair.
     pub name: String,
     /// The value of a pair.
     pub value: Option<String>,
-    /// The alignment; left when absent.
+    /// The alignment. A line without one is left-aligned.
     pub alignment: Option<Alignment>,
     /// The style.
     pub style: Option<CharacterStyle>,
@@ -88,14 +88,14 @@ impl Line {
         Self { alignment: Some(Alignment::Centred), ..self }
     }
 
-    /// Writes the line as pairs, without empty ones.
+    /// Writes the line as pairs, without the empty ones.
     fn pairs(&self) -> String {
         let name = Some(self.name.as_str()).filter(|name| !name.is_empty());
         let parts = [("name", name), ("value", self.value.as_deref()), ("key", self.key.as_deref())];
         additional::write(parts.into_iter().filter_map(|(part, text)| Some((part, text?))))
     }
 
-    /// Writes the line as a till prints it. The value is right-aligned, and on a separate line when there is no room.
+    /// Writes the line as a till prints it. The value is right-aligned, on a separate line if there is no room.
     fn printed(&self, width: usize) -> Vec<String> {
         let Some(value) = &self.value else { return vec![self.name.clone()] };
         let (name, value_width) = (&self.name, value.chars().count());
@@ -121,7 +121,7 @@ impl Line {
 }
 
 impl PaymentReceipt {
-    /// Creates a copy with these lines. `width` is the number of characters in a line of the till's printer.
+    /// Creates a copy with these lines. `width` is the number of characters per line of the till's printer.
     #[must_use]
     pub fn new(whose: DocumentQualifier, to_sign: bool, lines: &[Line], profile: Profile, width: usize) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl PaymentReceipt {
     }
 }
 
-/// Converts lines to a text to print.
+/// Converts lines to a text for printing.
 #[must_use]
 pub fn content(lines: &[Line], profile: Profile, width: usize) -> OutputContent {
     let line = |text, of: &Line, alignment| OutputText {
@@ -144,13 +144,13 @@ pub fn content(lines: &[Line], profile: Profile, width: usize) -> OutputContent 
     };
     let texts = lines.iter().flat_map(|of| match profile {
         Profile::Plain => of.printed(width).into_iter().map(|text| line(text, of, of.alignment)).collect(),
-        // Adyen's terminals align nothing.
+        // Adyen's terminals do not align lines.
         Profile::Adyen => vec![line(of.pairs(), of, None)],
     });
     OutputContent::text(texts.collect())
 }
 
-/// Reads the lines of a text to print. A pair is recognised only if it was written as one.
+/// Reads the lines of a text for printing. A pair is recognised only if it was written as a pair.
 #[must_use]
 pub fn lines(content: &OutputContent, profile: Profile) -> Vec<Line> {
     let texts = content.output_text.iter();
@@ -165,11 +165,12 @@ pub fn lines(content: &OutputContent, profile: Profile) -> Vec<Line> {
     read.collect()
 }
 
-/// Adyen's words for the meaning of a line. Its documentation has more; these are in every receipt of its test data.
+/// Adyen's words for the meaning of a line. Adyen documents more words, but these are in every receipt of its test
+/// data.
 pub mod key {
-    /// The shop's first line.
+    /// The first line of the shop's header.
     pub const HEADER_1: &str = "header1";
-    /// The shop's second line.
+    /// The second line of the shop's header.
     pub const HEADER_2: &str = "header2";
     /// The mark of the shop's copy.
     pub const MERCHANT_TITLE: &str = "merchantTitle";
@@ -181,15 +182,15 @@ pub mod key {
     pub const TIME: &str = "txtime";
     /// The last digits of the card.
     pub const PAN: &str = "pan";
-    /// The card's own name of its application.
+    /// The name of the application, as the card states it.
     pub const PREFERRED_NAME: &str = "preferredName";
     /// Brand.
     pub const PAYMENT_METHOD: &str = "paymentMethod";
     /// The card's application.
     pub const AID: &str = "aid";
-    /// The terminal's id.
+    /// The terminal's ID.
     pub const TERMINAL_ID: &str = "tid";
-    /// The bank's approval code.
+    /// The issuer's approval code.
     pub const AUTH_CODE: &str = "authCode";
     /// The terminal's reference of the transaction.
     pub const TRANSACTION_REFERENCE: &str = "txRef";
@@ -201,7 +202,7 @@ pub mod key {
     pub const TOTAL_AMOUNT: &str = "totalAmount";
     /// The text that the payment is approved.
     pub const APPROVED: &str = "approved";
-    /// The text that asks the customer to keep the copy.
+    /// The text that asks the customer to keep this copy.
     pub const RETAIN: &str = "retain";
 }
 

@@ -1,9 +1,9 @@
-//! A till's transaction as one short text: the till's reference at the agent. A repeated message gets the same
-//! reference, and therefore the same transaction. Any other message gets another one.
+//! A till's transaction as one short text, which is the till's reference at the agent. A repeated message gets the same
+//! reference, and therefore the same transaction. Any other message gets a different one.
 //!
-//! A ServiceID alone is not sufficient. Tills restart their counters after 48 hours or after a new installation. An
-//! earlier transaction must not answer today's request, so the reference also contains the till's transaction (its
-//! number and its time).
+//! A ServiceID alone does not identify a transaction, because tills restart their counters after 48 hours or after a
+//! new installation. An earlier transaction must not answer today's request. So the reference also contains the till's
+//! transaction (its number and its time).
 
 use ring::digest;
 
@@ -11,13 +11,13 @@ use super::enums::{Category, Words};
 use super::header::Header;
 use super::shared::TransactionIdentification;
 
-/// Letters of each of the two searchable parts: 64 bits within one till's transactions.
+/// Number of letters in each of the two searchable parts: 64 bits within one till's transactions.
 const PART: usize = 16;
-/// Letters of the digest of all parts; the reference fits into the 64 characters that the agent accepts.
+/// Number of letters in the digest of all parts. The reference fits into the 64 characters that the agent accepts.
 const ALL: usize = 20;
-/// The suffix of a replacement; no digest contains it.
+/// The suffix of a replacement, which no digest contains.
 const REPLACES: &str = "-r";
-/// The purpose of the digest, unique in the code.
+/// The purpose of the digest, which no other digest in the code has.
 const ABOUT: &str = "pos-agent nexo reference 1";
 
 /// The identity of a message.
@@ -31,7 +31,7 @@ pub struct Identity<'a> {
     pub service_id: Option<&'a str>,
     /// `MessageCategory`.
     pub category: Category,
-    /// `SaleTransactionID`, if the body has one.
+    /// `SaleTransactionID`, if the body contains it.
     pub transaction: Option<&'a TransactionIdentification>,
 }
 
@@ -48,15 +48,15 @@ impl<'a> Identity<'a> {
         }
     }
 
-    /// Returns the reference: `nexo-`, then a digest of the message, of the till's transaction, and of all parts: 59
-    /// characters. The first two digests allow a search by message or by transaction alone.
+    /// Returns the reference of 59 characters: `nexo-`, then a digest of the message, of the till's transaction, and of
+    /// all parts. The first two digests allow a search by message or by transaction alone.
     #[must_use]
     pub fn reference(&self) -> String {
         self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp()])
     }
 
-    /// Returns the reference for the case that another message already has the normal one. It also depends on the
-    /// meaning, and can be found by the same two parts.
+    /// Returns the reference to use if another message already has the normal one. It also depends on the meaning, and
+    /// contains the same two searchable parts.
     #[must_use]
     pub fn reference_of(&self, meant: &str) -> String {
         self.with_all(&[self.service_id, self.transaction_id(), self.time_stamp(), Some(meant)])
@@ -67,14 +67,14 @@ impl<'a> Identity<'a> {
         format!("{}{}-{}", self.of_message(), self.transaction(), &all[..ALL])
     }
 
-    /// Returns the beginning of the references with this category and ServiceID, for any transaction.
+    /// Returns the start of all references with this category and ServiceID, for any transaction.
     #[must_use]
     pub fn of_message(&self) -> String {
         format!("nexo-{}-", &self.digest("message", &[self.service_id])[..PART])
     }
 
-    /// Returns the part of the references with this transaction of the till, for any ServiceID. Returns `None` for a
-    /// message without a transaction.
+    /// Returns the part of a reference that identifies this transaction of the till, for any ServiceID. Returns `None`
+    /// for a message without a transaction.
     #[must_use]
     pub fn of_transaction(&self) -> Option<String> {
         self.transaction.is_some().then(|| format!("-{}-", self.transaction()))
@@ -94,18 +94,18 @@ impl<'a> Identity<'a> {
         self.transaction.map(|transaction| transaction.time_stamp.as_str())
     }
 
-    /// Computes SHA-256 over till, terminal, category and these parts.
+    /// Computes SHA-256 over the till, terminal, category and these parts.
     fn digest(&self, about: &str, parts: &[Option<&str>]) -> String {
         let own = [Some(ABOUT), Some(about), self.sale_id, Some(self.poi_id), Some(self.category.as_str())];
         letters(own.iter().chain(parts).copied())
     }
 }
 
-/// Computes SHA-256 over these parts, each after its length, as 64 letters.
+/// Computes SHA-256 over these parts, each preceded by its length, as 64 letters.
 pub(super) fn letters<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> String {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in parts {
-        // An absent part differs from an empty one.
+        // This distinguishes an absent part from an empty one.
         context.update(&[u8::from(part.is_some())]);
         let text = part.unwrap_or_default().as_bytes();
         context.update(&(text.len() as u64).to_be_bytes());
@@ -116,13 +116,13 @@ pub(super) fn letters<'a>(parts: impl Iterator<Item = Option<&'a str>>) -> Strin
     nibbles.into_iter().map(|nibble| char::from(b'a' + nibble)).collect()
 }
 
-/// Returns the reference of the transaction that replaces another one: the refund after a declined reversal.
+/// Returns the reference of a replacement: the refund after a declined reversal.
 #[must_use]
 pub fn replacing(reference: &str) -> String {
     format!("{reference}{REPLACES}")
 }
 
-/// Tells whether this is the reference of a replacement.
+/// Returns whether this is the reference of a replacement.
 #[must_use]
 pub fn replaces(reference: &str) -> bool {
     reference.ends_with(REPLACES)
@@ -147,7 +147,7 @@ mod tests {
             category: Category::Payment,
             transaction: Some(&one),
         };
-        // This value is fixed: a later version must recognise the transactions of an earlier one.
+        // This value is fixed, because a later version must recognise the transactions of an earlier one.
         assert_eq!(base.reference(), "nexo-ghijgindclhbkiba-ahenjddngngponpj-ojgjegbpdcfojoebegka");
         let (id, time, shifted) = (
             transaction("27909", &one.time_stamp),

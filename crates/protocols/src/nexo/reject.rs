@@ -12,7 +12,7 @@ use super::envelope::Message;
 use super::header::{Header, PROTOCOL_VERSION};
 use super::request::{EventNotification, Request, RequestBody};
 
-/// Most characters of the reason.
+/// Maximum number of characters in the reason.
 const LONGEST_REASON: usize = 300;
 
 /// The data of a rejection: the rejected message, the terminal, and the time.
@@ -20,7 +20,7 @@ const LONGEST_REASON: usize = 300;
 pub struct Rejected<'a> {
     /// The header, if it is readable ([`super::envelope::header_of`]).
     pub header: Option<&'a Header>,
-    /// The body as it arrived; sealed content stays sealed.
+    /// The body as it arrived. Sealed content stays sealed.
     pub received: &'a [u8],
     /// The terminal, if the header does not name it.
     pub poi_id: &'a str,
@@ -31,7 +31,7 @@ pub struct Rejected<'a> {
 }
 
 impl Rejected<'_> {
-    /// Builds the notification, with the reason for people.
+    /// Builds the notification, with a human-readable reason.
     #[must_use]
     pub fn notification(&self, reason: &dyn fmt::Display) -> Message {
         let reason: String = reason.to_string().chars().take(LONGEST_REASON).collect();

@@ -1,12 +1,12 @@
-//! Sealed messages: the key from a passphrase, and the encryption and authentication with it (Adyen's `NexoBlob`,
-//! `AdyenCryptoVersion` 1; checked in both directions against `@adyen/api-library` 32.1.0).
+//! Sealed messages: the key from a passphrase, and encryption and authentication with it. This is Adyen's `NexoBlob`,
+//! `AdyenCryptoVersion` 1, checked in both directions against `@adyen/api-library` 32.1.0.
 //!
 //! PBKDF2-HMAC-SHA1 gives 80 bytes: 32 for HMAC-SHA256, 32 for AES-256, and 16 that are combined with the nonce. The
-//! plaintext is first authenticated and then encrypted, in CBC mode with PKCS#7. With this order, an attacker who can
-//! distinguish wrong padding from a wrong HMAC can decrypt the message (a padding oracle). So all errors in a blob give
+//! plaintext is first authenticated and then encrypted, in CBC mode with PKCS#7. This order allows a padding oracle: an
+//! attacker who can distinguish wrong padding from a wrong HMAC can decrypt the message. So all errors in a blob return
 //! the same error here, after the same amount of work.
 //!
-//! Is not: protection against repetition. The scheme has none; the session handles a repeated ServiceID.
+//! The scheme does not protect against replay. The session handles a repeated ServiceID.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -42,8 +42,8 @@ pub enum KeyError {
     /// The passphrase is empty.
     #[error("the passphrase is empty")]
     Empty,
-    /// The passphrase has other letters than ASCII. Tills' libraries derive different keys from them: Node's uses
-    /// Latin-1, Java's UTF-8.
+    /// The passphrase has a character outside ASCII. The tills' libraries would derive different keys from it: Node's
+    /// uses Latin-1, Java's UTF-8.
     #[error("the passphrase has non-ASCII characters, from which tills derive different keys")]
     NotAscii,
     /// The key has no name.
@@ -51,7 +51,7 @@ pub enum KeyError {
     NoIdentifier,
 }
 
-/// A key that a till and the terminal share. It is wiped when dropped, and never printed.
+/// A key that a till and the terminal share. Its memory is cleared when it is dropped, and it is never printed.
 #[derive(Clone)]
 pub struct Key {
     identifier: String,
@@ -62,11 +62,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Derives the key from a passphrase and gives it a name. This takes 4000 rounds, once per key rather than once per
-    /// message.
+    /// Derives the key from a passphrase and names it. This takes 4000 rounds, so do it once per key rather than once
+    /// per message.
     ///
     /// # Errors
-    /// [`KeyError`].
+    /// Returns [`KeyError`].
     pub fn derive(passphrase: &str, identifier: &str, version: u32) -> Result<Self, KeyError> {
         if passphrase.is_empty() {
             return Err(KeyError::Empty);
@@ -100,18 +100,18 @@ impl Key {
         &self.identifier
     }
 
-    /// Returns the version of the key under this name.
+    /// Returns the version of the key with this name.
     #[must_use]
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// Seals a message. The nonce is random and must not be used again with this key: the initialisation vector depends
-    /// on it.
+    /// Seals a message. The nonce must be random and must not be used again with this key, because the initialisation
+    /// vector depends on it.
     #[must_use]
     pub fn seal(&self, plaintext: &[u8], nonce: Nonce) -> Blob {
         let encryptor = cbc::Encryptor::<Aes256>::new(&(*self.cipher).into(), &self.vector(nonce).into());
-        // With room for the padding, the buffer is not reallocated, so no copy is left in memory.
+        // The buffer has room for the padding, so it is not reallocated and no copy is left in memory.
         let mut buffer = vec![0; plaintext.len() + BLOCK];
         buffer[..plaintext.len()].copy_from_slice(plaintext);
         let sealed = encryptor.encrypt_padded::<Pkcs7>(&mut buffer, plaintext.len()).expect("room for a block");
@@ -130,12 +130,12 @@ impl Key {
     /// Opens a sealed message.
     ///
     /// # Errors
-    /// [`BlobError`] for any error.
+    /// Returns [`BlobError`] for any error.
     pub fn open(&self, blob: &Blob) -> Result<Zeroizing<Vec<u8>>, BlobError> {
         let Blob { sealed, trailer } = blob;
         let (mut buffer, mut right) = match STANDARD.decode(sealed) {
             Ok(bytes) => (Zeroizing::new(bytes), true),
-            // This takes as much work as with valid bytes.
+            // An invalid blob causes as much work as a valid one.
             Err(_) => (Zeroizing::new(vec![0; sealed.len() / 4 * 3]), false),
         };
         let whole = buffer.len() / BLOCK * BLOCK;
@@ -149,12 +149,13 @@ impl Key {
         let decryptor = cbc::Decryptor::<Aes256>::new(&(*self.cipher).into(), &vector.into());
         right &= decryptor.decrypt_padded::<NoPadding>(&mut buffer).is_ok();
         let padding = padding(&buffer);
-        // The HMAC covers at most one block more or less, which the answer's time does not reveal.
+        // Depending on the padding, the HMAC covers at most one block more or less. The time of the answer does not
+        // reveal this.
         let length = buffer.len() - padding.unwrap_or(1);
         buffer.truncate(length);
         let authentic = hmac::verify(&self.authentication(), &buffer, &hmac.unwrap_or_default()).is_ok();
         right &= authentic & padding.is_some();
-        // This check comes after the HMAC, so the answer does not reveal a key's name.
+        // This check comes after the HMAC, so the answer does not reveal the name of a key.
         right &= trailer.adyen_crypto_version == VERSION
             && trailer.key_identifier == self.identifier
             && trailer.key_version == self.version;
@@ -178,7 +179,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Returns the length of the PKCS#7 padding: 1 to 16 bytes, each of which contains this number. It checks every byte of
+/// Returns the length of the PKCS#7 padding: 1 to 16 bytes, each with this length as its value. Checks every byte of
 /// the last block.
 fn padding(bytes: &[u8]) -> Option<usize> {
     let last = *bytes.last()?;
@@ -194,7 +195,7 @@ fn array<const N: usize>(text: &str) -> Option<[u8; N]> {
     STANDARD.decode(text).ok()?.try_into().ok()
 }
 
-/// A sealed message as it appears in an envelope.
+/// A sealed message inside an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// `NexoBlob`: base64.
@@ -203,8 +204,8 @@ pub struct Blob {
     pub trailer: SecurityTrailer,
 }
 
-/// `SecurityTrailer`: the parameters of the sealing. A missing field, or one of the wrong type, is handled like a wrong
-/// value and found at the same point.
+/// `SecurityTrailer`: the parameters of the sealing. A field that is missing, or has the wrong type, is handled like a
+/// wrong value and found at the same point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SecurityTrailer {
@@ -233,14 +234,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Derives the key once, because the derivation is slow without optimisation.
+    /// Derives the key once, because the derivation is slow without compiler optimisation.
     fn key() -> Key {
         static KEY: std::sync::LazyLock<Key> =
             std::sync::LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).unwrap());
         KEY.clone()
     }
 
-    /// Compares with values computed with Python's hashlib; Adyen's client opens and seals with the same key.
+    /// Compares the key with values from Python's hashlib. Adyen's client opens and seals with the same key.
     #[test]
     fn a_passphrase_is_this_key() {
         let key = key();

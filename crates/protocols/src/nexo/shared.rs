@@ -1,4 +1,4 @@
-//! Objects of requests and responses.
+//! Objects in both requests and responses.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::additional::SaleToAcquirerData;
 use super::enums::{Category, EntryMode, ErrorCondition, PaymentInstrumentType, ResultWord, TokenRequestedType};
 
-/// Reads a value, with `null` as absent: some tills send `null` for all fields without a value.
+/// Reads a value and accepts `null` as absent, because some tills send `null` for all fields without a value.
 pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     Option::deserialize(from).map(Option::unwrap_or_default)
 }
@@ -18,7 +18,7 @@ pub(super) fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de
 pub struct TransactionIdentification {
     #[serde(rename = "TransactionID")]
     pub transaction_id: String,
-    /// `TimeStamp`, as it was sent.
+    /// `TimeStamp`, in its original spelling.
     pub time_stamp: String,
 }
 
@@ -32,7 +32,7 @@ pub struct MessageReference {
     pub service_id: Option<String>,
     #[serde(rename = "DeviceID", skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
-    /// `SaleID`: the till; absent means the till that asks.
+    /// `SaleID`: the till. If it is absent, the requesting till is meant.
     #[serde(rename = "SaleID", skip_serializing_if = "Option::is_none")]
     pub sale_id: Option<String>,
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct SaleData {
     pub token_requested_type: Option<TokenRequestedType>,
     #[serde(rename = "SaleToPOIData", skip_serializing_if = "Option::is_none")]
     pub sale_to_poi_data: Option<String>,
-    /// `SaleToAcquirerData`; in a reversal it contains the currency of the amount.
+    /// `SaleToAcquirerData`. In a reversal it contains the currency of the amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_to_acquirer_data: Option<SaleToAcquirerData>,
 }
@@ -80,7 +80,7 @@ impl SaleData {
         Self { sale_transaction_id, ..Self::default() }
     }
 
-    /// Returns the part that goes back with the answer.
+    /// Returns the part that the answer contains.
     #[must_use]
     pub fn returned(&self) -> Self {
         Self { sale_reference_id: self.sale_reference_id.clone(), ..Self::new(self.sale_transaction_id.clone()) }
@@ -159,10 +159,10 @@ pub struct PaymentInstrumentData {
 #[serde(rename_all = "PascalCase")]
 pub struct Outcome {
     pub result: ResultWord,
-    /// `ErrorCondition`: the reason of a failure.
+    /// `ErrorCondition`: the reason for a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_condition: Option<ErrorCondition>,
-    /// `AdditionalResponse`: pairs, or a sentence for people.
+    /// `AdditionalResponse`: pairs, or a human-readable sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_response: Option<String>,
 }
@@ -180,7 +180,7 @@ impl Outcome {
         Self { result: ResultWord::Failure, error_condition: Some(condition), additional_response: None }
     }
 
-    /// Returns a partial success: a smaller amount was approved.
+    /// Returns a partial success, in which a smaller amount was approved.
     #[must_use]
     pub fn partial() -> Self {
         Self { result: ResultWord::Partial, ..Self::success() }

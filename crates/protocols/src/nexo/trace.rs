@@ -1,4 +1,4 @@
-//! A message as one line for a technician: its kind and its outcome, without the till's texts and without card data.
+//! A message as one line for a technician: its kind and outcome, without texts from the till and without card data.
 
 use super::enums::Words;
 use super::envelope::Message;
@@ -24,7 +24,7 @@ fn of_request(body: &RequestBody) -> String {
         RequestBody::Payment(payment) => {
             let amounts = &payment.payment_transaction.amounts_req;
             let amount = amounts.requested_amount.map_or_else(|| "all".to_owned(), |amount| amount.to_string());
-            // A currency has three letters; other content of the field is not shown.
+            // A currency has three letters. Any other content of the field is not shown.
             let currency: String = amounts.currency.chars().filter(char::is_ascii_uppercase).take(3).collect();
             format!("{} {amount} {currency}", payment.payment_type())
         }
@@ -44,7 +44,7 @@ fn of_request(body: &RequestBody) -> String {
     }
 }
 
-/// Shortens a ServiceID to its longest valid length of ten characters.
+/// Shortens a ServiceID to the maximum length of ten characters.
 fn short(id: &str) -> String {
     id.chars().filter(|c| !c.is_control()).take(10).collect()
 }
@@ -120,7 +120,7 @@ mod tests {
                 ),
                 "4.5",
             ),
-            // A ServiceID is cut to its valid length.
+            // A ServiceID is cut to its maximum length.
             (
                 "Abort",
                 format!(

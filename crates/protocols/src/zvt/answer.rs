@@ -1,4 +1,4 @@
-//! Messages of a terminal: written, and read for a simulated till. The till's answers to them: read.
+//! Messages of a terminal, and the answers to them. A terminal writes these messages, and a simulated till reads them.
 
 use super::apdu::{Apdu, Control};
 use super::bmp::{BmpError, Fields, Order, digits};
@@ -16,21 +16,21 @@ const MOST_SUM: u64 = 999_999_999_999;
 /// The other side's answer to an APDU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// `80 00`, and also `84 00`.
+    /// `80 00` or `84 00`.
     Ok,
     /// `84 9C`: ask again in two seconds.
     Later,
-    /// `84 9D`: only this part was handed out, in minor units.
+    /// `84 9D`: the value of the goods that were handed out, in minor units.
     Part(u64),
     /// `84 xx`.
     Refused(u8),
 }
 
 impl Reply {
-    /// Reads an answer. Returns `None` when the APDU is a command.
+    /// Reads an answer. Returns `None` if the APDU is a command.
     ///
     /// # Errors
-    /// Fails when the amount of `84 9D` cannot be read.
+    /// Fails if the amount of `84 9D` cannot be read.
     pub fn read(apdu: &Apdu) -> Result<Option<Self>, BmpError> {
         Ok(Some(match apdu.control {
             Control(0x80, _) | Control(0x84, 0x00) => Self::Ok,
@@ -45,12 +45,12 @@ impl Reply {
     }
 }
 
-/// The wording of an intermediate status.
+/// The content of an intermediate status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording<'a> {
-    /// A new T4 in minutes; `None` keeps the agreed T4.
+    /// A new T4 in minutes, or `None` to keep the agreed T4.
     pub minutes: Option<u8>,
-    /// A sentence for the cashier, in lines, and its character set; only for tills that accept containers.
+    /// A text for the cashier, with its character set. Only a till that accepts containers gets it.
     pub text: Option<(&'a str, Charset)>,
 }
 
@@ -69,7 +69,7 @@ pub fn intermediate(status: u8, wording: Wording<'_>) -> Apdu {
             tlv::push(&mut lines, 0x07, &line);
         }
         tlv::push(&mut container, 0x24, &lines);
-        // The container follows the minutes, so they are required.
+        // The container follows the minutes, so the minutes must be present.
         if wording.minutes.is_none() {
             data.extend(digits(3, 1));
         }
@@ -90,7 +90,8 @@ pub fn completion(fields: &Fields) -> Apdu {
     Apdu::new(Control::COMPLETION, fields.write(Order::Ascending))
 }
 
-/// Builds `06 0F` after a status enquiry: the version if it was requested, the terminal's state, and a container.
+/// Builds `06 0F` for a status enquiry: the version if requested, the terminal's state, and the container if there is
+/// one.
 #[must_use]
 pub fn completion_of_enquiry(version: Option<&str>, state: u8, container: Option<&[u8]>) -> Apdu {
     let mut data = Vec::new();
@@ -114,10 +115,10 @@ pub fn abort(code: u8, fields: &Fields) -> Apdu {
     Apdu::new(Control::ABORT, data)
 }
 
-/// The sum of a period for one kind of card.
+/// The payments of a period with one kind of card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CardTotal {
-    /// The number of payments. The field holds at most 255; the caller reports a larger number in another way.
+    /// The number of payments. The field holds at most 255, so the caller reports a larger number elsewhere.
     pub count: u64,
     /// The sum in minor units.
     pub sum: u64,
@@ -145,7 +146,7 @@ pub enum ReceiptFor {
     Merchant,
     /// The customer.
     Customer,
-    /// No party of a payment: administration.
+    /// Administration: the receipt belongs to no payment.
     Administration,
 }
 
@@ -195,7 +196,7 @@ pub fn blocks(lines: &[Line], charset: Charset, whose: ReceiptFor, about: u8, lo
         let mut one = Vec::new();
         tlv::push(&mut one, 0x09, &[line.attribute]);
         tlv::push(&mut one, 0x07, &text);
-        // Room for the head of the APDU, the container and its other objects, and the last attribute.
+        // Space for the head of the APDU, the container with its other objects, and the last attribute.
         let used = parts.last().map_or(0, Vec::len);
         if used > 0 && used + one.len() + 30 > longest {
             parts.push(Vec::new());
@@ -236,7 +237,7 @@ pub enum TerminalMessage {
     Intermediate(u8),
     /// `04 0F`.
     Status(Fields),
-    /// `06 0F`; its data depend on the command.
+    /// `06 0F`. Its data depend on the command.
     Completion(Vec<u8>),
     /// `06 1E`.
     Aborted {
@@ -245,9 +246,9 @@ pub enum TerminalMessage {
         /// The fields after the code.
         fields: Fields,
     },
-    /// `06 D1`: whether this is the last line, and its text.
+    /// `06 D1`: a flag for the last line, and the text.
     Line(bool, Vec<u8>),
-    /// `06 D3`: its lines, and whether this is the last block.
+    /// `06 D3`: the lines, and a flag for the last block.
     Block(Vec<Vec<u8>>, bool),
     /// Any other message.
     Other(Control),
@@ -257,7 +258,7 @@ impl TerminalMessage {
     /// Reads a message of a terminal.
     ///
     /// # Errors
-    /// Fails when the fields cannot be read.
+    /// Fails if the fields cannot be read.
     pub fn read(apdu: &Apdu) -> Result<Self, BmpError> {
         let data = apdu.data.as_slice();
         Ok(match apdu.control {
@@ -268,7 +269,7 @@ impl TerminalMessage {
             Control::COMPLETION => Self::Completion(data.to_vec()),
             Control::ABORT => {
                 let (code, rest) = data.split_first().ok_or(BmpError::Short { bmp: 0, at: 0 })?;
-                // The answer to a question for open reservations has fields after the code: B8 87 nnnn.
+                // The answer to a request for open reservations has fields after the code: B8 87 nnnn.
                 Self::Aborted { code: *code, fields: Fields::of_terminal(rest)? }
             }
             Control::PRINT_LINE => {

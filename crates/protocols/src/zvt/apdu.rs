@@ -1,18 +1,18 @@
-//! APDUs: class, instruction, length and data. The line may divide them anywhere (ZVT PA00P015, 2.1).
+//! APDUs: class, instruction, length and data. The connection may split an APDU anywhere (ZVT PA00P015, 2.1).
 //!
-//! Is not: the meaning of an APDU. See [`command`](super::command) for messages of a till, and
-//! [`answer`](super::answer) for messages of a terminal.
+//! This module does not interpret APDUs. [`command`](super::command) interprets the messages of a till, and
+//! [`answer`](super::answer) those of a terminal.
 
 use std::fmt;
 
-/// Length of the longest data, in bytes: the extended length has two bytes.
+/// Maximum length of the data, in bytes. The extended length field has two bytes.
 pub const LONGEST: usize = 65_535;
-/// Bytes of the length that some tills send before each APDU, the high byte first.
+/// Size in bytes of the length prefix that some tills send before each APDU, high byte first.
 const LENGTH_BEFORE: u8 = 2;
-/// The byte that announces an extended length.
+/// The byte that announces an extended length field.
 const EXTENDED: u8 = 0xFF;
 
-/// Class and instruction of an APDU; in an answer, its CCRC and APRC.
+/// Class and instruction of an APDU. In an answer, these are its CCRC and APRC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Control(pub u8, pub u8);
 
@@ -21,7 +21,7 @@ macro_rules! controls {
         impl Control {
             $(#[doc = concat!($words, ".")] pub const $name: Self = Self($class, $instruction);)*
 
-            /// Returns the name for people; `None` for an unknown command.
+            /// Returns the human-readable name, or `None` for an unknown command.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match (self.0, self.1) {
@@ -77,7 +77,7 @@ controls! {
 }
 
 impl Control {
-    /// Tells whether this is the answer to an APDU rather than a command.
+    /// Returns whether this is the answer to an APDU rather than a command.
     #[must_use]
     pub const fn is_answer(self) -> bool {
         matches!(self.0, 0x80 | 0x84)
@@ -114,7 +114,7 @@ impl fmt::Debug for Apdu {
 /// The reason why bytes are not an APDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApduError {
-    /// The length and the number of bytes differ.
+    /// The announced length differs from the number of bytes.
     #[error("{control} announces {announced} bytes of data, but has {there}")]
     Length {
         /// Class and instruction.
@@ -146,12 +146,12 @@ impl Apdu {
         Self { control, data: Vec::new() }
     }
 
-    /// Encodes the APDU with a length in front of it.
+    /// Encodes the APDU with a length prefix.
     #[must_use]
     pub fn encode_with_length(&self) -> Vec<u8> {
         let apdu = self.encode();
-        // The longest APDU is five bytes longer than the largest length. For it, the till must use the length inside
-        // the APDU.
+        // The longest APDU exceeds the largest length by five bytes. For this APDU, the till must use the length inside
+        // it.
         let length = u16::try_from(apdu.len()).unwrap_or(u16::MAX);
         [&length.to_be_bytes()[..], &apdu].concat()
     }
@@ -168,7 +168,7 @@ impl Apdu {
         Self::empty(Control(0x84, code))
     }
 
-    /// Encodes the APDU, with the short form of the length when it is sufficient.
+    /// Encodes the APDU, with the short form of the length if that is sufficient.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![self.control.0, self.control.1];
@@ -187,7 +187,7 @@ impl Apdu {
     /// Reads exactly one APDU.
     ///
     /// # Errors
-    /// Fails when the bytes are fewer or more than one APDU.
+    /// Fails if the bytes are not exactly one APDU.
     pub fn decode(bytes: &[u8]) -> Result<Self, ApduError> {
         let (control, head, announced) = head(bytes).ok_or(ApduError::NoHead { there: bytes.len() })?;
         let data = bytes.get(head..).unwrap_or_default();
@@ -199,7 +199,7 @@ impl Apdu {
     }
 }
 
-/// Reads class and instruction, the length of the head, and the length of the data. Returns `None` when the head is
+/// Reads class and instruction, the length of the head, and the length of the data. Returns `None` if the head is
 /// incomplete.
 fn head(bytes: &[u8]) -> Option<(Control, usize, usize)> {
     let [class, instruction, length, rest @ ..] = bytes else { return None };
@@ -211,24 +211,25 @@ fn head(bytes: &[u8]) -> Option<(Control, usize, usize)> {
     Some((control, 5, usize::from(u16::from_le_bytes([*low, *high]))))
 }
 
-/// A reader of APDUs from a stream of bytes that may be divided anywhere. It keeps at most one APDU.
+/// A splitter of a byte stream into APDUs. The stream may arrive in pieces of any size, and the splitter keeps at most
+/// one APDU.
 #[derive(Default)]
 pub struct Splitter {
     waiting: Vec<u8>,
     before: LengthBefore,
 }
 
-/// The state of the length that some tills send before each APDU.
+/// The state of the length prefix that some tills send before each APDU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LengthBefore {
-    /// The line has not delivered a byte yet.
+    /// No byte has arrived yet.
     #[default]
     Unknown,
-    /// This till sends no length.
+    /// This till sends no length prefix.
     Never,
-    /// This number of its bytes is still to come.
+    /// This many bytes of the prefix are still to come.
     ToCome(u8),
-    /// The length has come, and its APDU has not.
+    /// The prefix has arrived, but its APDU has not.
     Passed,
 }
 
@@ -239,10 +240,10 @@ impl fmt::Debug for Splitter {
 }
 
 impl Splitter {
-    /// Takes bytes from the front until an APDU is complete. Call it until it returns `None`.
+    /// Takes bytes from the front until an APDU is complete. Call this function until it returns `None`.
     ///
-    /// Some tills send a length before each APDU. The first byte of a line shows this, because no APDU begins with 00.
-    /// The length inside the APDU is the one that counts.
+    /// Some tills send a length prefix before each APDU. The first byte of a connection shows this, because no APDU
+    /// begins with 00. The length inside the APDU is decisive.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Apdu> {
         loop {
             if self.waiting.is_empty() && !self.passes_length(bytes) {
@@ -269,7 +270,7 @@ impl Splitter {
         }
     }
 
-    /// Skips the length before an APDU. Returns false when part of it is still missing.
+    /// Skips the length prefix of an APDU. Returns `false` if part of the prefix is still missing.
     fn passes_length(&mut self, bytes: &mut &[u8]) -> bool {
         if let (LengthBefore::Unknown, Some(first)) = (self.before, bytes.first()) {
             self.before = if *first == 0 { LengthBefore::ToCome(LENGTH_BEFORE) } else { LengthBefore::Never };
@@ -282,14 +283,13 @@ impl Splitter {
         true
     }
 
-    /// Tells whether the till sends a length before each APDU. Such a till also expects one before each APDU it
-    /// receives.
+    /// Returns whether the till sends length prefixes. Such a till also expects a prefix before each APDU it receives.
     #[must_use]
     pub fn has_lengths(&self) -> bool {
         matches!(self.before, LengthBefore::ToCome(_) | LengthBefore::Passed)
     }
 
-    /// Tells whether a part of an APDU is waiting.
+    /// Returns whether part of an APDU has arrived.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         !self.waiting.is_empty() || matches!(self.before, LengthBefore::ToCome(1) | LengthBefore::Passed)

@@ -1,5 +1,5 @@
-//! The fields of an APDU: BMPs and the digits in them. The number of a BMP defines its length (ZVT PA00P015, chapter 3
-//! and its list of BMPs).
+//! The fields of an APDU: BMPs and their digits. The number of a BMP determines how its length is written (ZVT
+//! PA00P015, chapter 3 and its list of BMPs).
 //!
 //! Card data that a till sends (tracks, card number, expiry, check value) are recognised and dropped. Only the fact
 //! that they were present is kept.
@@ -13,13 +13,13 @@ use super::tlv;
 enum Length {
     /// A fixed number of bytes.
     Fixed(usize),
-    /// A length of this many digits in front of the value, each digit in a byte `Fx`.
+    /// A length prefix of this many digits, each in a byte `Fx`.
     Digits(usize),
-    /// A length in the form of TLVs.
+    /// A length prefix in the form of TLVs.
     Container,
 }
 
-/// All known fields, with their names for people.
+/// All known fields, with their human-readable names.
 #[rustfmt::skip]
 const TABLE: &[(u8, Length, &str)] = &[
     (0x01, Length::Fixed(1),  "timeout"),           (0x02, Length::Fixed(1),  "status informations at most"),
@@ -51,15 +51,16 @@ const TABLE: &[(u8, Length, &str)] = &[
     (0xFD, Length::Fixed(1),  "display"),
 ];
 
-/// Tracks, card number, expiry and check value: data of a card that an operator typed or the till's own reader read.
+/// The fields with card data: tracks, card number, expiry and check value. An operator typed them, or the till's own
+/// reader read them.
 const CARD: [u8; 6] = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
 /// BMP 06: a container of TLVs.
 pub const CONTAINER: u8 = 0x06;
 /// The BMP of a till's password.
 const PASSWORD: u8 = 0x3D;
 
-/// The order of the specification's table for `04 0F`, which old tills rely on. One exception: BMP 37 is last, because
-/// some old tills stop reading there.
+/// The order of the specification's table for `04 0F`, which old tills rely on. The exception is BMP 37, which is last
+/// because some old tills stop reading there.
 const TABLE_ORDER: [u8; 27] = [
     0x27, 0x04, 0x0B, 0x0C, 0x0D, 0x0E, 0x17, 0x19, 0x22, 0x29, 0x3B, 0x49, 0x4C, 0x87, 0x8A, 0x8C, 0x9A, 0xBA, 0x2A,
     0x3C, 0x60, 0xAA, 0xA0, 0x88, 0x8B, 0x06, 0x37,
@@ -71,7 +72,7 @@ pub enum Order {
     /// The order of the specification's table.
     #[default]
     Table,
-    /// The result first, then by number, and the container last, as many terminals do.
+    /// The result first, then the fields by number, and the container last. Many terminals use this order.
     Ascending,
 }
 
@@ -94,7 +95,7 @@ pub enum BmpError {
         /// The offset of the BMP in bytes.
         at: usize,
     },
-    /// The length is not in digits `Fx`.
+    /// The length contains a byte other than a digit `Fx`.
     #[error("the length of BMP {bmp:02X} at byte {at} is not in digits")]
     Length {
         /// The number of the BMP.
@@ -119,7 +120,7 @@ pub enum BmpError {
     Tlv(#[from] tlv::TlvError),
 }
 
-/// Returns the name of a field for people.
+/// Returns the human-readable name of a field.
 #[must_use]
 pub fn name(bmp: u8) -> Option<&'static str> {
     TABLE.iter().find(|(known, ..)| *known == bmp).map(|(_, _, name)| *name)
@@ -130,13 +131,13 @@ pub fn known() -> impl Iterator<Item = u8> {
     TABLE.iter().map(|(bmp, ..)| *bmp)
 }
 
-/// Tells whether the value of a field may be shown in a log.
+/// Returns whether the value of a field may be shown in a log.
 #[must_use]
 pub fn may_be_shown(bmp: u8) -> bool {
     !CARD.contains(&bmp) && bmp != PASSWORD
 }
 
-/// Walks over the fields in their order, until the end or the first unreadable byte.
+/// Iterates over the fields in order, until the end or the first unreadable byte.
 pub fn walk(bytes: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), BmpError>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -171,7 +172,7 @@ fn one(bmp: u8, rest: &[u8], at: usize) -> Result<(&[u8], usize), BmpError> {
     Ok((rest.get(head..head + length).ok_or(short)?, head + length))
 }
 
-/// The fields of an APDU. `Debug` shows their numbers, and no value.
+/// The fields of an APDU. `Debug` shows only their numbers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     list: Vec<(u8, Vec<u8>)>,
@@ -189,7 +190,7 @@ impl Fields {
     /// Reads the fields that a till sends, and drops card data.
     ///
     /// # Errors
-    /// [`BmpError`], the first one.
+    /// Returns the first [`BmpError`].
     pub fn read(bytes: &[u8]) -> Result<Self, BmpError> {
         let mut fields = Self::of_terminal(bytes)?;
         let before = fields.list.len();
@@ -201,7 +202,7 @@ impl Fields {
     /// Reads the fields that a terminal sends. A card number is kept, because the terminal has masked it.
     ///
     /// # Errors
-    /// [`BmpError`], the first one.
+    /// Returns the first [`BmpError`].
     pub fn of_terminal(bytes: &[u8]) -> Result<Self, BmpError> {
         let mut fields = Self::default();
         for field in walk(bytes) {
@@ -232,7 +233,7 @@ impl Fields {
     /// Returns the digits of a field as a number.
     ///
     /// # Errors
-    /// [`BmpError::Digits`].
+    /// Returns [`BmpError::Digits`].
     pub fn number(&self, bmp: u8) -> Result<Option<u64>, BmpError> {
         self.get(bmp).map(|digits| number(digits).ok_or(BmpError::Digits { bmp })).transpose()
     }
@@ -248,13 +249,13 @@ impl Fields {
         tlv::find(self.get(0x06)?, path)
     }
 
-    /// Tells whether card data were present.
+    /// Returns whether card data were present.
     #[must_use]
     pub fn had_card(&self) -> bool {
         self.had_card
     }
 
-    /// Tells whether there are no fields.
+    /// Returns whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -266,8 +267,8 @@ impl Fields {
         self.list.push((bmp, value.into()));
     }
 
-    /// Sets a field to a number with as many digits as the field has. A number with more digits is left out, because a
-    /// part of it would be another number.
+    /// Sets a field to a number with as many digits as the field has. Omits a number with more digits, because a part
+    /// of it would be a different number.
     pub fn set_number(&mut self, bmp: u8, value: u64) {
         if let Some(Length::Fixed(bytes)) = length_of(bmp)
             && number(&digits(value, bytes)) == Some(value)
@@ -311,7 +312,7 @@ impl Fields {
     }
 }
 
-/// Writes one field. A longer value is cut to the field's length, and a shorter one is filled with zero bytes.
+/// Writes one field. Cuts a longer value to the field's length, and pads a shorter one with zero bytes.
 pub fn push(out: &mut Vec<u8>, bmp: u8, value: &[u8]) {
     let Some(length) = length_of(bmp) else { return };
     out.push(bmp);
@@ -331,8 +332,7 @@ pub fn push(out: &mut Vec<u8>, bmp: u8, value: &[u8]) {
     }
 }
 
-/// Reads digits, two in each byte, as a number. Returns `None` for digits other than 0 to 9, or when the number is too
-/// large.
+/// Decodes a number with two digits per byte. Returns `None` if a digit is not 0 to 9, or if the number is too large.
 #[must_use]
 pub fn number(bcd: &[u8]) -> Option<u64> {
     bcd.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]).try_fold(0_u64, |sum, digit| {
@@ -341,7 +341,7 @@ pub fn number(bcd: &[u8]) -> Option<u64> {
     })
 }
 
-/// Writes the last digits of a number, two in each of `bytes` bytes.
+/// Encodes the last digits of a number in `bytes` bytes, two digits per byte.
 #[must_use]
 pub fn digits(mut value: u64, bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
@@ -380,7 +380,7 @@ mod tests {
             for order in [Order::Table, Order::Ascending] {
                 let read = Fields::read(&fields.write(order)).unwrap();
                 prop_assert_eq!(read.list.len(), values.len());
-                // Fixed fields are padded to their length by the first writing; a second writing changes nothing.
+                // The first write pads fixed fields to their length. A second write changes nothing.
                 prop_assert_eq!(Fields::read(&read.write(order)), Ok(read));
             }
         }

@@ -3,7 +3,7 @@
 
 /// Approved or done.
 pub const OK: u8 = 0x00;
-/// Declined by the bank without a more exact reason.
+/// Declined by the issuer without a more specific reason.
 pub const DECLINED: u8 = 0x05;
 /// The card cannot be read.
 pub const CARD_UNREADABLE: u8 = 0x64;
@@ -17,19 +17,19 @@ pub const NOT_REGISTERED: u8 = 0x6B;
 pub const CANCELLED: u8 = 0x6C;
 /// A currency other than the terminal's.
 pub const WRONG_CURRENCY: u8 = 0x6F;
-/// No end of day is possible.
+/// An end of day is not possible.
 pub const NO_END_OF_DAY: u8 = 0x77;
 /// Communication failed: the outcome is unknown.
 pub const COMMUNICATION: u8 = 0x7D;
-/// The terminal cannot do this.
+/// The terminal cannot carry out the command.
 pub const NOT_POSSIBLE: u8 = 0x83;
-/// The APDU violates the protocol; also: the outcome is still being looked up.
+/// The APDU violates the protocol, or the outcome is still being looked up.
 pub const PROTOCOL: u8 = 0x9A;
-/// Dialling or the line failed; also: the outcome is still being looked up.
+/// Dialling or the line failed, or the outcome is still being looked up.
 pub const LINE: u8 = 0x9B;
 /// Please wait: ask again in two seconds.
 pub const BUSY: u8 = 0x9C;
-/// In a till's answer: only a part was handed out.
+/// In a till's answer: only part of the goods was handed out.
 pub const PART: u8 = 0x9D;
 /// The gateway is unreachable.
 pub const NO_CONNECTION: u8 = 0xA3;
@@ -84,7 +84,7 @@ pub mod intermediate {
     pub const CASHIER: u8 = 0xC8;
 }
 
-/// Returns the meaning of a result code, for people.
+/// Returns the human-readable meaning of a result code.
 #[must_use]
 pub fn meaning(code: u8) -> &'static str {
     match code {

@@ -1,6 +1,6 @@
-//! Commands of a till: read for the terminal, and written for a simulated till (ZVT PA00P015, chapter 2).
+//! Commands of a till (ZVT PA00P015, chapter 2). The terminal reads them, and a simulated till writes them.
 //!
-//! Is not: a permission check. A command that can be read is a wish; the session decides about it.
+//! This module checks no permissions. A readable command is only a request, and the session decides about it.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::bmp::{BmpError, Fields, Order, digits, number};
 use super::text::Charset;
 use super::tlv;
 
-/// Length of a password in bytes, two digits in each.
+/// Length of a password in bytes, with two digits per byte.
 const PASSWORD: usize = 3;
 /// The BMP of a password.
 const FIELD: u8 = 0x3D;
@@ -54,11 +54,11 @@ pub enum Command {
     Authorisation(Fields),
     /// `06 22`: reserves an amount.
     PreAuthorisation(Fields),
-    /// `06 23`: names the unused part of a reservation and captures the rest; or asks for open reservations.
+    /// `06 23`: states the unused part of a reservation and captures the rest, or asks for the open reservations.
     PartialReversal(Fields),
-    /// `06 24`: names the used part of a reservation and captures it.
+    /// `06 24`: states the used part of a reservation and captures it.
     BookTotal(Fields),
-    /// `06 25`: gives up a reservation.
+    /// `06 25`: releases a reservation.
     PreAuthorisationReversal(Fields),
     /// `06 0C`.
     BookTip(Fields),
@@ -68,9 +68,9 @@ pub enum Command {
     Refund(Guarded),
     /// `06 21`.
     Telephone(Guarded),
-    /// `06 20`: prints the last receipt again.
+    /// `06 20`: reprints the last receipt.
     RepeatReceipt(Guarded),
-    /// `06 10`: the sums, without an end of day.
+    /// `06 10`: requests the sums, without an end of day.
     Totals(Guarded),
     /// `06 50`.
     EndOfDay(Guarded),
@@ -78,13 +78,13 @@ pub enum Command {
     Initialisation(Guarded),
     /// `06 91`.
     SetTime(Guarded),
-    /// `06 12`: prints a range of receipts again.
+    /// `06 12`: reprints a range of receipts.
     Reprint {
         /// Six digits.
         password: Password,
         /// The first receipt.
         from: u16,
-        /// The last receipt; without it, only the first one is printed.
+        /// The last receipt. Without it, only the first receipt is printed.
         to: Option<u16>,
     },
     /// `06 18`.
@@ -120,7 +120,7 @@ pub enum Command {
     Unknown(Control),
 }
 
-/// A till's password of six digits; `Debug` shows none of them.
+/// A till's six-digit password, hidden from `Debug`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Password(pub u32);
 
@@ -133,7 +133,7 @@ impl fmt::Debug for Password {
 /// A command that begins with the till's password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guarded {
-    /// The password; `None` when the till sends none.
+    /// The password, or `None` if the till sends none.
     pub password: Option<Password>,
     /// The fields after the password.
     pub fields: Fields,
@@ -144,7 +144,7 @@ pub struct Guarded {
 pub struct Registration {
     /// The password. It is not compared, because a registration moves no money.
     pub password: Password,
-    /// The config byte; the methods explain its bits.
+    /// The config byte. The methods explain its bits.
     pub config: u8,
     /// The numeric code of the currency, such as `[0x09, 0x78]`.
     pub currency: Option<[u8; 2]>,
@@ -178,20 +178,20 @@ impl Registration {
         self.config & 0x80 != 0
     }
 
-    /// Tells whether the till sent a container; only then does the terminal send containers.
+    /// Returns whether the till sent a container. The terminal sends containers only to such a till.
     #[must_use]
     pub fn has_tlv(&self) -> bool {
         self.fields.get(0x06).is_some()
     }
 
-    /// Tells whether the till permits a command (TLV 26).
+    /// Returns whether the till permits a command (TLV 26).
     #[must_use]
     pub fn permits(&self, control: Control) -> bool {
         let list = self.fields.tlv(&[0x26]).unwrap_or_default();
         tlv::walk(list).map_while(Result::ok).any(|tlv| tlv.tag == 0x0A && tlv.value == [control.0, control.1])
     }
 
-    /// Returns the requested character set (TLV 14) when this crate supports it.
+    /// Returns the requested character set (TLV 14) if this crate supports it.
     #[must_use]
     pub fn charset(&self) -> Option<Charset> {
         Charset::from_tag14(*self.fields.tlv(&[0x14])?.first()?)
@@ -212,14 +212,14 @@ impl Registration {
         self.fields.tlv(&[0x12])?.first().copied().filter(|width| *width > 0)
     }
 
-    /// Tells whether the till asks for message numbers (TLV 1F73).
+    /// Returns whether the till asks for message numbers (TLV 1F73).
     #[must_use]
     pub fn wants_message_numbers(&self) -> bool {
         self.fields.tlv(&[0x1F73]).is_some()
     }
 }
 
-/// The receipt that a command names (BMP 87).
+/// The receipt to which a command refers (BMP 87).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiptNumber {
     /// The receipt with this number.
@@ -231,7 +231,7 @@ pub enum ReceiptNumber {
 /// Reads BMP 87 of a command.
 ///
 /// # Errors
-/// [`BmpError::Digits`].
+/// Returns [`BmpError::Digits`].
 pub fn receipt_number(fields: &Fields) -> Result<Option<ReceiptNumber>, BmpError> {
     match fields.get(0x87) {
         None => Ok(None),
@@ -246,13 +246,13 @@ pub fn receipt_number(fields: &Fields) -> Result<Option<ReceiptNumber>, BmpError
 /// The last receipt that the till has (TLV 1F1F).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LastReceipt {
-    /// The till has none and starts afresh.
+    /// The till has no receipt and starts from the beginning.
     None,
     /// The receipt with this number.
     Is(u16),
 }
 
-/// Reads TLV 1F1F of a command. Returns `None` when it is missing or unreadable.
+/// Reads TLV 1F1F of a command. Returns `None` if it is missing or unreadable.
 #[must_use]
 pub fn last_receipt(fields: &Fields) -> Option<LastReceipt> {
     match fields.tlv(&[0x1F1F])? {
@@ -265,7 +265,7 @@ impl Command {
     /// Reads a till's APDU.
     ///
     /// # Errors
-    /// [`CommandError`].
+    /// Returns [`CommandError`].
     pub fn read(apdu: &Apdu) -> Result<Self, CommandError> {
         let (control, data) = (apdu.control, apdu.data.as_slice());
         let fields = |data: &[u8]| Fields::read(data).map_err(|cause| CommandError::Fields { control, cause });
@@ -306,7 +306,7 @@ impl Command {
             Control::PRINT_CONFIGURATION => Self::PrintConfiguration,
             Control::DIAGNOSIS => Self::Diagnosis(fields(data)?),
             Control::SELF_TEST => Self::SelfTest,
-            // The content does not matter: an abort always counts.
+            // An abort is valid with any content.
             Control::TILL_ABORT => Self::Abort(Fields::read(data).unwrap_or_default()),
             Control::READ_CARD => {
                 let rest = data.get(1..).ok_or(CommandError::Short { control, what: "timeout" })?;
@@ -319,8 +319,7 @@ impl Command {
                 Self::PrintLine { attribute: *attribute, text: text.to_vec() }
             }
             Control::PRINT_BLOCK => Self::PrintBlock(fields(data)?),
-            // The password is optional here, and may look like the beginning of a field. The reading that succeeds is
-            // used.
+            // The password is optional here and may look like the beginning of a field, so both readings are tried.
             Control::STATUS_ENQUIRY => {
                 let with_password = data.get(PASSWORD..).map(fields);
                 match with_password {
@@ -387,7 +386,7 @@ impl Command {
             }
             Self::PrintBlock(fields) => with(Control::PRINT_BLOCK, fields),
             Self::StatusEnquiry(fields) if fields.is_empty() => Apdu::empty(Control::STATUS_ENQUIRY),
-            // Without a password, three bytes of fields would be read as one.
+            // Without a password, the first three bytes of the fields would be read as a password.
             Self::StatusEnquiry(fields) => {
                 let data = [&[0; PASSWORD][..], &fields.write(Order::Ascending)].concat();
                 Apdu::new(Control::STATUS_ENQUIRY, data)
@@ -407,8 +406,8 @@ fn registration(data: &[u8]) -> Result<Registration, CommandError> {
     let control = Control::REGISTRATION;
     let (password, rest) = password(control, data)?;
     let (config, rest) = rest.split_first().ok_or(CommandError::Short { control, what: "config byte" })?;
-    // The currency is not a field, and its digits may look like the beginning of one. So the two bytes are read as the
-    // currency if the rest is then readable. An empty container alone is not a currency.
+    // The currency is not a field, but its two bytes may look like the beginning of one. They count as the currency if
+    // the rest is then readable. A lone empty container is not a currency.
     let bcd = rest.get(..2).filter(|two| number(two).is_some() && *rest != [0x06, 0x00]);
     let currency: Option<[u8; 2]> =
         bcd.and_then(|two| two.try_into().ok()).filter(|_| Fields::read(&rest[2..]).is_ok());
@@ -465,7 +464,7 @@ mod tests {
         assert!(it.till_prints_payments() && it.till_prints_administration() && it.hears_intermediate());
         assert!(it.gets_print_commands() && it.has_tlv() && it.permits(Control::PRINT_BLOCK));
         assert!(!it.permits(Control::PRINT_LINE) && it.fields.byte(0x03) == Some(1));
-        // One without a currency, and one whose currency looks like a field.
+        // One registration without a currency, and one whose currency looks like a field.
         for (data, currency, has_tlv) in [
             ("06 00 06 00 00 00 06 06 00", None, true),
             ("06 00 09 00 00 00 06 06 03 12 01 28", None, true),

@@ -9,13 +9,13 @@
 //! | file | contents |
 //! |---|---|
 //! | `apdu` | class, instruction, length and data in a stream |
-//! | `serial` | the frames of a serial line, and which side repeats what |
-//! | `bmp`, `tlv`, `text` | the fields of an APDU, the container in one of them, the character sets of both |
-//! | `command` | messages of a till: read, and written for a simulated till |
-//! | `answer` | messages of a terminal: written, and read for a simulated till |
+//! | `serial` | the frames of a serial line, their acknowledgements and repeats |
+//! | `bmp`, `tlv`, `text` | the fields of an APDU, the TLV container in one field, the character sets |
+//! | `command` | messages of a till: read by the terminal, written by a simulated till |
+//! | `answer` | messages of a terminal: written by the terminal, read by a simulated till |
 //! | `code` | result codes and their meanings |
-//! | `session` | the reaction to a command, and its timing |
-//! | `trace` | an APDU as a line for people, without card data |
+//! | `session` | the response to each command, and its timing |
+//! | `trace` | an APDU as a readable line, without card data |
 
 pub mod answer;
 pub mod apdu;

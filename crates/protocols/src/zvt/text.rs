@@ -1,5 +1,5 @@
 //! Texts in the character sets that a till may choose (TLV 14 of the registration). The default is CP437, the set of
-//! old printers. Control characters are left out, and a character outside the set becomes `?`.
+//! old printers. Encoding drops control characters and replaces each character outside the set with `?`.
 
 /// A character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

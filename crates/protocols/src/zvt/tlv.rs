@@ -1,12 +1,13 @@
 //! The TLV container of BMP 06: BER-TLV with lengths of one to three bytes. These lengths are big-endian, unlike those
 //! of APDUs (ZVT PA00P015, chapter 9).
 //!
-//! A tag of one to three bytes is read as one number. Readers look for the tags they know and ignore the rest.
+//! A tag of one to three bytes is read as one number. Code that reads a container looks for the tags it knows and
+//! ignores the rest.
 
-/// The bytes of a tag as one number: `0x26`, `0x1F07`.
+/// The bytes of a tag as one number, such as `0x26` or `0x1F07`.
 pub type Tag = u32;
 
-/// Tags that have a meaning in a command, with their names for people.
+/// Tags that have a meaning in a command, with their human-readable names.
 #[rustfmt::skip]
 const NAMES: &[(Tag, &str)] = &[
     (0x01, "reversal id"), (0x05, "goods group"), (0x06, "restriction code 1"), (0x07, "text"),
@@ -41,7 +42,7 @@ const NAMES: &[(Tag, &str)] = &[
     (0xFF03, "parking ticket"), (0xFF04, "voucher"),
 ];
 
-/// Returns the name of a tag for people.
+/// Returns the human-readable name of a tag.
 #[must_use]
 pub fn name(tag: Tag) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| *known == tag).map(|(_, name)| *name)
@@ -52,7 +53,7 @@ pub fn known() -> impl Iterator<Item = Tag> {
     NAMES.iter().map(|(tag, _)| *tag)
 }
 
-/// Most levels of nested containers that are checked.
+/// Maximum depth of nested containers that is checked.
 const DEEPEST: u8 = 8;
 
 /// The reason why bytes are not TLVs.
@@ -64,7 +65,7 @@ pub enum TlvError {
         /// The offset of the TLV in bytes.
         at: usize,
     },
-    /// A tag of more than three bytes, or a length of more than two.
+    /// A tag has more than three bytes, or a length has more than two.
     #[error("the tag or length of the TLV at byte {at} is too long")]
     Strange {
         /// The offset of the TLV in bytes.
@@ -82,7 +83,7 @@ pub struct Tlv<'a> {
 }
 
 impl Tlv<'_> {
-    /// Tells whether the value consists of data objects: bit 20h of the tag's first byte.
+    /// Returns whether the value consists of data objects, as bit 20h of the tag's first byte says.
     #[must_use]
     pub fn is_constructed(&self) -> bool {
         let first = self.tag.to_be_bytes().into_iter().find(|byte| *byte != 0).unwrap_or(0);
@@ -90,7 +91,7 @@ impl Tlv<'_> {
     }
 }
 
-/// Walks over the data objects of one level, until the end or the first unreadable one.
+/// Iterates over the data objects of one level, until the end or the first unreadable one.
 pub fn walk(bytes: &[u8]) -> impl Iterator<Item = Result<Tlv<'_>, TlvError>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -129,7 +130,7 @@ fn one(bytes: &[u8], at: usize) -> Result<(Tlv<'_>, usize), TlvError> {
     Ok((Tlv { tag, value }, head + length))
 }
 
-/// Reads a length and the value after it. Returns the value, and the number of bytes of both.
+/// Reads a length and the value after it. Returns the value, and the total number of bytes read.
 pub(super) fn container(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let (head, length) = match *bytes.first()? {
         length @ 0..=0x7F => (1, usize::from(length)),
@@ -140,8 +141,8 @@ pub(super) fn container(bytes: &[u8]) -> Option<(&[u8], usize)> {
     Some((bytes.get(head..head + length)?, head + length))
 }
 
-/// Finds the first value at a path of tags, each inside the previous one. Returns `None` when the value is missing, or
-/// when an unreadable object precedes it.
+/// Finds the first value at a path of tags, each inside the previous one. Returns `None` if the value is missing, or if
+/// an unreadable object precedes it.
 #[must_use]
 pub fn find<'a>(bytes: &'a [u8], path: &[Tag]) -> Option<&'a [u8]> {
     let (first, rest) = path.split_first()?;
@@ -152,7 +153,7 @@ pub fn find<'a>(bytes: &'a [u8], path: &[Tag]) -> Option<&'a [u8]> {
 /// Reads all objects and the objects inside them, down to `DEEPEST` levels.
 ///
 /// # Errors
-/// [`TlvError`], the first one.
+/// Returns the first [`TlvError`].
 pub fn check(bytes: &[u8]) -> Result<(), TlvError> {
     fn level(bytes: &[u8], depth: u8) -> Result<(), TlvError> {
         for tlv in walk(bytes) {
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(check(&[0x26, 4, 0x0A]), Err(TlvError::Short { at: 0 }));
         assert_eq!(check(&[0x1F, 0x81, 0x82, 0x83, 0]), Err(TlvError::Strange { at: 0 }));
         assert_eq!(check(&[0x26, 0x80]), Err(TlvError::Strange { at: 0 }));
-        // Deep nesting is not followed, so the stack does not grow with it.
+        // Deep nesting is not followed, so it cannot exhaust the stack.
         let nested = (0..5000).fold(Vec::new(), |inner, _| {
             let mut outer = Vec::new();
             push(&mut outer, 0x20, &inner);

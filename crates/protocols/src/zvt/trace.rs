@@ -1,4 +1,4 @@
-//! An APDU as a line for people: its name and fields, without card data and passwords.
+//! An APDU as a readable line with its name and fields, without card data and passwords.
 
 use super::apdu::{Apdu, Control};
 use super::bmp;
@@ -7,9 +7,9 @@ use super::text::Charset;
 
 /// Length of the longest value that is shown in full, in bytes.
 const LONGEST: usize = 40;
-/// A row of this many digits may be a card number, or a part of one that was cut off.
+/// A sequence of this many digits may be a card number, or part of one that was cut off.
 const MANY_DIGITS: usize = 11;
-/// Most fields in one line.
+/// Maximum number of fields in one line.
 const MOST_FIELDS: usize = 40;
 
 /// Writes an APDU as one line.
@@ -49,7 +49,7 @@ pub fn line(apdu: &Apdu) -> String {
     format!("{control} {name}{about}")
 }
 
-/// Tells whether the command begins with the till's password.
+/// Returns whether the command begins with the till's password.
 fn has_password(control: Control) -> bool {
     matches!(
         control,
@@ -66,8 +66,8 @@ fn has_password(control: Control) -> bool {
     )
 }
 
-/// Decodes a text for people and hides every row of many digits, because it may be a card number. Spaces, hyphens, dots
-/// and asterisks do not interrupt a row.
+/// Decodes a text for display and hides every long sequence of digits, because it may be a card number. Spaces,
+/// hyphens, dots and asterisks do not interrupt a sequence.
 fn shown(text: &[u8]) -> String {
     let text = Charset::Cp437.decode(text.get(..LONGEST).unwrap_or(text));
     let mut shown = String::new();
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn no_line_of_any_command_has_the_tills_password() {
         for control in controls() {
-            // The password as three bytes in front, as a field, and in front of an amount.
+            // The password as the first three bytes, as a field, and in front of an amount.
             for data in ["194837", "3D194837", "1948370400000000100019", "3D1948370400000000100019"] {
                 let line = line(&Apdu::new(control, hex::decode(data).unwrap()));
                 let digits: String = line.chars().filter(char::is_ascii_digit).collect();
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn no_line_has_what_stands_on_a_card_and_each_has_the_rest() {
-        // Tracks, number, expiry and check value; one of the lengths below fits each field.
+        // Tracks, number, expiry and check value. One of the lengths below fits each field.
         let of_card = [0x0E, 0x22, 0x23, 0x24, 0x2D, 0x3A];
         for bmp in (0..=u8::MAX).filter(|bmp| bmp::name(*bmp).is_some() && *bmp != 0x3D) {
             let mut data = Vec::new();
@@ -236,7 +236,7 @@ mod tests {
         };
         assert!(text(40).contains("40 bytes, ") && text(40).ends_with(&"47".repeat(40)), "{}", text(40));
         assert!(text(41).contains("41 bytes, ") && text(41).ends_with(" 41 bytes"), "{}", text(41));
-        // Ten digits are not a card number; eleven may be one, or a part of one.
+        // Ten digits are not a card number. Eleven may be one, or part of one.
         let printed = |text: &str| line(&Apdu::new(Control::PRINT_LINE, [&[0x40], text.as_bytes()].concat()));
         assert!(printed("no 4711008005").contains("4711008005"));
         for row in ["47110080057", "4711*0080*057", "4711.008.0057", "4711 0080057", "47110-080057"] {

@@ -1,5 +1,6 @@
-//! Turns a read card into a [`Presented`], or rejects it: another amount, no sealed data, a missing PIN. This module is
-//! pure and keeps nothing. A chip is judged only by the elements of its answer, as they were found in one walk.
+//! Turns a read card into a [`Presented`], or rejects it because of a different amount, missing sealed data, or a
+//! missing PIN. This module is pure and stores nothing. It judges a chip only by the elements of its answer, which one
+//! walk has found.
 
 use super::message::{
     AnswerTemplate, CardElements, CardStatus, MAX_TRACK2, SredBlock, TransactionAnswer, TransactionData,
@@ -17,7 +18,7 @@ use pos_terms::emv::{Tag, TlvError};
 pub(super) enum UnusableCard {
     /// 9F02 or 5F2A differs from the request (design: path of a sale, 4).
     AmountDiffers,
-    /// The card's data say that the cardholder entered a PIN for the issuer, and no PIN block came.
+    /// The card's data say that the cardholder entered an online PIN, but no PIN block came.
     PinMissing,
     /// The card came without sealed data.
     NotEncrypting(NotEncrypting),
@@ -38,14 +39,14 @@ pub(super) enum ChipInterface {
     Contactless,
 }
 
-/// The settings for judging a chip.
+/// The settings for judging a chip card.
 #[derive(Clone, Copy)]
 pub(super) struct ChipSettings<'a> {
-    /// `true` when the reader's masked card data stays inside `pos.iccDataRequest`.
+    /// `true` if the reader's masked card data stays inside `pos.iccDataRequest`.
     pub(super) icc_masked_tags: bool,
-    /// The maker's own tags that go into it.
+    /// The vendor's own tags that go into `pos.iccDataRequest`.
     pub(super) icc_private_tags: &'a [Tag],
-    /// The second byte of DF30 that means "tapped in magstripe mode", when it is known.
+    /// The second byte of DF30 that means "tapped in magstripe mode", if it is known.
     pub(super) magstripe_mode: Option<u8>,
 }
 
@@ -64,7 +65,7 @@ pub(super) fn chip(
         AnswerTemplate::Decision => return Err(UnusableCard::Unreadable("the reader asks for a decision")),
     };
     let found = elements.as_ref().map_err(|error| *error)?;
-    // TCDOL defines the content of an E3. It names the amount but no currency (readers: 2.5).
+    // TCDOL defines the content of an E3. It includes the amount but no currency (readers: 2.5).
     if first_answer == FirstAnswer::GoOnline && !signs_what_was_asked(found, asked, online) {
         return Err(UnusableCard::AmountDiffers);
     }
@@ -77,8 +78,8 @@ pub(super) fn chip(
         Some(pin) => Some(pin.to_pin().ok_or(UnusableCard::Unreadable("its PIN block is malformed"))?),
         None => None,
     };
-    // 9F34 names the online PIN and does not say that it failed, so a block must be present. A bypassed PIN (result 01)
-    // goes to the issuer unchanged, and the issuer decides.
+    // 9F34 names the online PIN and does not say that it failed, so a PIN block must be present. A bypassed PIN (result
+    // 01) goes to the issuer unchanged, and the issuer decides.
     if pin.is_none() && online && found.chip.cvm() == Some(Cvm::OnlinePin) {
         return Err(UnusableCard::PinMissing);
     }
@@ -88,7 +89,7 @@ pub(super) fn chip(
     }
     let card = match (found.sealed.filter(|sealed| !sealed.data.is_empty()), first_answer) {
         (Some(sealed), _) => sealed.to_card().ok_or(UnusableCard::Unreadable("its sealed data are malformed"))?,
-        // The card has declined and the agent sends no request, so sealed data is not needed.
+        // The card has declined and the agent sends no request, so sealed data is not required.
         (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
         (None, FirstAnswer::GoOnline) => return Err(UnusableCard::NotEncrypting(NotEncrypting::Nothing)),
     };
@@ -96,13 +97,13 @@ pub(super) fn chip(
     Ok(Presented { facts, card, pin, icc, first_answer })
 }
 
-/// Checks that amount and currency are the requested ones. The currency may be missing only when it is not required.
+/// Checks that amount and currency are the requested ones. The currency may be missing only if it is not required.
 fn signs_what_was_asked(found: &CardElements<'_>, asked: &TransactionData, currency_needed: bool) -> bool {
     let currency = found.currency.is(&asked.currency) || (found.currency.is_missing() && !currency_needed);
     found.amount.is(&asked.amount) && currency
 }
 
-/// 9F39 of a contactless magstripe (readers: 1, entry mode).
+/// 9F39 of a contactless card in magstripe mode (readers: 1, entry mode).
 const POS_ENTRY_CONTACTLESS_MAGSTRIPE: &[u8] = &[0x91];
 
 fn is_magstripe_mode(found: &CardElements<'_>, magstripe_mode: Option<u8>) -> bool {
@@ -115,7 +116,7 @@ fn is_magstripe_mode(found: &CardElements<'_>, magstripe_mode: Option<u8>) -> bo
 /// A swiped card.
 pub(super) struct SwipedCard {
     sealed: SealedCard,
-    /// DFAE22 unchanged: the reader needs it again for the PIN.
+    /// DFAE22, unchanged. The reader needs it again for the PIN.
     pub(super) masked_track2: Wiped<MAX_TRACK2>,
     pan: Option<MaskedPan>,
     service_code: ServiceCode,
@@ -124,7 +125,7 @@ pub(super) struct SwipedCard {
 /// The reason why a swipe cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnusableSwipe {
-    /// The stripe was not read well enough: there is no track, or the track has no service code.
+    /// The stripe was not read well enough: it has no track, or the track has no service code.
     Unreadable,
     /// A track was read without sealed data.
     NotSealed,
@@ -139,7 +140,7 @@ impl SwipedCard {
     }
 
     fn of(track: &[u8], sealed: SredBlock<'_>) -> Option<Self> {
-        // After the separator come four digits of expiry, then the service code (readers: 2.9).
+        // After the separator come four digits of expiry date, then the service code (readers: 2.9).
         let separator = track.iter().position(|byte| *byte == b'=')?;
         let service_code = std::str::from_utf8(track.get(separator + 5..separator + 8)?).ok()?;
         Some(Self {
@@ -150,7 +151,7 @@ impl SwipedCard {
         })
     }
 
-    /// Checks whether the card has a chip, which must then be used.
+    /// Returns whether the card has a chip, which must then be used.
     pub(super) fn has_chip(&self) -> bool {
         self.service_code.has_chip()
     }
@@ -165,10 +166,10 @@ impl SwipedCard {
     }
 }
 
-/// Returns a typed card; `None` when its number came without sealed data.
+/// Returns a typed card, or `None` if its number came without sealed data.
 pub(super) fn typed(typed: &TypedCardAnswer<'_>) -> Option<Presented> {
     let sealed = typed.sealed?.to_card()?;
-    // The shop decides how to verify the cardholder of a typed card. The reader does no verification here.
+    // The shop decides how to verify the holder of a typed card. The reader does no verification here.
     Some(without_chip(EntryMode::Manual, masked_typed_pan(typed.masked_pan), None, sealed, None))
 }
 

@@ -1,5 +1,5 @@
-//! The steps after a transaction: the result on the display, and "remove card" until the slot is empty. When a
-//! transaction ended for lack of a key, the reader is also asked which keys it still has.
+//! The steps after a transaction: the result on the display, and "remove card" until the slot is empty. If a
+//! transaction ended for lack of a key, the agent also asks the reader which keys it still has.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use super::message::{MpiCommand, P2peStatus, StatusWord};
 use super::next::{Next, SaleOver};
 use crate::{ReaderProgress, Unready};
 
-/// The interval for asking whether a card is still in the slot, because the message of its removal may be lost.
+/// The interval of the question whether a card is still in the slot. The message about its removal may be lost.
 const REMOVE_CHECK: Duration = Duration::from_secs(30);
 
-/// The transaction is over; its card may still be in the slot, or the display is being changed.
+/// A finished transaction. Its card may still be in the slot, or the display is being changed.
 pub(super) struct CardRemoval {
     check_at: Duration,
 }
 
 impl CardRemoval {
-    /// Shows the result, and asks for the removal of a card in the slot.
+    /// Shows the result, and asks the customer to remove a card in the slot.
     pub(super) fn start(line: &mut ReaderLine, over: SaleOver, now: Duration) -> Self {
         let SaleOver { sale, result, language, ask_for_keys } = over;
         let rows: Vec<DisplayRow> = result.into_iter().chain(line.slot.then_some(DisplayRow::RemoveCard)).collect();
@@ -34,7 +34,7 @@ impl CardRemoval {
         Self { check_at: now + REMOVE_CHECK }
     }
 
-    /// Takes the reader's answer about its remaining keys. Other answers change nothing.
+    /// Takes the reader's answer about its remaining keys. Other answers have no effect.
     pub(super) fn answered(
         self,
         line: &mut ReaderLine,

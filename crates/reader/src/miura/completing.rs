@@ -1,5 +1,5 @@
-//! The steps from a read card to its last answer. They are: waiting for the gateway, CONTINUE TRANSACTION with the
-//! gateway's answer, and the card's reaction (readers: 2.5 to 2.7; design: path of a sale, 7).
+//! The steps from a read card to its last answer: waiting for the gateway, CONTINUE TRANSACTION with the gateway's
+//! answer, and the card's reaction (readers: 2.5 to 2.7; design: path of a sale, 7).
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use pos_terms::card::CardFacts;
 use pos_terms::emv::{tag, tlv};
 use pos_terms::transaction::SaleNumber;
 
-/// The longest wait for the agent. It always answers a card, and its own deadlines for the gateway are below a minute.
-/// After this time it has hung.
+/// The longest wait for the agent. The agent always answers for a card, and its own deadlines for the gateway are below
+/// a minute. After this wait, the agent must have hung.
 const HOST_ANSWER: Duration = Duration::from_secs(300);
-/// Transaction type of a refund (9C), for which AAC is the normal answer (design: path of a sale, 7).
+/// The transaction type of a refund (9C), for which AAC is the normal answer (design: path of a sale, 7).
 const REFUND: u8 = 0x20;
 
 /// A read card, while the agent asks the gateway.
@@ -29,14 +29,14 @@ pub(super) struct AwaitingHost {
     pub(super) until: Duration,
 }
 
-/// The card's remaining part in the decision.
+/// The card's remaining role in the decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CardSay {
     /// A chip in the slot decides.
     Decides,
-    /// A tap receives the result and cannot change it.
+    /// A tap receives the result but cannot change it.
     IsTold,
-    /// The card has no further part: a swipe, or a chip that has already decided.
+    /// The card has no further role: it was swiped, or its chip has already decided.
     Nothing(CardVerdict),
 }
 
@@ -44,7 +44,7 @@ impl AwaitingHost {
     pub(super) fn chip(facts: &CardFacts, template: AnswerTemplate, interface: ChipInterface, now: Duration) -> Self {
         let say = match (template, interface) {
             (AnswerTemplate::Declined, _) => CardSay::Nothing(CardVerdict::Refused),
-            // NOTE: it is not published whether CONTINUE may follow an E3. The card has given its TC and is done.
+            // NOTE: it is not published whether CONTINUE may follow an E3. The card has given its TC and is finished.
             (AnswerTemplate::Approved | AnswerTemplate::Decision, _) => CardSay::Nothing(CardVerdict::Approved),
             (AnswerTemplate::Online, ChipInterface::Contact) => CardSay::Decides,
             (AnswerTemplate::Online, ChipInterface::Contactless) => CardSay::IsTold,
@@ -56,7 +56,7 @@ impl AwaitingHost {
         Self { facts: None, say: CardSay::Nothing(CardVerdict::Approved), until: now + HOST_ANSWER }
     }
 
-    /// Passes the gateway's answer to the card, when the card still takes part.
+    /// Passes the gateway's answer to the card, if the card still has a role.
     pub(super) fn complete(
         self,
         sale: CompletedSale,
@@ -77,11 +77,11 @@ impl AwaitingHost {
     }
 }
 
-/// Returns the data for the card, and whether scripts were left out. Scripts go only to a chip, when they are
+/// Returns the data for the card, and whether scripts were left out. Scripts go only to a chip, and only if they are
 /// well-formed and fit one command.
 fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (ContinueData<'_>, bool) {
     let Completion { arc, issuer_authentication, scripts } = completion;
-    // A tap is closed with 8A only (design: path of a sale, 7).
+    // A tap gets only 8A at the end (design: path of a sale, 7).
     let authentication = issuer_authentication.as_deref().filter(|_| say == CardSay::Decides);
     let well_formed = tlv::walk(scripts)
         .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
@@ -95,7 +95,7 @@ fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (Contin
     (ContinueData::Host { arc: *arc, authentication, scripts: &[] }, dropped)
 }
 
-/// The data of a transaction that are needed to complete its card.
+/// The data of a transaction that are needed to complete it at the card.
 pub(super) struct CompletedSale {
     pub(super) number: SaleNumber,
     /// EMV transaction type (9C).
@@ -103,7 +103,7 @@ pub(super) struct CompletedSale {
     pub(super) language: ReaderLanguage,
 }
 
-/// CONTINUE TRANSACTION is running: the card receives the gateway's answer.
+/// The stage in which CONTINUE TRANSACTION passes the gateway's answer to the card.
 pub(super) struct ContinueTransaction {
     sale: CompletedSale,
     facts: Option<Box<CardFacts>>,
@@ -120,7 +120,7 @@ impl ContinueTransaction {
         now: Duration,
     ) -> Next<Self> {
         let verdict = match (&answer, self.say) {
-            // A tap cannot change the gateway's decision, so the reader's answer does not matter.
+            // A tap cannot change the gateway's decision, so the reader's answer has no effect.
             (_, CardSay::IsTold) => CardVerdict::Approved,
             (_, CardSay::Nothing(verdict)) => verdict,
             (Ok(answer), CardSay::Decides) => match answer.template {
@@ -130,7 +130,7 @@ impl ContinueTransaction {
             },
             (Err(_), CardSay::Decides) => CardVerdict::Lost,
         };
-        // The card answered the gateway's answer with a decision or another E4. It takes no further data.
+        // The card answered with a request for a decision or another E4. It takes no further data.
         if verdict == CardVerdict::Lost && answer.is_ok() {
             line.abort(now);
         }
@@ -144,7 +144,7 @@ impl ContinueTransaction {
         self.finish(line, verdict, elements.as_ref())
     }
 
-    /// Ends the transaction without an answer in time: the chip's decision is not known.
+    /// Ends the transaction if no answer came in time. The chip's decision is then unknown.
     pub(super) fn unanswered(self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
         line.abort(now);
         let verdict = if self.say == CardSay::Decides { CardVerdict::Lost } else { CardVerdict::Approved };

@@ -1,4 +1,5 @@
-//! A transaction's chip in the slot: START TRANSACTION, and the reader's requests for decisions (readers: 2.5, 2.7).
+//! A transaction with the chip in the slot: START TRANSACTION, and the reader's requests for decisions (readers: 2.5,
+//! 2.7).
 
 use std::time::Duration;
 
@@ -10,13 +11,13 @@ use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::{NoCard, ReaderProgress};
 
-/// The most chip starts of one transaction; a card that was pulled or failed may be tried again.
+/// Maximum number of chip starts of one transaction. A card that was removed or failed may be tried again.
 const MAX_CHIP_STARTS: u8 = 5;
-/// The most E2 of one START; with the selection on the reader there should be none (readers: 2.5).
+/// Maximum number of E2 for one START. If the reader makes the selection, there should be none (readers: 2.5).
 const MAX_DECISIONS: u8 = 8;
-/// C0 for an E2 that offers no application (a referral: a person should telephone). The answer is "no", because the
-/// agent cannot decide it. UNCERTAIN: 01 as yes and 00 as no are seen in the vendor's source without their words
-/// (readers: 2.7).
+/// C0 for an E2 that offers no application (a referral, for which a person should telephone). The answer is "no",
+/// because the agent cannot decide it. UNCERTAIN: the vendor's source uses 01 as yes and 00 as no, but does not explain
+/// them (readers: 2.7).
 const DECIDED_NO: u8 = 0x00;
 
 impl SaleAtReader {
@@ -64,10 +65,10 @@ impl SaleAtReader {
         }
     }
 
-    /// Answers an E2, although the reader makes the selection: with the first application, which has the highest
-    /// priority, otherwise with "no".
+    /// Answers an E2 with the first application, which has the highest priority, or with "no" if there is none.
+    /// Normally the reader makes the selection itself.
     ///
-    /// UNCERTAIN: the form of the list, and that its first application is the one of highest priority. A cardholder who
+    /// UNCERTAIN: the form of the list, and that its first application has the highest priority. A cardholder who
     /// wanted another application sees the used one on the receipt. The amount does not change.
     fn decide(
         mut self: Box<Self>,
@@ -90,7 +91,7 @@ impl SaleAtReader {
         self.at(SaleStage::Chip { decisions: decisions + 1 })
     }
 
-    /// Stops the transaction after a damaged answer: the card may be waiting for the gateway's answer.
+    /// Stops the transaction after a damaged answer, because the card may be waiting for the gateway's answer.
     pub(super) fn damaged(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let why = NoCard::Unreadable { cause: "the reader's answer was damaged".to_owned() };
         self.card_waits = true;

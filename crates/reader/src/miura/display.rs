@@ -1,5 +1,5 @@
-//! The driver's few own texts on the reader, in the reader's languages, and a till's text between transactions
-//! (readers: 2.2, D201). All other texts on the display are the reader's own.
+//! The few texts that the driver shows on the reader, in the reader's languages, and a till's text between transactions
+//! (readers: 2.2, D201). All other texts on the display come from the reader.
 
 use std::time::Duration;
 
@@ -91,13 +91,13 @@ impl DisplayRow {
     }
 }
 
-/// Shows rows on the reader. A text outside ASCII is sent as UTF-8 and marked so.
+/// Shows rows on the reader. A text outside ASCII is sent and marked as UTF-8.
 pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: ReaderLanguage, now: Duration) {
     show(line, &rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n"), now);
 }
 
-/// Shows a till's text, cut to the size of the display. It replaces a text that still waits, so a transaction waits for
-/// at most one text.
+/// Shows a till's text, cut to the size of the display. It replaces a waiting text, so a transaction is delayed by at
+/// most one text.
 pub(super) fn display_text(line: &mut ReaderLine, text: &str, now: Duration) {
     line.take_back(CommandPurpose::Display);
     show(line, &fitted(text), now);
@@ -108,7 +108,7 @@ fn show(line: &mut ReaderLine, text: &str, now: Duration) {
     line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
 }
 
-/// Arranges a text in rows and breaks it between words when possible.
+/// Arranges a text in rows and breaks it between words if possible.
 fn fitted(text: &str) -> String {
     let mut rows: Vec<String> = Vec::new();
     for line in text.lines() {

@@ -1,5 +1,5 @@
-//! The idle reader. Each minute a question checks the connection and the slot, and the clock is set when it is due. So
-//! a cable pulled from a dock, or a reader that hangs, is found before the next customer pays.
+//! The idle reader. A question each minute checks the connection and the slot, and sets the clock if it is due. A lost
+//! cable or a hung reader is thus found before the next customer pays.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::message::MpiCommand;
 use super::next::Next;
 
 /// The interval of the question. It is short enough to report a lost reader before a customer wants to pay, and long
-/// enough for a board to sleep.
+/// enough for the board to sleep.
 pub(super) const CHECK: Duration = Duration::from_secs(60);
 
-/// Asks the next question when it is due; gives up when the last one was not answered.
+/// Asks the next question when it is due. Gives up if the last one was not answered.
 pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now: Duration) -> Next<()> {
     if let Some(pending) = overdue {
         return Next::unanswered(pending.name);
@@ -27,7 +27,7 @@ pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now
     Next::Idle
 }
 
-/// Sets the reader's clock when necessary. Only a trusted clock may set it (design: invariant 8).
+/// Sets the reader's clock if necessary. Only a trusted clock may set it (design: invariant 8).
 pub(super) fn set_clock(line: &mut ReaderLine, now: Duration) {
     line.clock_is_due = false;
     if let Some(time) = (line.settings.clock)()

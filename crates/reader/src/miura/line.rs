@@ -1,5 +1,5 @@
-//! The line to the reader with its rules: one command at a time, its deadline, and ABORT, which may be sent at any time
-//! (readers: 2.1, 2.8). It also holds the known state of the reader.
+//! The line to the reader and its rules: one command at a time, with a deadline, and ABORT, which may be sent at any
+//! time (readers: 2.1, 2.8). It also holds the known state of the reader.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,9 +15,10 @@ use crate::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready
 use pos_reader_link::apdu_link::Packets;
 use pos_terms::transaction::SaleNumber;
 
-/// The deadline of a plain command. The vendor states none; this follows the advice in its own programs (readers: 2.1).
+/// The deadline of a plain command. The vendor states none, so this value follows the vendor's own programs (readers:
+/// 2.1).
 pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
-/// The deadline of a command with the cardholder, who may choose an application and enter a PIN. A slow person needs a
+/// The deadline of a command in which the cardholder may choose an application and enter a PIN. A slow person needs a
 /// minute.
 pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
 /// The deadline of the answers to an ABORT.
@@ -26,7 +27,7 @@ pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 /// The purpose of a command whose answer is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommandPurpose {
-    /// ABORT as the first command; its answer is awaited like that of other commands.
+    /// ABORT as the first command. Its answer is awaited like that of any other command.
     FirstAbort,
     Reset,
     P2peStatus,
@@ -51,8 +52,8 @@ pub(super) enum CommandPurpose {
 }
 
 impl CommandPurpose {
-    /// Checks whether the command is independent of the current state. Its answer changes nothing, but a reader that
-    /// does not answer it is lost.
+    /// Returns whether the command is independent of the current state. Its answer changes nothing, but a reader that
+    /// does not answer it counts as lost.
     pub(super) fn is_aside(self) -> bool {
         matches!(self, Self::ClockSet | Self::CardStatus | Self::Display | Self::Forget)
     }
@@ -82,15 +83,15 @@ pub(super) struct ReaderLine {
     /// The outgoing data for port and agent.
     pub(super) out: Outbox,
     pub(super) identity: Option<ReaderIdentity>,
-    /// `true` when a card is in the slot, by the latest message.
+    /// `true` if a card is in the slot, according to the latest message.
     pub(super) slot: bool,
-    /// `true` when commands may be longer than one packet.
+    /// `true` if commands may be longer than one packet.
     pub(super) extended: bool,
-    /// The keys seen so far; they are kept when the connection ends.
+    /// The keys seen so far. They are kept when the connection ends.
     pub(super) keys: KeySets,
     /// The time at which the reader's clock was set.
     pub(super) clock: ClockSetting,
-    /// `true` when the clock must be set as soon as the reader is idle.
+    /// `true` if the clock must be set as soon as the reader is idle.
     pub(super) clock_is_due: bool,
     /// The time of the next check of an idle reader.
     pub(super) check_at: Duration,
@@ -102,11 +103,11 @@ pub(super) struct ReaderLine {
 
 /// The command to which a solicited message belongs (readers: 2.8).
 pub(super) enum AnswerTo {
-    /// To the ABORT.
+    /// The ABORT.
     Abort,
-    /// To the awaited command.
+    /// The awaited command.
     Command(PendingAnswer),
-    /// To no command.
+    /// No command.
     Nobody,
 }
 
@@ -129,12 +130,12 @@ impl ReaderLine {
         }
     }
 
-    /// Sends a command immediately, or when the previous one is answered.
+    /// Sends a command immediately, or after the previous one is answered.
     pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &MpiCommand<'_>, patience: Duration, now: Duration) {
         let name = command.name();
         match command.packets(self.extended) {
             Ok(packets) => self.queue.push_back(QueuedCommand { purpose, name, packets, patience }),
-            // No caller exceeds the limit. A command that could not be written counts as one without an answer.
+            // No caller exceeds the limit. A command that could not be encoded counts as unanswered.
             Err(error) => {
                 warn!(name, %error, "command not sent");
                 self.pending = Some(PendingAnswer { purpose, name, deadline: now, disturbed: false });
@@ -143,12 +144,12 @@ impl ReaderLine {
         self.advance(now);
     }
 
-    /// Removes unsent commands of this purpose.
+    /// Removes unsent commands with this purpose.
     pub(super) fn take_back(&mut self, purpose: CommandPurpose) {
         self.queue.retain(|command| command.purpose != purpose);
     }
 
-    /// Asks for a card-status message outside the order of commands, because it has no solicited answer.
+    /// Asks for a card-status message outside the queue, because the request has no solicited answer.
     pub(super) fn ask_card_status(&mut self, now: Duration) {
         if self.is_free()
             && let Ok(packet) = CARD_STATUS_ON.encode()
@@ -174,30 +175,30 @@ impl ReaderLine {
     }
 
     /// Returns the command to which a solicited message belongs. While an ABORT is outstanding, two answers are
-    /// expected, in any order: an empty body with 9000 belongs to the ABORT.
+    /// expected, in any order. An empty body with 9000 belongs to the ABORT.
     pub(super) fn answered(&mut self, body: &[u8], status: StatusWord) -> AnswerTo {
         if self.abort.is_some() && body.is_empty() && status == StatusWord::OK {
             self.abort = None;
             return AnswerTo::Abort;
         }
-        // An unsolicited message answers CARD STATUS.
+        // CARD STATUS is answered by an unsolicited message.
         match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
             Some(pending) => AnswerTo::Command(pending),
             None => AnswerTo::Nobody,
         }
     }
 
-    /// Takes note of a card-status message; returns whether it is the awaited answer.
+    /// Records a card-status message. Returns whether it is the awaited answer.
     pub(super) fn card_status_came(&mut self) -> bool {
         self.pending.take_if(|pending| pending.purpose == CommandPurpose::CardStatus).is_some()
     }
 
-    /// Continues to wait: the message was not the answer.
+    /// Continues to wait, because the message was not the answer.
     pub(super) fn wait_on(&mut self, pending: PendingAnswer) {
         self.pending = Some(pending);
     }
 
-    /// Sends the next queued command when no answer is outstanding.
+    /// Sends the next queued command if no answer is outstanding.
     pub(super) fn advance(&mut self, now: Duration) {
         if self.pending.is_some() || self.abort.is_some() {
             return;
@@ -209,12 +210,12 @@ impl ReaderLine {
         }
     }
 
-    /// Checks that no answer is outstanding and no command is queued.
+    /// Returns whether no answer is outstanding and no command is queued.
     pub(super) fn is_free(&self) -> bool {
         self.pending.is_none() && self.abort.is_none() && self.queue.is_empty()
     }
 
-    /// Checks whether a command with the cardholder is running, which only ABORT ends.
+    /// Returns whether a command with the cardholder is running, which only ABORT ends.
     pub(super) fn runs_transaction(&self) -> bool {
         let cardholder = |pending: &PendingAnswer| {
             matches!(
@@ -237,7 +238,7 @@ impl ReaderLine {
         }
     }
 
-    /// Shortens the deadline after lost bytes: there is no repetition, so the awaited answer may never come (readers:
+    /// Shortens the deadline after lost bytes. Nothing is repeated, so the awaited answer may never come (readers:
     /// 2.1).
     pub(super) fn disturbed(&mut self, now: Duration) {
         self.hurry(PLAIN_ANSWER, now);
@@ -251,12 +252,12 @@ impl ReaderLine {
         self.pending.map(|pending| pending.deadline).into_iter().chain(self.abort).min()
     }
 
-    /// Checks whether the ABORT was not answered in time.
+    /// Returns whether the ABORT was not answered in time.
     pub(super) fn abort_overdue(&self, now: Duration) -> bool {
         self.abort.is_some_and(|deadline| deadline <= now)
     }
 
-    /// Returns the command that was not answered in time. It stays awaited until the state decides.
+    /// Returns the command that was not answered in time. It stays awaited until the current state decides about it.
     pub(super) fn overdue(&self, now: Duration) -> Option<PendingAnswer> {
         self.pending.filter(|pending| pending.deadline <= now)
     }
@@ -283,8 +284,8 @@ impl ReaderLine {
         self.report(ReaderEvent::KeysLeft { card, pin });
     }
 
-    /// Gives up this connection: reports the reason, drops outstanding commands, and has the port opened again after a
-    /// while.
+    /// Gives up this connection: reports the reason, drops outstanding commands, and requests that the port be opened
+    /// again after a while.
     pub(super) fn reopen(&mut self, why: Unready) {
         self.forget();
         self.out.reopen(why);
@@ -296,7 +297,7 @@ impl ReaderLine {
         self.out.reopen_after_flood(now);
     }
 
-    /// Takes note that the port is lost.
+    /// Records that the port is lost.
     pub(super) fn port_lost(&mut self, cause: &str) {
         self.forget();
         self.out.port_lost(cause);

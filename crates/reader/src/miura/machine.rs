@@ -1,4 +1,5 @@
-//! The states of a Miura reader: the stage that takes a message, an order or the time, and the following state.
+//! The states of a Miura reader. This module passes each message, order or time to the current stage, and sets the next
+//! state.
 //!
 //! ```text
 //! Closed ─opened─▶ StartUp ─▶ Idle ─Arm─▶ Sale ─▶ CardRemoval ─slot empty─▶ Idle
@@ -27,7 +28,8 @@ use crate::outbox::PortAction;
 use crate::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
 use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 
-/// The line faults since the last order that are logged as warnings; further ones appear only in a trace.
+/// Maximum number of line faults since the last order that are logged as warnings. Further faults appear only in a
+/// trace.
 const TOLD_FAULTS: u32 = 16;
 
 /// The reader's state and its line.
@@ -38,7 +40,7 @@ pub(super) struct SessionMachine {
     faults: u32,
 }
 
-/// The state of the session. Each event consumes the state, and the result gives the next one.
+/// The state of the session. Each event consumes the state and produces the next one.
 #[derive(Default)]
 enum SessionState {
     /// The port is closed.
@@ -46,7 +48,7 @@ enum SessionState {
     Closed,
     /// Start-up.
     StartUp(StartUp),
-    /// The reader sent clear card data. The agent takes nothing from it until the port is opened again.
+    /// The reader sent clear card data. The agent accepts nothing from it until the port is opened again.
     Distrusted,
     /// Ready for a transaction.
     Idle,
@@ -54,7 +56,7 @@ enum SessionState {
     Sale(Box<SaleAtReader>),
     /// An amount is being typed.
     AmountEntry(AmountEntry),
-    /// A transaction is over; its card is still in the slot, or the display is being changed.
+    /// A transaction is over. Its card may still be in the slot, or the display is being changed.
     CardRemoval(CardRemoval),
 }
 
@@ -101,12 +103,12 @@ impl SessionMachine {
         } else {
             debug!(%fault, "line");
         }
-        // Fewer bytes than the shortest packet are noise: no message can be lost with them.
+        // Fewer bytes than the shortest packet are noise, with which no message can be lost.
         if matches!(fault, LinkFault::Garbage { bytes: 0..MIN_PACKET }) {
             return;
         }
         self.line.disturbed(now);
-        // The message of a card that went in or out may be lost.
+        // The message about a card that went in or out may be lost.
         if matches!(
             self.state,
             SessionState::Idle | SessionState::Sale(_) | SessionState::AmountEntry(_) | SessionState::CardRemoval(_)
@@ -118,7 +120,7 @@ impl SessionMachine {
     fn message(&mut self, message: &ApduMessage<'_>, now: Duration) {
         let Ok((body, status)) = split(message.bytes) else { return };
         if matches!(self.state, SessionState::Closed | SessionState::Distrusted) {
-            // This only tells the line which command is answered.
+            // The line needs the answer only to know which command is answered.
             self.line.answered(body, status);
             return;
         }
@@ -184,11 +186,11 @@ impl SessionMachine {
                         let next = sale.card_status(line, &status, was_in, now);
                         self.follow(next, SessionState::Sale, now);
                     }
-                    // No state needs the message: the bytes are wiped when this returns.
+                    // No state needs the message, so its bytes are wiped when this function returns.
                     other => self.state = other,
                 }
             }
-            // A restart is expected when a session opens, and after our own RESET.
+            // A restart is expected when a session opens, and after the agent's own RESET.
             (SessionState::StartUp(startup), UnsolicitedMessage::Device(status)) if status.says_restart() => {
                 self.state = SessionState::StartUp(startup);
             }
@@ -338,7 +340,7 @@ impl SessionMachine {
         }
     }
 
-    /// Carries out the result of a stage; `stay` makes the state that holds the stage.
+    /// Carries out the result of a stage. `stay` wraps the stage in its state.
     fn follow<S>(&mut self, next: Next<S>, stay: impl FnOnce(S) -> SessionState, now: Duration) {
         let line = &mut self.line;
         self.state = match next {
@@ -358,7 +360,7 @@ impl SessionMachine {
         };
     }
 
-    /// Stops trusting a reader that sends clear card data.
+    /// Stops accepting data from a reader that sends clear card data.
     fn distrust(&mut self, now: Duration) {
         if self.line.runs_transaction() {
             self.line.abort(now);

@@ -1,6 +1,6 @@
-//! A card number typed on the reader, which seals it (readers: 2.9): D2E0 in three steps, or D25A. It needs a
-//! permission in the settings and a request in the order. When it ends early, the driver has the reader delete the
-//! typed data.
+//! A card number typed on the reader, which seals it (readers: 2.9), with D2E0 in three steps or with D25A. The
+//! settings must allow it and the order must request it. If it ends early, the driver lets the reader delete the typed
+//! data.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use super::settings::ManualEntry;
 use crate::config::ManualEntryCommand;
 use crate::{NoCard, NotEncrypting, ReaderProgress};
 
-/// P2 for the card number: backlight, light of the keys, digits in groups. Bit 4 (perhaps a check of the last digit) is
-/// UNCERTAIN and left out: the issuer declines a mistyped number.
+/// P2 for the card number: backlight, key light, digits in groups. Bit 4 (perhaps a check of the last digit) is
+/// UNCERTAIN and left out, because the issuer declines a mistyped number.
 const PAN_FLAGS: u8 = 0x0B;
-/// P2 for the other elements: backlight, light of the keys.
+/// P2 for the other elements: backlight, key light.
 const FLAGS: u8 = 0x03;
 
 impl SaleAtReader {
-    /// Asks for a typed card number.
+    /// Asks for a card number to be typed.
     pub(super) fn type_card(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let Some(manual) = line.miura.manual_entry else {
             return self.end(line, NoCard::ManualEntryOff, now);
@@ -33,7 +33,7 @@ impl SaleAtReader {
             ManualEntryCommand::D2E0 => self.part(line, ManualEntryPart::ForgetEarlier, now),
             ManualEntryCommand::D25A => {
                 let command = MpiCommand::SecurePan { prompts: prompts_of(line.miura.prompts.card_number) };
-                // The command may ask for the number and the date one after the other.
+                // The command may ask for the number and then for the date.
                 line.ask(CommandPurpose::TypedCard, &command, self.arm.card_timeout * 2 + ABORT_ANSWER, now);
                 self.stage = SaleStage::Manual(ManualEntryPart::Seal);
                 Next::Stay(self)
@@ -55,7 +55,7 @@ impl SaleAtReader {
         };
         let (command, patience) = match part {
             ManualEntryPart::ForgetEarlier => (GetSecureData::Clear, PLAIN_ANSWER),
-            // The reader's own time-out must come before ours.
+            // The reader's own time-out must come before the driver's.
             ManualEntryPart::Pan => {
                 (ask(GetSecureData::PAN, PAN_FLAGS, prompts.card_number), self.arm.card_timeout + ABORT_ANSWER)
             }
@@ -94,7 +94,7 @@ impl SaleAtReader {
             (StatusWord::OK, ManualEntryPart::Seal) => self.sealed(line, body, now),
             (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED, _) => Next::reader_has_lost_it(status),
             (StatusWord::UNKNOWN_INSTRUCTION | StatusWord::UNKNOWN_CLASS, _) => {
-                // Nothing was typed, and the reader has no command for deleting it.
+                // Nothing was typed, and the reader has no command to delete it.
                 self.end(line, NoCard::ManualEntryUnknown, now)
             }
             (StatusWord::CANCELLED, _) => self.end(line, NoCard::CancelledAtReader, now),
@@ -122,7 +122,7 @@ impl SaleAtReader {
         }
     }
 
-    /// Sends the command that deletes the typed data, when the reader has one.
+    /// Sends the command that deletes the typed data, if the reader has one.
     pub(super) fn forget_typed(&self, line: &mut ReaderLine, now: Duration) {
         let keeps = matches!(line.miura.manual_entry, Some(ManualEntry { command: ManualEntryCommand::D2E0, .. }));
         if keeps {

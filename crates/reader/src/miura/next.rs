@@ -1,5 +1,5 @@
-//! The result of a stage of the session. A stage returns it, and the session carries it out. So a stage does not depend
-//! on the session, nor on stages outside its own work.
+//! The result of a stage of the session. A stage returns it, and the session carries it out. So a stage depends neither
+//! on the session nor on unrelated stages.
 
 use super::display::DisplayRow;
 use super::message::StatusWord;
@@ -8,18 +8,18 @@ use pos_terms::transaction::SaleNumber;
 
 /// The result of a stage `S`.
 pub(super) enum Next<S> {
-    /// The stage goes on.
+    /// The stage continues.
     Stay(S),
     /// The reader waits for the next order.
     Idle,
-    /// The transaction is over; its card may still be in the slot.
+    /// The transaction is over, but its card may still be in the slot.
     SaleOver(SaleOver),
-    /// No payments can be taken. The start-up begins again on the same connection and asks for everything again,
-    /// including the keys.
+    /// No payments can be taken. The start-up begins again on the same connection and repeats all questions, including
+    /// the one about the keys.
     StartAnew(Unready),
-    /// No payments can be taken. The port is closed, and opened again after a while.
+    /// No payments can be taken. The port is closed and, after a while, opened again.
     Reopen(Unready),
-    /// The reader sends clear card data: the agent keeps none of it and sends no further command.
+    /// The reader sends clear card data. The agent keeps none of it and sends no further command.
     Distrust,
 }
 
@@ -29,13 +29,13 @@ pub(super) struct SaleOver {
     /// The result for the cardholder.
     pub(super) result: Option<DisplayRow>,
     pub(super) language: ReaderLanguage,
-    /// The reader said that it has no key left. The agent asks which keys it still has.
+    /// The reader reported that it has no key left. The agent asks which keys it still has.
     pub(super) ask_for_keys: bool,
 }
 
 impl<S> Next<S> {
-    /// Returns the result for a reader in an impossible state (9F22, 9F26). It has restarted, and its message about the
-    /// restart was lost or never sent.
+    /// Returns the result for a reader in an impossible state (9F22, 9F26). It must have restarted, and its message
+    /// about the restart was lost or never sent.
     pub(super) fn reader_has_lost_it(status: StatusWord) -> Self {
         let cause = format!("the reader lost its state ({})", status.words());
         Self::StartAnew(Unready::Restarting { cause })
@@ -46,7 +46,7 @@ impl<S> Next<S> {
         Self::Reopen(Unready::Restarting { cause: format!("no answer to {command}") })
     }
 
-    /// Turns the result into that of a stage that holds this one.
+    /// Turns the result into that of the stage that contains this one.
     pub(super) fn map<T>(self, hold: impl FnOnce(S) -> T) -> Next<T> {
         match self {
             Self::Stay(stage) => Next::Stay(hold(stage)),

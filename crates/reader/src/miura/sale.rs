@@ -1,7 +1,7 @@
-//! One transaction at the reader up to the read card: its stage ([`SaleStage`]), and the stage to which each answer
-//! belongs. `waiting`, `contact`, `swipe` and `manual` hold the rules of its stages, `stopping` the ways out. They are
-//! one machine, and its parts call each other: a chip that fails waits for a swipe. The steps after the gateway's
-//! answer are in `completing`.
+//! One transaction at the reader, up to the read card: its stage ([`SaleStage`]), and the stage that takes each answer.
+//! `waiting`, `contact`, `swipe` and `manual` contain the rules of the stages, and `stopping` the ways out. They form
+//! one state machine whose parts call each other. For example, after the chip fails, the transaction waits for a swipe.
+//! The steps after the gateway's answer are in `completing`.
 
 use std::time::Duration;
 
@@ -26,16 +26,16 @@ pub(super) struct SaleAtReader {
     pub(super) arm: Arm,
     /// The end of the wait for a card.
     pub(super) until: Duration,
-    /// The chip failed in this transaction, so a swipe is its fallback.
+    /// The chip failed in this transaction, so a swipe is accepted as its fallback.
     pub(super) chip_failed: bool,
     pub(super) chip_starts: u8,
     /// A card waits for an answer to its E4, and the agent will not ask the gateway for one.
     pub(super) card_waits: bool,
-    /// The language: the shop's, until the card names one that the reader has.
+    /// The cardholder's language: the shop's, until the card names one that the reader has.
     pub(super) language: ReaderLanguage,
-    /// The latest reported text of the reader. The reader may repeat it without end.
+    /// The latest reported text of the reader, which may repeat it without end.
     told: String,
-    /// The PIN tries that the chip still takes, by the reader's latest message.
+    /// The number of PIN tries left at the chip, according to the reader's latest message.
     pub(super) tries_left: Option<u8>,
     pub(super) stage: SaleStage,
 }
@@ -45,13 +45,13 @@ pub(super) enum SaleStage {
     /// START CONTACTLESS is running.
     Contactless {
         since: Duration,
-        /// A swipe whose 9F44 has not come yet.
+        /// A swipe that came before its 9F44.
         swipe: Option<Box<SwipedCard>>,
     },
     /// Only insert and swipe are watched.
     #[default]
     Watching,
-    /// 9F44 came; the swipe has not come yet.
+    /// 9F44 has come, but the swipe itself has not.
     SwipeDue { until: Duration },
     /// START, or CONTINUE for an E2, is running.
     Chip { decisions: u8 },
@@ -77,7 +77,7 @@ pub(super) enum ManualEntryPart {
     Pan,
     Expiry,
     VerificationValue,
-    /// D2E0: the reader seals everything. D25A: its only command.
+    /// With D2E0, the reader seals everything. With D25A, this is the only command.
     Seal,
 }
 
@@ -142,7 +142,8 @@ impl SaleAtReader {
                 let next = running.answered(line, transaction_answer(body, status), now);
                 return next.map(|running| self.with(SaleStage::Completing(running)));
             }
-            // The other answer of the ABORT race: a card that waits for the gateway must get an answer (readers: 2.8).
+            // This is the other answer of the ABORT race. A card that waits for the gateway must get an answer
+            // (readers: 2.8).
             (stage @ SaleStage::Stopping { .. }, _) => {
                 let answer = transaction_answer(body, status);
                 self.card_waits |= answer.is_ok_and(|answer| answer.template == AnswerTemplate::Online);
@@ -182,14 +183,14 @@ impl SaleAtReader {
         self.at(SaleStage::Stopping { then: AfterAbort::End(why) })
     }
 
-    /// Reports the card, unless the reader has not sealed it correctly.
+    /// Reports the card if the reader has sealed it correctly.
     pub(super) fn present(
         self: Box<Self>,
         line: &mut ReaderLine,
         presented: Presented,
         awaiting: AwaitingHost,
     ) -> SaleNext {
-        // A card that declined may come without sealed data: the agent sends no request.
+        // A card that declined may come without sealed data, because the agent sends no request for it.
         let sealed = !presented.card.data.expose().is_empty() || !presented.card.ksn.expose().is_empty();
         let must_be = presented.first_answer == FirstAnswer::GoOnline;
         if (sealed || must_be)
@@ -202,13 +203,14 @@ impl SaleAtReader {
         self.at(SaleStage::Presented(awaiting))
     }
 
-    /// Ends the transaction because the reader does not encrypt correctly. Nothing is sent, and its keys are checked
-    /// before it is ready again. The start-up ends the dialogue with a waiting card.
+    /// Ends the transaction because the reader does not encrypt correctly. Nothing is sent, and the reader's keys are
+    /// checked before it is ready again. The start-up ends the dialogue with a waiting card.
     pub(super) fn not_encrypting(line: &ReaderLine, fault: NotEncrypting) -> SaleNext {
         Next::StartAnew(Unready::NotEncrypting { serial: line.serial(), fault })
     }
 
-    /// Ends the transaction because the reader's keys are used up. It is asked which ones, while the card is taken out.
+    /// Ends the transaction because the reader's keys are used up. The agent asks which ones, while the card is
+    /// removed.
     pub(super) fn no_key_left(&self, line: &mut ReaderLine, now: Duration) -> SaleNext {
         let over = self.over(line, NoCard::NoKeyLeft, now);
         Next::SaleOver(SaleOver { ask_for_keys: true, ..over })
@@ -220,7 +222,7 @@ impl SaleAtReader {
         self.language = preference.and_then(ReaderLanguage::preferred).unwrap_or(self.language);
     }
 
-    /// Takes a key of the PIN pad outside a PIN entry.
+    /// Takes a key press on the PIN pad outside a PIN entry.
     pub(super) fn key(self: Box<Self>, line: &mut ReaderLine, key: u8, now: Duration) -> SaleNext {
         match self.stage {
             SaleStage::Contactless { .. } if key == KEY_CANCEL => {
@@ -229,7 +231,7 @@ impl SaleAtReader {
             SaleStage::Watching | SaleStage::SwipeDue { .. } if key == KEY_CANCEL => {
                 self.end(line, NoCard::CancelledAtReader, now)
             }
-            // During START, CONTINUE and ONLINE PIN the reader handles the key and answers 9F41.
+            // During START, CONTINUE and ONLINE PIN, the reader handles the key itself and answers 9F41.
             _ => Next::Stay(self),
         }
     }
@@ -241,14 +243,15 @@ impl SaleAtReader {
         let text = || {
             let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
-            // Masked before the cut, because the rest of a cut card number would not be recognised.
+            // The text is masked before it is cut, because the rest of a cut card number would not be recognised.
             mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
         };
         // After the card is read, the reader's texts are about the gateway's answer.
         if matches!(self.stage, SaleStage::Presented(_) | SaleStage::Completing(_)) {
             return Next::Stay(self);
         }
-        // UNCERTAIN: it is not published how a reader reports a wrong PIN: by its text, or by a lower counter.
+        // UNCERTAIN: it is not published how a reader reports a wrong PIN. It may do so by a text, or by a lower
+        // counter.
         let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
         let wrong = fewer || says_wrong(status.text);
         self.tries_left = status.tries_left.or(self.tries_left);
@@ -328,13 +331,13 @@ impl SaleAtReader {
     }
 }
 
-/// Checks whether a text about the PIN says that it was wrong.
+/// Returns whether a text about the PIN says that the PIN was wrong.
 fn says_wrong(text: &[u8]) -> bool {
     let text = text.to_ascii_uppercase();
     [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
-/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or the status in its place.
+/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or a status instead.
 fn transaction_answer(body: &[u8], status: StatusWord) -> Result<TransactionAnswer<'_>, StatusWord> {
     match status {
         StatusWord::OK => TransactionAnswer::parse(body).map_err(|error| {

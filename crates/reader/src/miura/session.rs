@@ -1,5 +1,5 @@
-//! A Miura reader without I/O. It takes bytes, orders and the time; it returns frames, events and deadlines. This
-//! module turns bytes into messages and cuts off a flood. The meaning of a message for the reader's state is in
+//! A Miura reader without I/O. It takes bytes, orders and the time, and returns frames, events and deadlines. This
+//! module turns bytes into messages and cuts off a flood. The effect of a message on the reader's state is in
 //! `machine`.
 //!
 //! After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`MiuraSession::poll`] until it returns
@@ -14,8 +14,8 @@ use crate::outbox::PortAction;
 use crate::{ReaderOrder, ReaderSettings};
 use pos_reader_link::apdu_link::Decoder;
 
-/// The silence after which an unfinished packet is dropped. A whole packet takes 22 ms at 115200 baud; a radio link may
-/// pause.
+/// The silence after which an unfinished packet is dropped. A whole packet takes 22 ms at 115200 baud, but a radio link
+/// may pause.
 const PACKET_GAP: Duration = Duration::from_secs(1);
 
 /// A session with one reader.
@@ -28,7 +28,7 @@ pub struct MiuraSession {
 }
 
 impl MiuraSession {
-    /// Makes a session whose port is not open yet: open the port, then call [`Self::opened`].
+    /// Creates a session whose port is not open yet. Open the port, then call [`Self::opened`].
     #[must_use]
     pub fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
         Self {
@@ -39,20 +39,20 @@ impl MiuraSession {
         }
     }
 
-    /// Takes note that the port is open.
+    /// Records that the port is open.
     pub fn opened(&mut self, now: Duration) {
         self.forget_bytes();
         self.allowance.fill(now);
         self.machine.opened(now);
     }
 
-    /// Takes note that the port could not be opened, or that the other end closed it.
+    /// Records that the port could not be opened, or that the other end closed it.
     pub fn closed(&mut self, cause: &str) {
         self.forget_bytes();
         self.machine.closed(cause);
     }
 
-    /// Takes an order of the agent.
+    /// Takes an order from the agent.
     pub fn order(&mut self, order: ReaderOrder, now: Duration) {
         self.allowance.fill(now);
         self.machine.order(order, now);
@@ -63,7 +63,7 @@ impl MiuraSession {
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         let machine = &mut self.machine;
         if machine.is_closed() {
-            // The port is to be closed, so the bytes are not used.
+            // The port will be closed, so the bytes are not used.
             return;
         }
         let mut messages = 0;
@@ -79,7 +79,7 @@ impl MiuraSession {
         self.machine.settle(now);
     }
 
-    /// Acts on the time when [`Self::deadline`] has passed; otherwise it does nothing.
+    /// Handles the passing of [`Self::deadline`]. Before the deadline it does nothing.
     pub fn timeout(&mut self, now: Duration) {
         if self.silence_at.is_some_and(|at| at <= now) {
             let machine = &mut self.machine;

@@ -1,20 +1,20 @@
-//! The settings of a Miura reader only, with the defaults.
+//! The settings that only Miura readers have, with their defaults.
 
 use crate::config::{self, ManualEntryCommand, ReaderPrompts, TipEntry};
 
-/// The settings of a Miura reader only.
+/// The settings that only Miura readers have.
 #[derive(Clone, Debug, Default)]
 pub struct MiuraSettings {
     /// The second byte of DF30 that means "tapped in magstripe mode". Its values are not published (readers: 10, point
-    /// 3), so it is `None` until the value of a real reader is known. Then only the absence of a cryptogram, or 9F39 =
-    /// 91, decides.
+    /// 3), so it is `None` until a real reader's value is known. Until then, only the absence of a cryptogram, or 9F39
+    /// = 91, decides.
     pub magstripe_mode: Option<u8>,
-    /// The way to type a card number on the reader; `None`: not allowed.
+    /// The way to type a card number on the reader, or `None` if it is not allowed.
     pub manual_entry: Option<ManualEntry>,
-    /// The capability of GET DEVICE INFO that allows commands of more than one packet. `None`: the driver guesses,
+    /// The capability in GET DEVICE INFO that allows commands of more than one packet. With `None` the driver guesses,
     /// because the name is not published (readers: 10, point 2).
     pub extended_apdu_capability: Option<String>,
-    /// Indices into the reader's signed prompts.
+    /// Indices of the reader's signed prompts.
     pub prompts: ReaderPrompts,
     /// The amount that the customer types for a tip.
     pub tip_entry: TipEntry,
@@ -25,12 +25,12 @@ pub struct MiuraSettings {
 pub struct ManualEntry {
     /// The command that the reader knows.
     pub command: ManualEntryCommand,
-    /// `true` when the card verification value is asked for too (D2E0 only).
+    /// `true` to ask for the card verification value too (D2E0 only).
     pub verification_value: bool,
 }
 
 impl MiuraSettings {
-    /// Takes the settings from the configuration.
+    /// Creates the settings from the configuration.
     #[must_use]
     pub fn of(section: &config::Reader) -> Self {
         let manual_entry = ManualEntry {

@@ -1,8 +1,8 @@
-//! The start-up (readers: 2.14). ABORT and RESET bring the reader to a known state. Then follow its identity, keys,
+//! The start-up (readers: 2.14). ABORT and RESET bring the reader to a known state. Then come its identity, keys,
 //! capabilities and configuration files, the clock, card events, and the keypad.
 //!
-//! A transaction of an agent that was killed may still be running. Its answers may come before the answer to RESET and
-//! are ignored.
+//! If the agent was killed, its transaction may still be running. The answers of that transaction may come before the
+//! answer to RESET and are ignored.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use super::message::{
 use super::next::Next;
 use crate::{ReaderIdentity, Unready};
 
-/// The interval for asking a reader without a card-data key again; people inject keys within minutes.
+/// The interval for asking a reader without a card-data key again. People inject keys within minutes.
 const KEY_POLL: Duration = Duration::from_secs(30);
 
-/// The start-up with the identity as far as it is known.
+/// The start-up, with the part of the identity that is known so far.
 pub(super) struct StartUp {
     identity: ReaderIdentity,
-    /// Without a key: the time of the next question.
+    /// The time of the next question, if the reader has no key.
     ask_again: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ impl StartUp {
             CommandPurpose::FirstAbort if body.is_empty() && status == StatusWord::OK => {
                 line.ask(CommandPurpose::Reset, &MpiCommand::Reset(ResetKind::Soft), PLAIN_ANSWER, now);
             }
-            // This is the end of a transaction from before the start-up, or an ABORT's second answer.
+            // This is the end of a transaction from before the start-up, or the second answer to an ABORT.
             CommandPurpose::FirstAbort => line.wait_on(pending),
             CommandPurpose::Reset => match ResetAnswer::parse(body) {
                 Ok(reset) if status == StatusWord::OK => return self.identified(line, reset, now),
@@ -64,7 +64,7 @@ impl StartUp {
                 Ok(p2pe) if status == StatusWord::OK => return self.keys(line, p2pe, now),
                 _ => return Self::wrong_device(line, format!("it answers P2PE STATUS with {status:?}")),
             },
-            // Every answer is accepted: a reader without this command has no capability beyond the plain ones.
+            // Every answer is accepted. A reader without this command has only the basic capabilities.
             CommandPurpose::DeviceInfo => {
                 let info = DeviceInfoAnswer::parse(body).ok().filter(|_| status == StatusWord::OK);
                 let name = line.miura.extended_apdu_capability.as_deref();
@@ -119,7 +119,8 @@ impl StartUp {
         Next::Stay(self)
     }
 
-    /// Sets the reader's clock, when the board's is trusted (design: invariant 8); otherwise asks for the reader's own.
+    /// Sets the reader's clock if the board's clock is trusted (design: invariant 8). Otherwise asks for the reader's
+    /// own time.
     fn clock(&self, line: &mut ReaderLine, now: Duration) {
         match (line.settings.clock)() {
             Some(time) => {

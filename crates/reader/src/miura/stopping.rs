@@ -1,5 +1,6 @@
-//! The ways out of a transaction before its card was read: the till cancels, a deadline passes, an answer is damaged.
-//! This module handles ABORT, its race with the card, and a card that still waits for the gateway (readers: 2.8).
+//! The ways out of a transaction before its card was read: the till cancels, a deadline passes, or an answer is
+//! damaged. This module handles ABORT, its race with the card, and a card that still waits for the gateway (readers:
+//! 2.8).
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::{NoCard, ReaderProgress, Unready};
 
-/// The answer "declined" for the card. It never lets the card approve offline (design: path of a sale, 7).
+/// The answer "declined" for the card. With it, the card cannot approve offline (design: path of a sale, 7).
 const DECLINE: MpiCommand<'static> =
     MpiCommand::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
 
@@ -28,12 +29,12 @@ impl SaleAtReader {
             SaleStage::Closing { then: AfterAbort::Wait | AfterAbort::StartChip | AfterAbort::Swiped(_) } => {
                 self.at(SaleStage::Closing { then: AfterAbort::End(why) })
             }
-            // The cancel comes too late: the end has been reported, or is about to be.
+            // The cancellation comes too late, because the end has been reported or is about to be.
             stage => self.at(stage),
         }
     }
 
-    /// Sends ABORT, and then takes the given step.
+    /// Sends ABORT. The given step follows.
     pub(super) fn stop(self: Box<Self>, line: &mut ReaderLine, then: AfterAbort, now: Duration) -> SaleNext {
         line.abort(now);
         self.at(SaleStage::Stopping { then })

@@ -1,4 +1,4 @@
-//! A transaction's swiped card: the rules of its service code, ONLINE PIN (readers: 2.9).
+//! A swiped card in a transaction: the rules for its service code, and ONLINE PIN (readers: 2.9).
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::{EntryRequest, NoCard, ReaderProgress};
 use pos_terms::card::{EntryMode, SealedPin};
 use pos_terms::emv::track2::PinRule;
 
-/// The name that ONLINE PIN shows for the card (50).
+/// The card name that ONLINE PIN shows (50).
 const PIN_LABEL: &[u8] = b"CARD";
 const NEEDS_PIN: &str = "it needs a PIN, which this reader could not take";
 
 impl SaleAtReader {
-    /// Takes a swiped and read card.
+    /// Takes a swiped card whose track was read.
     pub(super) fn swiped(
         mut self: Box<Self>,
         line: &mut ReaderLine,

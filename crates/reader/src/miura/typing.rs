@@ -13,16 +13,16 @@ use crate::{AmountToType, NoAmount, ReaderEvent, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
-/// The longest time for typing: a person who needs longer has gone away.
+/// The longest time for typing. A person who needs longer has gone away.
 const LONGEST: Duration = Duration::from_secs(300);
-/// The margin after the reader's own time-out, so that no ABORT meets the last key.
+/// The margin after the reader's own time-out, so that no ABORT coincides with the last key press.
 const GRACE: Duration = ABORT_ANSWER;
 
 /// An entry in progress.
 pub(super) struct AmountEntry {
     sale: SaleNumber,
     what: AmountToType,
-    /// The reason to report, when ABORT was sent.
+    /// The reason to report, if ABORT was sent.
     stop: Option<NoAmount>,
 }
 
@@ -35,7 +35,7 @@ impl AmountEntry {
                 light: true,
                 prompts: prompts_of(line.miura.prompts.amount),
                 format: [MAX_INTEGER_DIGITS, currency.exponent()],
-                // There is no amount yet, but the customer must see its currency.
+                // There is no amount yet, but the customer must see the currency.
                 money: Some(ShownAmount {
                     currency: currency.to_bcd(),
                     exponent: currency.exponent(),
@@ -74,7 +74,7 @@ impl AmountEntry {
         body: &[u8],
         status: StatusWord,
     ) -> Next<Self> {
-        // A number that crosses our ABORT is not used.
+        // A number that arrives after ABORT was sent is not used.
         if pending.purpose != CommandPurpose::Amount || self.stop.is_some() {
             return Next::Stay(self);
         }
@@ -93,7 +93,7 @@ impl AmountEntry {
         typed(line, self.sale, amount)
     }
 
-    /// Turns digits into a plausible amount.
+    /// Turns digits into an amount, or rejects an implausible one.
     fn judge(&self, digits: &[u8], entry: TipEntry) -> Result<Option<Amount>, NoAmount> {
         let amount = |minor: u64, currency: Currency| {
             Amount::from_minor(minor, currency).map(Some).map_err(|_| NoAmount::NotAnAmount)
@@ -108,7 +108,8 @@ impl AmountEntry {
                     TipEntry::Tip => Some(minor),
                     TipEntry::Total => minor.checked_sub(base.minor()),
                 };
-                // A tip above the bill is a typing error, or the reader returns the total in place of the tip.
+                // If the tip is above the bill, it is a typing error, or the reader has returned the total instead of
+                // the tip.
                 let tip = tip.filter(|tip| *tip <= base.minor()).ok_or(NoAmount::DoesNotFit)?;
                 if tip == 0 { Ok(None) } else { amount(tip, base.currency()) }
             }
@@ -159,7 +160,8 @@ fn typed(line: &mut ReaderLine, sale: SaleNumber, amount: Result<Option<Amount>,
     Next::Idle
 }
 
-/// Fills the four places of GET DYNAMIC TIP: the order's percentages, "other" where it is wanted and fits, blanks.
+/// Fills the four choices of GET DYNAMIC TIP with the order's percentages, "other" if it is wanted and fits, and
+/// blanks.
 fn offered(percentages: &[u8], other: bool) -> Option<[u8; 4]> {
     let right = percentages.iter().all(|percentage| (1..=100).contains(percentage));
     let mut places = [GetDynamicTip::BLANK; 4];

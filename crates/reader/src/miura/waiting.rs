@@ -1,5 +1,5 @@
-//! A transaction that waits for a card. Contactless runs while insert and swipe are watched; the first card ends the
-//! other waits (readers: 2.3, 2.6).
+//! A transaction that waits for a card. Contactless runs while the driver watches for an inserted or swiped card. The
+//! first card ends the other waits (readers: 2.3, 2.6).
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
 use crate::{EntryRequest, NoCard, NotEncrypting, ReaderLanguage, ReaderProgress};
 
-/// The wait for the swipe's own message, when 9F44 came before it.
+/// The wait for the swipe's own message after its 9F44.
 const SWIPE_AFTER_STATUS: Duration = Duration::from_secs(2);
-/// The wait for 9F43 or 9F44, when the card's own message came before it. Also the wait for the end of START or
-/// CONTINUE, when the card was taken out.
+/// The wait for 9F43 or 9F44 after the card's own message. Also the wait for the end of START or CONTINUE after the
+/// card was removed.
 const STATUS_AFTER_CARD: Duration = Duration::from_secs(5);
-/// The shortest real contactless wait. A wait that ends sooner must not be repeated immediately, which would be a loop.
+/// The shortest real contactless wait. A shorter wait must not be repeated immediately, because that would be a loop.
 const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl SaleAtReader {
@@ -32,8 +32,8 @@ impl SaleAtReader {
             return self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertCard], now);
         }
         self.stage = SaleStage::Contactless { since: now, swipe: None };
-        // Only a shop with another language than English sends it: a reader that does not know the element cannot
-        // disturb the others.
+        // Only a shop with a language other than English sends it. A reader that does not know the element thus cannot
+        // disturb other shops.
         let language = Some(line.settings.language).filter(|language| *language != ReaderLanguage::English);
         let language = language.and_then(|language| language.code().as_bytes().try_into().ok());
         let command =
@@ -85,7 +85,7 @@ impl SaleAtReader {
             }
             (_, Some(swipe)) => self.swiped(line, swipe, now),
             (StatusWord::CARD_SWIPED, None) => self.at(SaleStage::SwipeDue { until: now + SWIPE_AFTER_STATUS }),
-            // The reader's own time-out may be shorter than ours.
+            // The reader's own time-out may be shorter than the driver's.
             (StatusWord::CONTACTLESS_TIMEOUT, None) if now >= self.until || now - since >= SHORTEST_WAIT => {
                 self.wait(line, now)
             }
@@ -97,7 +97,7 @@ impl SaleAtReader {
         }
     }
 
-    /// Takes the message that a card went in or out, or was swiped.
+    /// Takes the message that a card was inserted, removed or swiped.
     pub(super) fn card_status(
         mut self: Box<Self>,
         line: &mut ReaderLine,
@@ -107,7 +107,7 @@ impl SaleAtReader {
     ) -> SaleNext {
         let inserted = status.card_in() && !was_in;
         match (std::mem::take(&mut self.stage), status.swiped()) {
-            // 9F44 or 9F43 ends the contactless wait; otherwise the driver ends it.
+            // 9F44 or 9F43 ends the contactless wait. If neither comes, the driver ends it.
             (SaleStage::Contactless { since, swipe }, true) => {
                 let swipe = match SwipedCard::new(status) {
                     Ok(new) => Some(Box::new(new)),
@@ -133,13 +133,14 @@ impl SaleAtReader {
                 }
             },
             (SaleStage::Watching | SaleStage::SwipeDue { .. }, false) if inserted => self.start_chip(line, now),
-            // The removed card sends nothing more. The reader's message about it may be lost, so the driver does not
-            // wait for it long.
+            // The removed card sends nothing more. The reader's message about it may be lost, so the driver waits only
+            // a short time for it.
             (stage @ (SaleStage::Chip { .. } | SaleStage::Completing(_)), false) if was_in && !status.card_in() => {
                 line.hurry(STATUS_AFTER_CARD, now);
                 self.at(stage)
             }
-            // The failed card is out, and a reader may show its own text again. So the request is shown again.
+            // The failed card has been removed, and the reader may show its own text again. So the request is shown
+            // again.
             (stage @ SaleStage::Watching, false) if was_in && !status.card_in() && self.chip_failed => {
                 display(line, &[DisplayRow::SwipeCard], self.language, now);
                 self.at(stage)

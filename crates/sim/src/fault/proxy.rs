@@ -1,4 +1,4 @@
-//! A proxy with faults in front of a TCP device, and the typed commands that set them.
+//! A proxy with faults in front of a TCP device, and the typed commands that control the faults.
 
 use std::io;
 use std::sync::Arc;
@@ -9,11 +9,12 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{BOTH_DIRECTIONS, Direction, FaultyStream, LineFaults};
 use crate::typed;
 
-/// Passes every connection to `listener` on to the TCP device at `to`, with `faults` between. `Read` is from the client
-/// to the device, `Write` from the device to the client. Ends only with an error of the listener.
+/// Forwards every connection to `listener` to the TCP device at `to`, through `faults`. `Read` is the direction from
+/// the client to the device, and `Write` the opposite. Ends only with an error of the listener.
 ///
 /// # Errors
-/// When the listener can accept no more connections. A device that cannot be reached closes only that connection.
+///
+/// Fails if the listener cannot accept further connections. An unreachable device closes only that connection.
 pub async fn proxy(listener: TcpListener, to: String, faults: LineFaults) -> io::Result<()> {
     loop {
         let (client, from) = listener.accept().await?;
@@ -27,7 +28,7 @@ pub async fn proxy(listener: TcpListener, to: String, faults: LineFaults) -> io:
 }
 
 async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()> {
-    // Taken before the connection to the device, so that a cut while connecting counts.
+    // Taken before the connection to the device is made, so that a cut during that time counts.
     let cut = Arc::clone(&faults.0.cut).notified_owned();
     client.set_nodelay(true)?;
     let mut line = FaultyStream::new(client, faults);
@@ -35,33 +36,33 @@ async fn pass(client: TcpStream, to: &str, faults: &LineFaults) -> io::Result<()
     device.set_nodelay(true)?;
     tokio::select! {
         ended = tokio::io::copy_bidirectional(&mut line, &mut device) => ended.map(|_| ()),
-        // Otherwise a silent device would keep its half of a connection that is cut.
+        // Without this, a silent device would keep its half of a cut connection.
         () = cut => Ok(()),
     }
 }
 
-/// What a person types to put faults before a TCP device: the arguments of `pos-sim fault`.
+/// The arguments of `pos-sim fault`, which puts faults in front of a TCP device.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FaultArgs {
-    /// The address that clients connect to, instead of the device
+    /// The address to which clients connect instead of the device
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: String,
     /// The address of the device
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub to: String,
-    /// Delay of each piece of data, in each direction, in milliseconds
+    /// Delay of each chunk of data, in each direction, in milliseconds
     #[arg(long, default_value_t = 0)]
     pub delay_ms: u64,
-    /// Lost bytes per thousand, in each direction
+    /// Bytes dropped per thousand, in each direction
     #[arg(long, default_value_t = 0, value_name = "PER_MILLE", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub drop: u16,
     /// Bytes with one wrong bit per thousand, in each direction
     #[arg(long, default_value_t = 0, value_name = "PER_MILLE", value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub flip: u16,
-    /// Cut the connection once, after this number of bytes from the client
+    /// Cut the connection once, after this many bytes from the client
     #[arg(long, value_name = "BYTES")]
     pub cut_after: Option<u64>,
-    /// Seed of the random faults: the same seed hits the same bytes
+    /// Seed of the random faults; the same seed hits the same bytes
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -83,10 +84,11 @@ impl FaultArgs {
     }
 }
 
-/// Runs `pos-sim fault` until Ctrl-C or the listener's end, and carries out typed lines.
+/// Runs `pos-sim fault` until Ctrl-C or until the listener ends, and carries out typed lines.
 ///
 /// # Errors
-/// When the address cannot be taken.
+///
+/// Fails if the address is in use.
 pub async fn run(args: FaultArgs) -> io::Result<()> {
     let faults = args.faults();
     let listener = TcpListener::bind(&args.listen).await?;
@@ -102,7 +104,7 @@ pub async fn run(args: FaultArgs) -> io::Result<()> {
                 say(&error.to_string());
             }
         }
-        // Without standard input the faults stay as the arguments set them.
+        // Without standard input, the arguments alone set the faults.
         std::future::pending().await
     };
     tokio::select! {
@@ -117,17 +119,18 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// A line that [`LineFaults::carry_out`] does not know; the text lists the known ones.
+/// An unknown line for [`LineFaults::carry_out`]; the text lists the known commands.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("`{0}` is unknown; use: delay MS, drop PER_MILLE, flip PER_MILLE, cut, cut BYTES, clear")]
 pub struct Misunderstood(String);
 
 impl LineFaults {
     /// Carries out a typed line in both directions while the connection is open: `delay 200`, `drop 5`, `flip 5`,
-    /// `cut`, `cut 40` (after that many more bytes that the holder reads), `clear`.
+    /// `cut`, `cut 40`, `clear`. The count of `cut 40` is in further bytes that the holder reads.
     ///
     /// # Errors
-    /// [`Misunderstood`] if the line is unknown; nothing is changed.
+    ///
+    /// Returns [`Misunderstood`] if the line is unknown, and changes nothing.
     pub fn carry_out(&self, line: &str) -> Result<(), Misunderstood> {
         let misunderstood = || Misunderstood(line.trim().to_owned());
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,7 +1,7 @@
-//! The stream that carries the faults.
+//! The stream that applies the faults.
 //!
-//! Nothing is lost when a read or a write is cancelled half-way: bytes that were read are held in the stream, and a
-//! write accepts only what the stream below has taken.
+//! A cancelled read or write loses nothing. The stream keeps bytes that were read, and a write accepts only bytes that
+//! the inner stream has accepted.
 
 use std::future::Future;
 use std::io;
@@ -16,19 +16,19 @@ use tokio::time::{Sleep, sleep};
 
 use super::{ByteFate, Direction, LineFaults, Next};
 
-/// A byte stream with faults. Wrap the innermost stream: the serial port or the socket, below any TLS.
+/// A byte stream with faults. Wrap the innermost stream, which is the serial port or the socket, below any TLS.
 #[derive(Debug)]
 pub struct FaultyStream<S> {
-    /// The stream below; `None` once cut. The other end notices when it is dropped.
+    /// The inner stream; `None` once cut. When it is dropped, the other side notices.
     inner: Option<S>,
     faults: LineFaults,
     read: Half,
     write: Half,
-    /// Bytes that were read and wait for their delay or for a large enough buffer.
+    /// Bytes that were read and wait for the end of their delay or for a large enough buffer.
     held: Vec<u8>,
-    /// True if the connection is to be cut when `held` is delivered.
+    /// True if the connection must be cut once `held` is delivered.
     ends: bool,
-    /// The position up to which the delay of the writing direction is over.
+    /// The position up to which the write delay has passed.
     waited_to: u64,
 }
 
@@ -108,7 +108,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for FaultyStream<S> {
 }
 
 impl<S> FaultyStream<S> {
-    /// Applies the faults to a piece that was read, and keeps what is left of it.
+    /// Applies the faults to the bytes that were read, and keeps the rest.
     fn hold(&mut self, mut piece: &[u8]) {
         while let [first, ..] = piece {
             let (n, fate) = match self.faults.next(Direction::Read, piece.len()) {
@@ -136,8 +136,7 @@ impl<S> FaultyStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
-    /// Accepts a run without faults or a single faulty byte at a time. Nothing has to be kept when the stream is not
-    /// ready.
+    /// Accepts a run without faults or one faulty byte at a time, so nothing must be kept if the stream is not ready.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let line = &mut *self;
         if line.write.was_cut(cx) {
@@ -201,7 +200,7 @@ mod tests {
         (FaultyStream::new(near, faults), far)
     }
 
-    /// Returns what arrives at the other end when `bytes` are written in pieces of `piece`.
+    /// Returns the bytes that arrive at the other side when `bytes` are written in chunks of `piece`.
     async fn written(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
@@ -213,7 +212,7 @@ mod tests {
         out
     }
 
-    /// Returns what the holder reads when the other end writes `bytes` in pieces of `piece`.
+    /// Returns the bytes that the holder reads when the other side writes `bytes` in chunks of `piece`.
     async fn read(faults: &LineFaults, bytes: &[u8], piece: usize) -> Vec<u8> {
         let (mut near, mut far) = line(faults);
         for piece in bytes.chunks(piece) {
@@ -262,7 +261,7 @@ mod tests {
         assert_eq!(out.len() as u64, 20_000 - counts.dropped);
         assert_eq!(out.iter().filter(|b| b.count_ones() == 1).count() as u64, counts.flipped, "one bit, never more");
         assert!(out.iter().all(|b| b.count_ones() <= 1));
-        // 2000 of 20,000 are expected; the standard deviation is 42.
+        // The expected number is 2000 of 20,000, and the standard deviation is 42.
         assert!((1700..2300).contains(&counts.dropped), "{counts:?}");
         assert!((1500..2100).contains(&counts.flipped), "{counts:?}");
     }
@@ -283,7 +282,7 @@ mod tests {
         faults.drop_byte(Direction::Write, 2);
         faults.flip_bit(Direction::Write, 4, 0);
         assert_eq!(written(&faults, TEXT, 10).await, b"013556789");
-        // Positions count from the call, and a planned fault happens once.
+        // Positions are counted from the call, and a planned fault happens once.
         faults.flip_bit(Direction::Write, 1, 7);
         assert_eq!(written(&faults, b"abc", 3).await, b"a\xE2c");
         assert_eq!(written(&faults, b"abc", 3).await, b"abc");

@@ -1,4 +1,4 @@
-//! `pos-sim printer`: its arguments, and the commands that are typed while it runs.
+//! `pos-sim printer`: its arguments, and the commands that a person types while it runs.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -20,10 +20,10 @@ pub struct Args {
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1:9100", conflicts_with = "pty")]
     pub listen: SocketAddr,
-    /// A pty instead of TCP: a printer on a serial line
+    /// Use a pty instead of TCP, as a printer on a serial line does
     #[arg(long)]
     pub pty: bool,
-    /// A link to the pty, so that its name stays when the power goes
+    /// A link to the pty, which keeps its name after a power cut
     #[arg(long, requires = "pty", value_name = "PATH")]
     pub link: Option<PathBuf>,
     /// Characters on a line: 32, 42 or 48
@@ -38,16 +38,16 @@ pub struct Args {
     /// Start without paper
     #[arg(long)]
     pub paper_out: bool,
-    /// Run out of paper after this number of lines
+    /// Run out of paper after this many lines
     #[arg(long, value_name = "LINES")]
     pub paper_out_after: Option<usize>,
-    /// Start with a roll that is nearly empty
+    /// Start with a nearly empty roll
     #[arg(long)]
     pub near_end: bool,
     /// Start with the cover open
     #[arg(long)]
     pub cover_open: bool,
-    /// Lose power after this number of bytes; `power` restores it
+    /// Lose power after this many bytes; `power` restores it
     #[arg(long, value_name = "BYTES")]
     pub die_after: Option<usize>,
     /// Do not answer status requests
@@ -58,10 +58,11 @@ pub struct Args {
     pub garbage: bool,
 }
 
-/// Prints each receipt to standard output as it is cut, until the program is stopped.
+/// Prints each receipt to standard output when it is cut, until the program is stopped.
 ///
 /// # Errors
-/// When it cannot listen on the address, a picture cannot be written, or standard output is gone.
+///
+/// Fails if the printer cannot listen on the address, a picture cannot be written, or standard output is closed.
 pub async fn run(args: Args) -> io::Result<()> {
     let mut printer = Printer::open(args.options()).await?;
     if let Some(lines) = args.paper_out_after {
@@ -117,7 +118,7 @@ fn draw(printer: &Printer, number: usize, folder: &Path) -> io::Result<PathBuf> 
     Ok(file)
 }
 
-/// Carries out a typed command, and returns the printer's state after it.
+/// Carries out a typed command, and returns the resulting state of the printer.
 async fn obey(printer: &Printer, word: &str, dead: &mut bool) -> String {
     let mut sensors = printer.sensors();
     match word.trim() {

@@ -1,10 +1,10 @@
-//! Bar codes of a printer: the codes of GS k, checked by the manuals' tables. A printer that cannot draw a code prints
-//! nothing.
+//! A printer's bar codes: the codes of GS k, checked by the tables in the manuals. If a printer cannot draw a code, it
+//! prints nothing.
 
-/// The settings of GS h and GS w that decide whether a code is drawn.
+/// The settings of GS h and GS w, which decide whether a code can be drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bars {
-    /// The dots of the narrowest bar.
+    /// The width of the narrowest bar, in dots.
     pub(super) module: usize,
 }
 
@@ -15,7 +15,7 @@ impl Default for Bars {
 }
 
 impl Bars {
-    /// Returns the name of the code and its content for a scanner, on paper of this many dots; `None` if it is not
+    /// Returns the name of the code and its content for a scanner, on paper with this many dots; `None` if it cannot be
     /// drawn.
     pub(super) fn read(self, kind: u8, data: &[u8], dots: usize) -> Option<(&'static str, String)> {
         let (name, modules, says) = match kind {
@@ -32,7 +32,8 @@ impl Bars {
             _ => return None,
         };
         let width = match kind {
-            // Wide bars of 0.625 and 1 mm with narrow ones of 0.25 and 0.375 mm: two of five are wide.
+            // Two of five bars are wide. Wide bars have 0.625 mm with narrow bars of 0.25 mm, and 1 mm with narrow bars
+            // of 0.375 mm.
             70 if self.module == 2 => says.len() * 16 + 17,
             70 => says.len() * 25 + 26,
             _ => modules * self.module,
@@ -49,7 +50,7 @@ fn text(data: &[u8]) -> Option<String> {
     data.iter().all(|byte| (0x20..0x7F).contains(byte)).then(|| String::from_utf8_lossy(data).into_owned())
 }
 
-/// Returns digits whose weighted sum is a multiple of ten; the last digit has the weight 1.
+/// Returns the digits if their weighted sum is a multiple of ten. The last digit has the weight 1.
 fn gtin(data: &[u8], length: usize) -> Option<String> {
     if data.len() != length || !is_digits(data) {
         return None;
@@ -59,7 +60,7 @@ fn gtin(data: &[u8], length: usize) -> Option<String> {
     if sum.is_multiple_of(10) { text(data) } else { None }
 }
 
-/// Reads set B only; a doubled brace is one brace.
+/// Reads code set B only; a doubled brace is one brace.
 fn code128(data: &[u8]) -> Option<String> {
     let rest = data.strip_prefix(b"{B")?;
     let mut says = String::new();
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_a_printer_would_draw_is_read_and_nothing_else() {
-        // From the packages of goods: a check digit from another source.
+        // These codes are from the packages of real goods, so their check digits come from another source.
         assert_eq!(read(67, b"4006381333931").as_deref(), Some("EAN-13 4006381333931"));
         assert_eq!(read(68, b"96385074").as_deref(), Some("EAN-8 96385074"));
         assert_eq!(read(65, b"036000291452").as_deref(), Some("UPC-A 036000291452"));
@@ -102,7 +103,7 @@ mod tests {
         ] {
             assert_eq!(read(kind, data), None, "{kind} {data:?}");
         }
-        // 15 characters are 396 dots with the narrowest bars.
+        // With the narrowest bars, 15 characters are 396 dots wide.
         assert_eq!(read(73, b"{B12345678901234").as_deref(), Some("CODE128 12345678901234"));
         assert_eq!(read(73, b"{B123456789012345"), None);
         assert!(read(70, b"1234567890123456789012").is_some() && read(70, b"123456789012345678901234").is_none());

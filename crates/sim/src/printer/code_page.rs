@@ -1,13 +1,13 @@
-//! The characters of a printer above 7F, page by page. They come from `oem_cp` and `encoding_rs`, not from the agent's
-//! tables.
+//! The characters of a printer above 7F, for each code page. They come from `oem_cp` and `encoding_rs`, not from the
+//! agent's tables.
 
 use encoding_rs::Encoding;
 use oem_cp::code_table as oem;
 
-/// A page by its number (Epson's ESC/POS reference, ESC t).
+/// A code page by its number (Epson's ESC/POS reference, ESC t).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Page {
-    /// A complete page: each byte is a character.
+    /// A complete page, on which each byte is a character.
     Oem(&'static [char; 128]),
     /// A page on which some bytes print nothing.
     Gaps(&'static [Option<char>; 128]),
@@ -38,7 +38,7 @@ impl Page {
         })
     }
 
-    /// Returns the character of a byte from 80 on; `None` if the page has none.
+    /// Returns the character of a byte from 80 upwards; `None` if the page has none.
     pub(super) fn character(self, byte: u8) -> Option<char> {
         let place = usize::from(byte).checked_sub(0x80)?;
         match self {

@@ -14,13 +14,13 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::Place;
 
-/// The most connections that wait; a real printer serves one at a time.
+/// The maximum number of connections that wait; a real printer serves one at a time.
 const BACKLOG: u32 = 8;
 
 /// The port to which the agent connects while the printer is on.
 pub(super) enum PrinterPort {
     Listening(TcpListener),
-    /// The address is kept: connections are refused, and no other program gets the port.
+    /// The printer keeps the address: connections are refused, and no other program can use the port.
     Refusing(TcpSocket),
     /// A pty, which exists from the start; `None` while it is in use.
     Pty(Option<Connection>, Option<PathBuf>),
@@ -30,7 +30,7 @@ pub(super) enum PrinterPort {
 /// A connection.
 pub(super) enum Connection {
     Tcp(TcpStream),
-    /// The slave is open here too, because the other side may close it and open it again.
+    /// The slave stays open here too, so the other side can close it and open it again.
     Pty {
         master: AsyncFd<OwnedFd>,
         _slave: OwnedFd,
@@ -53,7 +53,7 @@ impl PrinterPort {
         }
     }
 
-    /// Returns the next connection; never while the printer is off.
+    /// Returns the next connection. While the printer is off, it never returns.
     pub(super) async fn next(&mut self) -> io::Result<Connection> {
         match self {
             Self::Listening(listener) => listener.accept().await.map(|(stream, _)| Connection::Tcp(stream)),
@@ -62,7 +62,7 @@ impl PrinterPort {
         }
     }
 
-    /// Pulls or puts back the plug; a pty that comes back has a new name unless it has a link.
+    /// Pulls the plug or puts it back. After that, a pty has a new name unless it has a link.
     pub(super) async fn switch_plug(self, dead: bool) -> io::Result<(Self, Option<String>)> {
         match (self, dead) {
             (Self::Listening(listener), true) => Ok((Self::Refusing(kept_port::keep(listener).await?), None)),
@@ -74,7 +74,7 @@ impl PrinterPort {
     }
 }
 
-/// Makes a raw pty, and returns the name of its other end.
+/// Makes a raw pty, and returns the name of its slave side.
 fn pty(link: Option<&Path>) -> io::Result<(Connection, String)> {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
     grantpt(&master)?;
@@ -99,7 +99,7 @@ fn pty(link: Option<&Path>) -> io::Result<(Connection, String)> {
 }
 
 impl Connection {
-    /// Reads what is there. Cancelling it loses nothing.
+    /// Reads the available bytes. Cancelling the call loses nothing.
     pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.async_io(Interest::READABLE, || stream.try_read(into)).await,
@@ -109,16 +109,17 @@ impl Connection {
         }
     }
 
-    /// Writes an answer of a few bytes. If the other side does not read, the answer is lost, as on a real connection.
+    /// Writes an answer of a few bytes. If the other side does not read it, the answer is lost, as on a real
+    /// connection.
     pub(super) fn answer(&self, bytes: &[u8]) {
-        // The next read detects a connection that is gone.
+        // The next read detects a closed connection.
         let _ = match self {
             Self::Tcp(stream) => stream.try_write(bytes),
             Self::Pty { master, .. } => rustix::io::write(master, bytes).map_err(io::Error::from),
         };
     }
 
-    /// Cuts the connection, as a loss of power does.
+    /// Cuts the connection, as a power cut does.
     pub(super) fn cut(self) {
         if let Self::Tcp(stream) = &self {
             let _ = stream.set_zero_linger();

@@ -1,7 +1,7 @@
-//! A receipt as a picture: strips of paper to dots, dots to PNG.
+//! Draws a receipt as a picture: it turns strips of paper into dots, and the dots into a PNG.
 //!
-//! The paper is drawn with two pixels for each of its dots. A character of 12 by 24 dots is then a letter of GNU
-//! Unifont (8 by 16) three times as large. Bold letters are drawn twice, one dot apart, as printers do.
+//! The picture has two pixels for each dot of the paper. A character of 12 by 24 dots is thus a letter of GNU Unifont
+//! (8 by 16), enlarged three times. Bold letters are drawn twice, one dot apart, as on real printers.
 
 use qrcodegen::{QrCode, QrCodeEcc, QrSegment, Version};
 
@@ -13,7 +13,7 @@ pub(super) enum Align {
     Right,
 }
 
-/// One letter on paper.
+/// One letter on the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) c: char,
@@ -22,34 +22,34 @@ pub(super) struct Cell {
     pub(super) high: usize,
 }
 
-/// A strip across the whole paper.
+/// A strip as wide as the paper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Strip {
-    /// A line of text, perhaps an empty one.
+    /// A line of text, which may be empty.
     Text { cells: Vec<Cell>, align: Align },
-    /// Rows of whole bytes, 1 is black.
+    /// Rows of whole bytes, where 1 is black.
     Picture { bytes_in_row: usize, bits: Vec<u8>, align: Align },
-    /// `level` is 0 to 3 as a digit, L to H; `module` is in dots.
+    /// `level` is a digit from 0 (L) to 3 (H); `module` is in dots.
     Qr { content: Vec<u8>, level: u8, module: usize, align: Align },
 }
 
-/// The pixels of a dot.
+/// The pixels for one dot, in each direction.
 const SCALE: usize = 2;
-/// The dots of a character of font A: width, and height of its line.
+/// The size of a character in font A, in dots: its width, and the height of its line.
 const CELL: (usize, usize) = (12, 24);
 const LINE: usize = 30;
 /// The white margin around the print, in dots.
 const MARGIN: usize = 24;
-/// The pixels of a font's dot: 8 of them are a cell of 12 dots.
+/// The pixels for one dot of the font; 8 of them make a character cell of 12 dots.
 const LETTER: usize = CELL.0 * SCALE / 8;
 
-/// The pixels; true is black.
+/// The pixels, where true is black.
 struct Canvas {
     width: usize,
     rows: Vec<Vec<bool>>,
 }
 
-/// Draws the strips as a PNG file of one bit a pixel, for paper of `columns` characters.
+/// Draws the strips as a PNG file with one bit per pixel, for paper with `columns` characters per line.
 pub(super) fn png(strips: &[Strip], columns: usize) -> Result<Vec<u8>, png::EncodingError> {
     let dots = if columns == 42 { 512 } else { columns * CELL.0 };
     let mut canvas = Canvas { width: (dots + 2 * MARGIN) * SCALE, rows: Vec::new() };
@@ -66,7 +66,7 @@ impl Canvas {
         self.rows.resize_with(self.rows.len() + dots * SCALE, || vec![false; self.width]);
     }
 
-    /// Draws a strip below everything so far.
+    /// Draws a strip below the earlier ones.
     fn strip(&mut self, strip: &Strip, dots: usize) {
         let top = self.rows.len();
         match strip {
@@ -76,7 +76,7 @@ impl Canvas {
                 let width = cells.iter().map(|cell| cell.wide * CELL.0).sum();
                 let mut x = left(*align, width, dots);
                 for cell in cells {
-                    // Letters of different height have the same base line.
+                    // Letters of different heights share one baseline.
                     self.letter(*cell, x * SCALE, top + (high - cell.high) * CELL.1 * SCALE);
                     x += cell.wide * CELL.0;
                 }
@@ -97,7 +97,7 @@ impl Canvas {
     fn qr(&mut self, content: &[u8], level: u8, module: usize, align: Align, dots: usize) {
         let level = [QrCodeEcc::Low, QrCodeEcc::Medium, QrCodeEcc::Quartile, QrCodeEcc::High][usize::from(level % 4)];
         let segments = [QrSegment::make_bytes(content)];
-        // As printers do: the requested level, not the best that fits.
+        // As on real printers, this is the requested level, not the best level that fits.
         let Ok(code) = QrCode::encode_segments_advanced(&segments, level, Version::MIN, Version::MAX, None, false)
         else {
             return;
@@ -116,7 +116,7 @@ impl Canvas {
     }
 
     fn letter(&mut self, cell: Cell, x: usize, y: usize) {
-        // A character that the font lacks is a box.
+        // A character that the font lacks appears as a box.
         let Some(glyph) = unifont::get_glyph(cell.c).or_else(|| unifont::get_glyph('\u{25A1}')) else { return };
         let strokes = if cell.bold { SCALE } else { 0 };
         for (gx, gy) in
@@ -135,7 +135,7 @@ impl Canvas {
         }
     }
 
-    /// Sets a pixel; outside the paper nothing is printed.
+    /// Sets a pixel, unless it is outside the paper.
     fn pixel(&mut self, x: usize, y: usize) {
         if let Some(pixel) = self.rows.get_mut(y).and_then(|row| row.get_mut(x)) {
             *pixel = true;
@@ -149,7 +149,7 @@ impl Canvas {
         encoder.set_color(png::ColorType::Grayscale);
         encoder.set_depth(png::BitDepth::One);
         let rows = self.rows.iter().flat_map(|row| row.chunks(8));
-        // In PNG 1 is white, also beyond the last pixel of a row.
+        // In PNG, 1 is white, even beyond the last pixel of a row.
         let packed = rows
             .map(|chunk| !chunk.iter().zip(0..).fold(0_u8, |byte, (black, bit)| byte | u8::from(*black) << (7 - bit)));
         encoder.write_header()?.write_image_data(&packed.collect::<Vec<u8>>())?;
@@ -157,7 +157,7 @@ impl Canvas {
     }
 }
 
-/// Returns the dots between the picture's edge and an object that is `width` dots wide.
+/// Returns the distance in dots between the picture's edge and an object that is `width` dots wide.
 fn left(align: Align, width: usize, dots: usize) -> usize {
     let free = dots.saturating_sub(width);
     MARGIN
@@ -172,7 +172,7 @@ fn left(align: Align, width: usize, dots: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the black pixels, read by the PNG reader of the same crate.
+    /// Returns the black pixels, read with the PNG decoder of the same crate.
     fn drawn(strips: &[Strip]) -> (usize, Vec<Vec<bool>>) {
         let bytes = png(strips, 32).unwrap();
         let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
@@ -212,7 +212,7 @@ mod tests {
             drawn(&[Strip::Text { cells, align: Align::Left }]).1.concat().iter().filter(|black| **black).count()
         };
         assert!(ink('A', false) > 0 && ink('A', true) > ink('A', false));
-        // Each has its own shape: characters that shops need are no boxes.
+        // The shapes all differ, so no character that shops need is drawn as a box.
         for c in "żЖΩ€".chars() {
             assert_ne!(ink(c, false), ink('\u{25A1}', false), "{c}");
         }
@@ -222,7 +222,8 @@ mod tests {
     fn a_qr_code_has_its_three_corners() {
         let strip = Strip::Qr { content: b"A=B".to_vec(), level: b'1', module: 8, align: Align::Left };
         let (_, rows) = drawn(&[strip]);
-        // Version 1: 21 modules. In the middle of a corner's pattern (ISO/IEC 18004, 6.3.3) 3 x 3 modules are black.
+        // Version 1 has 21 modules. In the middle of each corner pattern (ISO/IEC 18004, 6.3.3), 3 x 3 modules are
+        // black.
         let black = |column: usize, row: usize| rows[(24 + row * 8 + 4) * 2][(24 + column * 8 + 4) * 2];
         for (column, row) in [(3, 3), (17, 3), (3, 17)] {
             assert!(black(column, row) && !black(column, row - 2), "{column} {row}");

@@ -1,4 +1,5 @@
-//! The inside of the printer: its buffer, its sensors, its state answers by the manuals (DLE EOT), and its printing.
+//! The inside of the printer: its buffer, its sensors, its status answers as in the manuals (DLE EOT), and its
+//! printing.
 
 use std::collections::VecDeque;
 
@@ -12,23 +13,23 @@ pub(super) struct Mechanism {
     pub(super) paper: Paper,
     pub(super) status_answers: StatusAnswers,
     pub(super) sensors: Sensors,
-    /// Bytes that have arrived and are not printed yet.
+    /// Bytes that have arrived but are not printed yet.
     pub(super) buffer: VecDeque<u8>,
-    /// The last two bytes that arrived: DLE EOT n is obeyed immediately, anywhere in the data.
+    /// The last two bytes that arrived. DLE EOT n is answered immediately, at any position in the data.
     heard: [u8; 2],
-    /// Bytes until the printer dies, if that was ordered.
+    /// The number of bytes until the printer dies, if a test requests that.
     pub(super) die_after: Option<usize>,
-    /// The line at which the paper runs out, if that was ordered.
+    /// The line at which the paper runs out, if a test requests that.
     pub(super) out_after: Option<usize>,
 }
 
-/// The buffer's size, the same as in a usual printer; when the buffer is full, the flow stops.
+/// The size of the buffer, as in a typical printer. While the buffer is full, the printer accepts no data.
 pub(super) const BUFFER: usize = 4096;
 const DLE: u8 = 0x10;
 const EOT: u8 = 0x04;
 
 impl Mechanism {
-    /// Makes a printer with paper and nothing printed yet.
+    /// Makes a printer with paper that has printed nothing.
     pub(super) fn new(name: String, options: &Options) -> Self {
         Self {
             name,
@@ -42,7 +43,7 @@ impl Mechanism {
         }
     }
 
-    /// Takes bytes from the connection; returns the immediate answer.
+    /// Accepts bytes from the connection, and returns the immediate answer.
     pub(super) fn arrive(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answers = Vec::new();
         for byte in bytes {
@@ -55,7 +56,7 @@ impl Mechanism {
         answers
     }
 
-    /// Answers DLE EOT n, by the table of the manuals: bits 1 and 4 are always set.
+    /// Answers DLE EOT n by the table in the manuals. Bits 1 and 4 are always set.
     fn answer(&self, n: u8) -> Vec<u8> {
         let Sensors { paper_out, paper_near_end, cover_open, cutter_jammed } = self.sensors;
         let bit = |set: bool, bits: u8| if set { bits } else { 0 };
@@ -79,7 +80,7 @@ impl Mechanism {
         !self.buffer.is_empty() && !paper_out && !cover_open && !cutter_jammed
     }
 
-    /// Prints up to `most` bytes of the buffer; returns the answer, and whether the printer is still alive.
+    /// Prints up to `most` bytes of the buffer. Returns the answer, and whether the printer is still alive.
     pub(super) fn print(&mut self, most: usize) -> (Vec<u8>, bool) {
         let mut answers = Vec::new();
         for _ in 0..most {
@@ -106,7 +107,7 @@ impl Mechanism {
 
 #[cfg(test)]
 mod tests {
-    //! Bits typed from the table of DLE EOT.
+    //! These bits are copied by hand from the table of DLE EOT.
     use super::*;
 
     #[test]

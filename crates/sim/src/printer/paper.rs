@@ -1,11 +1,11 @@
-//! A reader of the receipt printers' command language: bytes in any split become lines of text on paper, and a drawing
-//! of them.
+//! A parser of the receipt printers' command language. It turns bytes, in chunks of any size, into lines of text and a
+//! drawing.
 //!
-//! It knows the manuals' commands that receipts use. They are more than the agent sends, and none of the agent's code
-//! is used. An unknown byte or command is put on the paper as `<1B 3F>` and counted. The text shows no size or weight
-//! of letters. But a double-wide letter takes the room of two, and a line that is too long continues in the next one,
-//! as on paper. A picture is shown as its size, a code as its content; the drawing shows a code like this too, unless
-//! it is a QR code.
+//! It knows the manuals' commands for receipts, including some that the agent never sends, and shares no code with the
+//! agent. An unknown byte or command is counted, and appears on the paper as `<1B 3F>`. The text does not show the size
+//! or weight of letters. As on paper, a double-width letter takes two columns, and a line that is too long continues on
+//! the next line. The text shows the size of a picture and the content of a code. The drawing also shows only the
+//! content of a code, except for a QR code.
 
 use std::fmt::Write;
 
@@ -17,12 +17,12 @@ use super::drawing::{Align, Cell, Strip};
 #[derive(Debug)]
 pub struct Paper {
     columns: usize,
-    /// The beginning of a command whose rest has not come yet.
+    /// The beginning of a command whose rest has not arrived.
     command: Vec<u8>,
     code_page: Option<Page>,
     align: Align,
     bold: bool,
-    /// The factors of width and height.
+    /// The scale factors for width and height.
     size: (usize, usize),
     qr: Qr,
     bars: Bars,
@@ -35,16 +35,16 @@ pub struct Paper {
     strips: Vec<Strip>,
     cut: Vec<Receipt>,
     errors: usize,
-    /// The number of lines printed since the roll was put in.
+    /// The number of lines printed since the roll was inserted.
     fed: usize,
 }
 
 /// A piece of paper that was cut off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// The text that a person reads on it.
+    /// The text on the piece, as a person reads it.
     pub text: String,
-    /// Its picture.
+    /// The picture of the piece.
     pub(super) strips: Vec<Strip>,
 }
 
@@ -62,18 +62,18 @@ impl Default for Qr {
     }
 }
 
-/// The state of reading a command.
+/// The completeness of a command.
 enum Reading {
-    /// The beginning of a command.
+    /// The beginning of a command, without its end.
     Incomplete,
-    /// One whole command or character.
+    /// A whole command or character.
     Whole,
     /// An unknown command.
     Unknown,
 }
 
 impl Paper {
-    /// Makes an empty roll of `columns` characters.
+    /// Makes an empty roll with `columns` characters per line.
     #[must_use]
     pub fn new(columns: usize) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Paper {
         }
     }
 
-    /// Prints bytes; returns the printer's answers to them.
+    /// Prints bytes, and returns the printer's answers to them.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut answer = Vec::new();
         for byte in bytes {
@@ -111,7 +111,7 @@ impl Paper {
         answer
     }
 
-    /// Loses the power: settings and half a command are forgotten, the print on the paper stays.
+    /// Loses power. Settings and incomplete commands are lost, but the print stays on the paper.
     pub fn power_off(&mut self) {
         self.command.clear();
         self.initialise();
@@ -128,7 +128,7 @@ impl Paper {
         self.lines.concat()
     }
 
-    /// Returns the number of commands and bytes that were not understood.
+    /// Returns the number of unknown commands and bytes.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.errors
@@ -163,10 +163,10 @@ impl Paper {
             [GS, b'w', module @ 2..=6] => self.bars.module = usize::from(module),
             [GS, b'w', _] => self.show_unknown(),
             [GS, b'k', kind, _, ..] => self.bar_code(kind),
-            // There is paper, and enough of it.
+            // The printer has enough paper.
             [GS, b'r', _] => answer.push(0x00),
-            // These were answered on arrival, or have no visible effect: underline, spacing, font, colours, drawer,
-            // status reports.
+            // These commands were answered on arrival, or have no visible effect: underline, spacing, font, colours,
+            // drawer, status reports.
             [ESC | GS | DLE, ..] | [CR] => {}
             [byte] => self.character(byte),
             _ => {}
@@ -192,7 +192,7 @@ impl Paper {
         }
     }
 
-    /// Sets the alignment; it takes effect only at the beginning of a line.
+    /// Sets the alignment, which takes effect only at the beginning of a line.
     fn align(&mut self, n: u8) {
         if !self.line.is_empty() {
             return;
@@ -225,7 +225,7 @@ impl Paper {
         self.room += wide;
     }
 
-    /// Moves to the next multiple of eight characters.
+    /// Moves to the next column that is a multiple of eight.
     fn tab(&mut self) {
         for _ in 0..8 - self.line.len() % 8 {
             self.set(' ');
@@ -280,7 +280,7 @@ impl Paper {
             (b'P', [b'0', content @ ..]) if !content.is_empty() => self.qr.content = content.to_vec(),
             (b'Q', [b'0']) if !self.qr.content.is_empty() => {
                 let Qr { module, level, content } = self.qr.clone();
-                // One line of text, with any content, because it is shown on terminals too.
+                // The control characters are replaced, because terminals also show this text.
                 let says = String::from_utf8_lossy(&content).replace(char::is_control, "\u{FFFD}");
                 self.put_line(&format!("[QR {says}]"));
                 self.strips.push(Strip::Qr { content, level, module, align: self.align });
@@ -289,8 +289,8 @@ impl Paper {
         }
     }
 
-    /// Prints one line of text, with any content, because it is shown on terminals too. The stored code must be
-    /// drawable.
+    /// Handles the functions of PDF417. The stored code is printed as one line of text. Its control characters are
+    /// replaced, because terminals also show this text.
     fn pdf417(&mut self, function: u8) {
         let parameters = self.command[7..].to_vec();
         match (function, parameters.as_slice()) {
@@ -312,7 +312,7 @@ impl Paper {
         }
     }
 
-    /// Prints a code as its content.
+    /// Prints the content of a code.
     fn told(&mut self, text: &str) {
         self.put_line(text);
         let cells = text.chars().map(|c| Cell { c, bold: false, wide: 1, high: 1 }).collect();
@@ -348,7 +348,8 @@ const DLE: u8 = 0x10;
 const ESC: u8 = 0x1B;
 const GS: u8 = 0x1D;
 
-/// Wider than any paper, and longer than any picture on a receipt: a command beyond these limits counts as a mistake.
+/// The limits are wider than any paper, and longer than any picture on a receipt. A command beyond them counts as a
+/// mistake.
 const MOST_IN_ROW: usize = 128;
 const MOST_ROWS: usize = 2400;
 
@@ -356,7 +357,7 @@ fn word(low: u8, high: u8) -> usize {
     usize::from(u16::from_le_bytes([low, high]))
 }
 
-/// Returns how complete a command is, by the manuals' lists of its parameters.
+/// Returns the completeness of a command, by the parameter lists in the manuals.
 fn read(bytes: &[u8]) -> Reading {
     let whole_at = match *bytes {
         [ESC | GS | DLE] => return Reading::Incomplete,
@@ -368,13 +369,13 @@ fn read(bytes: &[u8]) -> Reading {
         ] => 3,
         [ESC, b'p', ..] => 5,
         [GS, b'!' | b'B' | b'a' | b'r' | b'b' | b'h' | b'w' | b'H' | b'f', ..] => 3,
-        // Function B: its length comes before its content.
+        // In function B, the length comes before the content.
         [GS, b'k', 65..=79, length, ..] => 4 + usize::from(length),
         [GS, b'k'] | [GS, b'k', 65..=79] => return Reading::Incomplete,
         [GS, b'L' | b'W' | b'P', ..] => 4,
         [GS, b'V'] | [GS, b'('] | [GS, b'v'] => return Reading::Incomplete,
         [GS, b'V', 0 | 1 | b'0' | b'1'] => 3,
-        // Functions B and C feed n first.
+        // Functions B and C feed the paper by n first.
         [GS, b'V', 65 | 66 | 97 | 98, ..] => 4,
         [GS, b'v', b'0', 0..=3, xl, xh, yl, yh, ..] => {
             let (x, y) = (word(xl, xh), word(yl, yh));
@@ -384,7 +385,7 @@ fn read(bytes: &[u8]) -> Reading {
             8 + x * y
         }
         [GS, b'v', b'0'] | [GS, b'v', b'0', 0..=3, ..] => return Reading::Incomplete,
-        // The cn of PDF417 is 0, of a QR code 1. The parameters after pL pH are cn, fn and the parameters of fn.
+        // The cn of PDF417 is 0, and the cn of a QR code is 1. After pL pH come cn, fn and the parameters of fn.
         [GS, b'(', b'k', low, high, b'0' | b'1', ..] if word(low, high) >= 3 => 5 + word(low, high),
         [GS, b'(', b'k'] | [GS, b'(', b'k', _] | [GS, b'(', b'k', _, _] => return Reading::Incomplete,
         [DLE, EOT, ..] => 3,
@@ -437,7 +438,7 @@ mod tests {
 
     #[test]
     fn pictures_and_qr_codes_are_told_in_text() {
-        // The second row of the picture is the byte of a line feed.
+        // The second row of the picture has the byte value of a line feed.
         assert_eq!(printed(b"\x1Dv0\x00\x01\x00\x02\x00\x81\x0Az\n"), ("[picture of 8 x 2 dots]\nz\n".to_owned(), 0));
         let qr = printed(
             b"\x1D(k\x04\x001A2\x00\x1D(k\x03\x001C\x06\x1D(k\x03\x001E1\x1D(k\x06\x001P0A=B\x1D(k\x03\x001Q0x\n",
@@ -445,7 +446,7 @@ mod tests {
         assert_eq!(qr, ("[QR A=B]\nx\n".to_owned(), 0));
         let steers = printed(b"\x1D(k\x07\x001P0A\x1B\nB\x1D(k\x03\x001Q0x\n");
         assert_eq!(steers, ("[QR A\u{FFFD}\u{FFFD}B]\nx\n".to_owned(), 0));
-        // Nothing stored, an unknown size, a picture without rows.
+        // No stored code, an unknown size, and a picture without rows.
         assert_eq!(printed(b"\x1D(k\x03\x001Q0\x1D(k\x03\x001C\x11\x1Dv0\x00\x01\x00\x00\x00\n").1, 3);
     }
 

@@ -1,8 +1,8 @@
-//! Application selection of a chip with several applications. On the reader (DFA204 01) a key chooses from the list on
-//! the display. With 02 the agent chooses: it gets the candidates in an E2 and names one in CONTINUE (readers: 2.3,
-//! 2.5, 2.7).
+//! Application selection for a chip with several applications. With DFA204 01, the cardholder chooses with a key from
+//! the list on the display. With 02, the agent chooses: it gets the candidates in an E2 and names one in CONTINUE
+//! (readers: 2.3, 2.5, 2.7).
 //!
-//! The cardholder is simulated and takes the first application, unless a [`ChoicePlan`] says otherwise.
+//! The simulated cardholder takes the first application, unless a [`ChoicePlan`] says otherwise.
 
 use super::cardholder::{ChoicePlan, Key};
 use super::deck::{Application, Card};
@@ -12,18 +12,18 @@ use super::kernel::{CardStep, Running};
 use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
-/// A list from which the cardholder or the agent chooses.
+/// A list of applications for the cardholder or the agent.
 pub(super) struct ApplicationChoice {
     pub(super) terms: StartTerms,
     candidates: Vec<Application>,
 }
 
-/// The value of START's DFA204 with which the agent chooses among several applications (readers: 2.5). 80 asks for
-/// blocked ones too, which no card here shows.
+/// The value of START's DFA204 that lets the agent choose among several applications (readers: 2.5). 80 also requests
+/// blocked ones, which no card here offers.
 const BY_AGENT: u8 = 0x02;
 
 impl Device {
-    /// Takes the only application, or starts a choice; then the chip is read.
+    /// Takes the only application, or starts a choice. The chip is read after that.
     pub(super) fn select_application(&mut self, card: &Card, terms: StartTerms, selection: u8) {
         let candidates = card.candidates();
         match candidates[..] {
@@ -50,7 +50,7 @@ impl Device {
             (self.cardholder.choice_plan != ChoicePlan::Hesitate).then(|| self.now + self.options.pace.key);
     }
 
-    /// Lets the cardholder choose as planned.
+    /// Lets the cardholder choose according to the plan.
     pub(super) fn cardholder_chooses(&mut self, choice: ApplicationChoice) {
         let number = match std::mem::take(&mut self.cardholder.choice_plan) {
             ChoicePlan::First => 1,
@@ -60,7 +60,7 @@ impl Device {
         self.choose(choice, number);
     }
 
-    /// Sets a script's plan: for the list that is shown, otherwise for the next one.
+    /// Sets the plan of a script, for the list on the display or, without one, for the next list.
     pub(super) fn plan_choice_by_script(&mut self, number: Option<usize>) {
         self.cardholder.choice_plan = number.map_or(ChoicePlan::Hesitate, ChoicePlan::Number);
         if self.kernel.is_choosing() {
@@ -68,7 +68,7 @@ impl Device {
         }
     }
 
-    /// Presses a key, for the list or for any other running step.
+    /// Presses a key, for the list or for another running step.
     pub(super) fn press(&mut self, key: Key) {
         match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
             Running::Card(step) if matches!(*step, CardStep::Choosing(_)) => {
@@ -90,7 +90,7 @@ impl Device {
         }
     }
 
-    /// Takes the candidate with this number, from 1. Any other number does nothing, and the list stays.
+    /// Takes the candidate with this number, counted from 1. Any other number has no effect, and the list stays.
     fn choose(&mut self, choice: ApplicationChoice, number: usize) {
         match number.checked_sub(1).and_then(|n| choice.candidates.get(n)).copied() {
             Some(application) => self.read_chip(choice.terms, application),
@@ -101,7 +101,7 @@ impl Device {
         }
     }
 
-    /// Handles CONTINUE after an E2: 4F or 50 of a candidate, or C0 01 for the first; C0 00 gives up.
+    /// Handles CONTINUE after an E2. 4F or 50 names a candidate, C0 01 selects the first, and C0 00 cancels.
     pub(super) fn chosen_by_agent(&mut self, choice: &ApplicationChoice, elements: &[u8]) -> Result<(), StatusWord> {
         self.kernel.slot.ok_or(StatusWord::NO_CARD)?;
         let (label, aid) = (message::value(elements, 0x50), message::value(elements, 0x4F));
@@ -121,8 +121,8 @@ impl Device {
     }
 }
 
-/// Makes the list of candidates for the agent. How a device groups them is not published: an application template (61)
-/// for each here.
+/// Makes the list of candidates for the agent. The grouping on a real device is not published. Here each candidate has
+/// an application template (61).
 fn e2(candidates: &[Application]) -> Vec<u8> {
     let each = candidates.iter();
     let inner: Vec<u8> =

@@ -1,5 +1,5 @@
-//! `pos-sim reader`: the simulated reader for a person. It prints its address, reads commands from the keyboard, one on
-//! each line, and shows the display when it changes.
+//! `pos-sim reader`: the simulated reader for a person. It prints its address, reads one command per line from the
+//! keyboard, and shows the display when it changes.
 #![allow(clippy::print_stdout, reason = "a person's program")]
 
 use std::fs::File;
@@ -16,10 +16,10 @@ use super::script::{self, Script};
 use super::{Dukpt, Options, Pace};
 use crate::typed;
 
-/// The address on which a real device listens (readers: 2.1), on this machine only.
+/// The default listening address of a real device (readers: 2.1), on this machine only.
 const TCP_PLACE: &str = "127.0.0.1:6543";
 
-/// Arguments of `pos-sim reader`.
+/// The arguments of `pos-sim reader`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_long_help = script::help())]
 pub struct Args {
@@ -38,29 +38,29 @@ pub struct Args {
     /// Serial number, 8 digits.
     #[arg(long, default_value = "30003638")]
     serial: String,
-    /// Hold an SRED key; with --secured=false send card data in clear, which a terminal must refuse
+    /// Hold an SRED key; with --secured=false, send card data in clear, which a terminal must refuse
     #[arg(long, action = clap::ArgAction::Set, default_value_t = true, num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     secured: bool,
     /// The same as --secured=false.
     #[arg(long, conflicts_with = "secured")]
     unsecured: bool,
-    /// The derivation of the keys for card data and PIN
+    /// The key derivation for card data and PIN
     #[arg(long, value_enum, default_value_t = Kind::Tdes)]
     dukpt: Kind,
     /// Hold no PIN key.
     #[arg(long)]
     no_pin_key: bool,
-    /// The number of keys left in each key set, to test the end of the keys
+    /// The number of keys left in each key set, to test used-up keys
     #[arg(long, value_name = "NUMBER", conflicts_with = "counter")]
     keys_left: Option<u16>,
     /// Run the script in this file (see below)
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Sign this amount in minor units instead of the requested amount
+    /// Sign this amount (in minor units) instead of the requested amount
     #[arg(long, value_name = "MINOR_UNITS")]
     sign_amount: Option<u64>,
-    /// Act as another device that does not speak this protocol
+    /// Act as a different device, which does not use this protocol
     #[arg(long)]
     wrong_device: bool,
     /// Send unsolicited messages before each answer
@@ -72,14 +72,14 @@ pub struct Args {
     /// Maximum number of bytes per write
     #[arg(long)]
     fragment: Option<usize>,
-    /// Continue after this number of keys of each key set and transactions of each card; a gateway refuses a reader
-    /// that starts to count again
+    /// Start after this number of keys in each key set and transactions of each card; a gateway refuses a reader that
+    /// starts its counters again
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     counter: u16,
     /// Answer for chips and keys without delay
     #[arg(long)]
     instant: bool,
-    /// Leave the card in the slot until `remove`
+    /// Leave the card in the slot until the command `remove`
     #[arg(long)]
     leave_card: bool,
 }
@@ -91,12 +91,12 @@ enum Transport {
     Tcp,
 }
 
-/// A kind of keys.
+/// A kind of encryption keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
-    /// TDES DUKPT: KSN of 10 bytes, PIN blocks of format 0.
+    /// TDES DUKPT with KSNs of 10 bytes and PIN blocks of format 0.
     Tdes,
-    /// AES DUKPT: KSN of 12 bytes, PIN blocks of format 4.
+    /// AES DUKPT with KSNs of 12 bytes and PIN blocks of format 4.
     Aes,
 }
 
@@ -144,7 +144,7 @@ fn wrong(what: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_string())
 }
 
-/// Reads the script in a file, and no more of it than a script may have.
+/// Reads the script from a file, up to the maximum length of a script.
 fn read_script(path: &Path) -> io::Result<Script> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("--script {}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -157,7 +157,8 @@ fn read_script(path: &Path) -> io::Result<Script> {
 /// Runs until `quit` or the end of the input.
 ///
 /// # Errors
-/// When the script cannot be read, the port cannot be opened, or the output is gone.
+///
+/// Fails if the script cannot be read, the port cannot be opened, or the output is closed.
 pub async fn run(args: Args) -> io::Result<()> {
     let reader = start(args.try_into()?).await?;
     println!("reader at {}", reader.place());
@@ -191,7 +192,8 @@ help, quit";
 /// Carries out one line.
 ///
 /// # Errors
-/// The mistake in the line.
+///
+/// Returns the mistake in the line.
 pub fn carry_out(line: &str, reader: &Reader) -> Result<(), String> {
     let mut words = line.split_whitespace();
     match (words.next(), words.next()) {

@@ -1,5 +1,5 @@
-//! Cards at the reader: into the slot and out of it, on the antenna, through the stripe reader, and the events that
-//! report them to the agent (readers: 2.2, 2.3, 2.6).
+//! Card actions at the reader (insertion, removal, tap and swipe), and the events that report them to the agent
+//! (readers: 2.2, 2.3, 2.6).
 
 use super::deck::{Application, Card, CardEntry, Chip, Tap};
 use super::device::Device;
@@ -9,10 +9,10 @@ use super::keys::NoKey;
 use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
-/// Answer to reset of every chip of the deck, as in a computed event (readers: 2.13).
+/// The answer to reset of every chip in the deck, as in a computed event (readers: 2.13).
 const ATR: [u8; 9] = [0x3B, 0x65, 0x00, 0x00, 0x20, 0x63, 0xCB, 0x68, 0x00];
 
-/// Bits of CARD STATUS's P1 (readers: 2.2).
+/// The bits of P1 in CARD STATUS (readers: 2.2).
 const UNSOLICITED: u8 = 0x01;
 const WITH_ATR: u8 = 0x02;
 const TRACK_1: u8 = 0x04;
@@ -44,7 +44,7 @@ impl Device {
             self.finish(&[], StatusWord::CANCELLED);
         }
         self.card_event();
-        // The transaction may continue: its card is swiped next.
+        // In an open transaction, the card may be swiped next, so the amount stays.
         self.display.amount.take_if(|_| !self.kernel.sale_is_open);
         self.display.show("WELCOME");
         self.happens(ScriptEvent::Removed);
@@ -67,7 +67,7 @@ impl Device {
             self.finish(&[], StatusWord::CARD_SWIPED);
         }
         self.display.show("PLEASE WAIT");
-        // A chip card that was swiped first is going to be inserted in the same transaction.
+        // After the swipe of a chip card, the card may be inserted in the same transaction.
         self.kernel.sale_is_open &= card.after(CardEntry::Swipe).is_some() && !self.kernel.chip_failed;
     }
 
@@ -88,13 +88,13 @@ impl Device {
         }
     }
 
-    /// Handles CARD STATUS: its answer is the unsolicited message (readers: 2.2).
+    /// Handles CARD STATUS, whose answer is the unsolicited message (readers: 2.2).
     pub(super) fn card_status(&mut self, bits: u8) {
         self.switches.card_status = bits;
         self.event(&self.slot_status());
     }
 
-    /// Reports the current card status if the agent wants it.
+    /// Reports the current card status if the agent has switched that on.
     fn card_event(&mut self) {
         if self.switches.card_status & UNSOLICITED != 0 {
             self.event(&self.slot_status());
@@ -111,7 +111,8 @@ impl Device {
         message::object(0xE1, &inner)
     }
 
-    /// Reports the tracks that the agent has switched on: encrypted, or in clear on a device without SRED key.
+    /// Reports the tracks that the agent has switched on. They are encrypted, or in clear on a device without an SRED
+    /// key.
     fn swipe_event(&mut self, card: &Card) -> Result<Vec<u8>, NoKey> {
         let on = |bit| self.switches.card_status & bit != 0;
         let track1 = on(TRACK_1).then(|| card.track1());

@@ -1,5 +1,5 @@
-//! The cardholder: the actions at the reader's slot, antenna, stripe and keys, and the plans of the simulated
-//! cardholder for the next question: PIN, application, number, and the removal of the card.
+//! The cardholder: actions at the reader's slot, antenna, stripe reader and keys. The plans of the simulated cardholder
+//! are for the next question: PIN, application, number, and the removal of the card.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use super::deck::{Card, CardEntry};
 /// An action of a person at the reader.
 #[derive(Clone, Debug)]
 pub enum PersonAction {
-    /// Present a card one way or another. A tap without START CONTACTLESS does nothing.
+    /// Present a card by chip, tap or swipe. A tap without START CONTACTLESS has no effect.
     Present(&'static Card, CardEntry),
     /// Take the card out of the slot.
     Remove,
     /// Press a key.
     Key(Key),
-    /// Let the time-out of the current wait run out immediately.
+    /// Let the time-out of the current wait expire immediately.
     WaitTooLong,
-    /// Switch it off and on: running steps and switches are lost, the connection stays.
+    /// Switch the reader off and on. Running steps and switches are lost; the connection stays.
     Reboot,
 }
 
@@ -30,12 +30,12 @@ pub enum Key {
     Enter,
     /// The yellow key.
     Clear,
-    /// A key 0 to 9.
+    /// A digit key, 0 to 9.
     Digit(u8),
 }
 
 impl Key {
-    /// Returns its code in DFA205 (readers: 2.3).
+    /// Returns the key's code in DFA205 (readers: 2.3).
     pub(super) fn code(self) -> u8 {
         match self {
             Self::Enter => 0x0D,
@@ -52,7 +52,7 @@ pub enum PinPlan {
     /// Type the card's PIN.
     #[default]
     Right,
-    /// Type a PIN that is not the card's.
+    /// Type a wrong PIN.
     Wrong,
     /// Type these digits.
     Digits(String),
@@ -60,29 +60,29 @@ pub enum PinPlan {
     Cancel,
     /// Press enter without digits.
     Bypass,
-    /// Do nothing until keys are pressed ([`PersonAction::Key`]).
+    /// Wait until keys are pressed ([`PersonAction::Key`]).
     Hesitate,
 }
 
-/// The cardholder's action at the next choice of an application.
+/// The cardholder's action at the next application choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChoicePlan {
     /// Take the first application.
     #[default]
     First,
-    /// Take the application with this number, from 1.
+    /// Take the application with this number, counted from 1.
     Number(usize),
-    /// Do nothing until keys are pressed.
+    /// Wait until keys are pressed.
     Hesitate,
 }
 
-/// The simulated cardholder's plans. Each is for the next question only; after it the usual action returns.
+/// The simulated cardholder's plans. Each plan is only for the next question. After that, the cardholder acts as usual.
 #[derive(Default)]
 pub(super) struct Cardholder {
     pub(super) pin_plan: PinPlan,
     pub(super) choice_plan: ChoicePlan,
-    /// The digits for each further question for a number.
+    /// The digits for each of the next questions for a number.
     pub(super) number_plans: VecDeque<String>,
-    /// The time at which the cardholder takes the card out of the slot.
+    /// The time when the cardholder takes the card out of the slot.
     pub(super) removes_at: Option<Duration>,
 }

@@ -1,14 +1,14 @@
-//! The commands by their codes, and those without card and keys: device information, the clock, the display, the
-//! agent's switches, and which keys exist (readers: 2.2).
+//! Dispatches the commands by their codes, and carries out those without card and keys: device information, clock,
+//! display, the agent's switches, and key information (readers: 2.2).
 //!
-//! Answers are wrapped in E1 throughout (readers: 2.3, note).
+//! All answers are wrapped in E1 (readers: 2.3, note).
 
 use super::device::{Device, Switches};
 use super::keys;
 use super::message::{self, Command, StatusWord};
 
 impl Device {
-    /// Carries out a command; no other command is running, or it is a RESET.
+    /// Carries out a command. No other command is running, unless this one is a RESET.
     pub(super) fn command(&mut self, command: &Command<'_>) {
         let done = match command.code {
             0xD000 => self.reset_device(command.p1),
@@ -22,7 +22,7 @@ impl Device {
                 }
                 Ok(Vec::new())
             }
-            // On mains power, full battery.
+            // The device has mains power and a full battery.
             0xD062 => Ok(message::template(0xE1, &[(0xDFA209, &[0x02]), (0xDFA20A, &[100])])),
             0xD201 => {
                 self.display.show(&String::from_utf8_lossy(command.data));
@@ -55,7 +55,7 @@ impl Device {
         }
         self.reset();
         if how == 0x01 {
-            // A reboot forgets the switches; the connection stays, as it does over RS-232.
+            // A reboot clears the switches, but the connection stays, as over RS-232.
             self.switches = Switches::default();
         }
         let application = message::template(0xEF, &[(0xDF0D, b"M000-MPI"), (0xDF7F, b"1-51")]);
@@ -76,7 +76,7 @@ impl Device {
         Ok(Vec::new())
     }
 
-    /// Returns the capabilities (readers: 2.2, D002). Their names are not published: these are ours.
+    /// Returns the capabilities (readers: 2.2, D002). Their names are not published, so the names here are ours.
     fn device_info(&self) -> Vec<u8> {
         let plain = [&b"Contactless"[..], b"Keypad"];
         let names = plain.into_iter().chain(self.options.extended_apdu.then_some(&b"Extended APDU"[..]));
@@ -84,7 +84,7 @@ impl Device {
         message::object(0xE1, &inner)
     }
 
-    /// Returns names and versions of configuration files (readers: 2.2, D001).
+    /// Returns the names and versions of the configuration files (readers: 2.2, D001).
     fn configuration(&self) -> Vec<u8> {
         let file = |(name, version): &(String, String)| {
             message::template(0xED, &[(0xDF0D, name.as_bytes()), (0xDF7F, version.as_bytes())])

@@ -1,4 +1,4 @@
-//! The reader's connection in the system: a pty or TCP, read and written without blocking.
+//! The reader's connection to the host, a pty or TCP, which is read and written without blocking.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// A pty or a TCP listener that is open and not served yet.
+/// A pty or TCP listener that is open and not yet served.
 pub(super) enum OpenLine {
     Pty { master: OwnedFd, slave: OwnedFd, place: PathBuf },
     Tcp(std::net::TcpListener),
@@ -25,7 +25,7 @@ impl OpenLine {
         Ok(Self::Tcp(listener))
     }
 
-    /// Opens a pty with a raw slave, which is open here too: the other side may close it and open it again.
+    /// Opens a pty with a raw slave. The slave stays open here too, so the other side can close it and open it again.
     pub(super) fn pty(link: Option<&PathBuf>) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -66,7 +66,7 @@ pub(super) enum Connection {
 }
 
 impl Connection {
-    /// Reads what is there. Cancelling it loses nothing.
+    /// Reads the available bytes. Cancelling the call loses nothing.
     pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Pty { master, .. } => {
@@ -76,7 +76,7 @@ impl Connection {
         }
     }
 
-    /// Writes what fits. Cancelling it writes nothing.
+    /// Writes as many bytes as possible. A cancelled call has written nothing.
     pub(super) async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Pty { master, .. } => {

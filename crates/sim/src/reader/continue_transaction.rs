@@ -1,4 +1,4 @@
-//! CONTINUE TRANSACTION: the card gets the issuer's answer, carries out the issuer's scripts and makes its final
+//! CONTINUE TRANSACTION: the card receives the issuer's answer, carries out the issuer's scripts, and makes its final
 //! decision (readers: 2.7; EMV Book 3, 10.9 and 10.10).
 
 use super::device::Device;
@@ -11,17 +11,18 @@ use crate::keys::cryptogram::Issuer;
 use crate::keys::issuer_script::ScriptKey;
 use pos_terms::emv::tlv;
 
-/// The templates of scripts before and after the final cryptogram.
+/// The templates for scripts before and after the final cryptogram.
 const BEFORE: u32 = 0x71;
 const AFTER: u32 = 0x72;
 
-/// Instructions of issuer script commands (EMV Book 3, 6.5): CARD BLOCK, APPLICATION UNBLOCK, APPLICATION BLOCK, PIN
-/// CHANGE/UNBLOCK, PUT DATA, UPDATE RECORD. All are accepted; only PIN CHANGE/UNBLOCK has an effect here.
+/// The instructions of issuer script commands (EMV Book 3, 6.5): CARD BLOCK, APPLICATION UNBLOCK, APPLICATION BLOCK,
+/// PIN CHANGE/UNBLOCK, PUT DATA, UPDATE RECORD. The card accepts all of them. Only PIN CHANGE/UNBLOCK has an effect
+/// here.
 const PIN_UNBLOCK: u8 = 0x24;
 const INSTRUCTIONS: [u8; 6] = [0x16, 0x18, 0x1E, PIN_UNBLOCK, 0xDA, 0xDC];
 
 impl Device {
-    /// Handles CONTINUE TRANSACTION: the choice after an E2, or the issuer's answer after an E4.
+    /// Handles CONTINUE TRANSACTION, which carries the choice after an E2 or the issuer's answer after an E4.
     pub(super) fn continue_transaction(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         if let Some(choice) = self.kernel.choice_by_agent.take() {
@@ -39,7 +40,7 @@ impl Device {
         Ok(())
     }
 
-    /// Gives the issuer's answer to the card.
+    /// Passes the issuer's answer to the card.
     pub(super) fn card_hears_host(&mut self, mut transaction: EmvTransaction, arc: [u8; 2], elements: &[u8]) {
         let contact = transaction.interface == Interface::Contact;
         if contact && self.kernel.slot != Some(transaction.card) {
@@ -49,8 +50,8 @@ impl Device {
         self.run_issuer_scripts(&mut transaction, elements, BEFORE);
         let decision = transaction.second(arc, message::value(elements, 0x91));
         self.run_issuer_scripts(&mut transaction, elements, AFTER);
-        // If the last key was used up since E4, the card's decision comes without encrypted data: UNCERTAIN what a
-        // device does.
+        // If the last key was used up after E4, the card's decision is sent without encrypted data. The behaviour of a
+        // real device is UNCERTAIN.
         let sealed = self.seal_card_data(&transaction, 1).unwrap_or_default();
         self.finish(&transaction.template(decision, Some(arc), &sealed, None), StatusWord::OK);
         let outcome = if decision == Decision::Approved { "APPROVED" } else { "DECLINED" };
@@ -65,7 +66,7 @@ impl Device {
         self.happens(ScriptEvent::Ended);
     }
 
-    /// Carries out the scripts in the templates `kind`; the card of a tap is gone (readers: 2.6).
+    /// Carries out the scripts in the templates of this `kind`. A tapped card is already gone (readers: 2.6).
     fn run_issuer_scripts(&mut self, transaction: &mut EmvTransaction, elements: &[u8], kind: u32) {
         if transaction.interface == Interface::Contactless {
             return;
@@ -73,14 +74,14 @@ impl Device {
         for script in tlv::walk(elements).flatten().filter(|object| object.tag.0 == kind) {
             let id = message::value(script.value, 0x9F18).and_then(|id| id.try_into().ok()).unwrap_or_default();
             let commands = tlv::walk(script.value).flatten().filter(|object| object.tag.0 == 0x86);
-            // The first command that fails ends the script.
+            // The first failed command ends the script.
             let failed =
                 commands.zip(1_u8..=u8::MAX).find(|(command, _)| !self.card_runs_command(transaction, command.value));
             transaction.script_ran(id, failed.map(|(_, number)| number), kind == BEFORE);
         }
     }
 
-    /// Carries out one script command at the card.
+    /// Carries out one script command on the card.
     fn card_runs_command(&mut self, transaction: &EmvTransaction, command: &[u8]) -> bool {
         let card = transaction.card;
         let key = transaction.arqc().and_then(|arqc| {
@@ -95,5 +96,5 @@ impl Device {
     }
 }
 
-/// The PIN tries after the issuer has unblocked the PIN.
+/// The number of PIN tries after the issuer has unblocked the PIN.
 const UNBLOCKED_TRIES: u8 = 3;

@@ -1,4 +1,5 @@
-//! A virtual card: its data and its behaviour. All cards are in `deck::cards`. This module knows no reader.
+//! A virtual card: its data and its behaviour. `deck::cards` contains all cards. This module does not depend on the
+//! reader.
 
 pub use self::cards::DECK;
 
@@ -7,7 +8,7 @@ mod cards;
 /// A virtual card.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Card {
-    /// The card's name for people: `chip-pin`.
+    /// The card's name for people, such as `chip-pin`.
     pub name: &'static str,
     /// Primary account number.
     pub pan: &'static str,
@@ -15,35 +16,35 @@ pub struct Card {
     pub psn: u8,
     /// Expiry, YYMM.
     pub expiry: &'static str,
-    /// Service code of stripe and track 2 equivalent.
+    /// The service code of the stripe and of the track 2 equivalent data.
     pub service_code: &'static str,
-    /// Discretionary data of track 2, ten digits.
+    /// The discretionary data of track 2, ten digits.
     pub discretionary: &'static str,
     /// The PIN that the issuer knows and the cardholder types.
     pub pin: &'static str,
-    /// Cardholder name as on track 1 and in tag 5F20.
+    /// The cardholder name, as on track 1 and in tag 5F20.
     pub holder: &'static str,
     /// Application label (tag 50).
     pub label: &'static str,
     /// Application identifier (tags 4F, 84, 9F06).
     pub aid: &'static [u8],
-    /// The other applications on the chip.
+    /// The additional applications on the chip.
     pub applications: Applications,
-    /// The number of PINs that the cardholder mistypes before the right one, in each transaction.
+    /// How many times the cardholder types a wrong PIN before the right one, in each transaction.
     pub mistakes: u8,
-    /// The initial number of PIN tries (9F17) of a chip that checks the PIN.
+    /// The initial number of PIN tries (9F17) for a chip that checks the PIN.
     pub tries: u8,
-    /// Issuer country code (5F28), BCD; that of the terminal when `None`.
+    /// The issuer country code (5F28), BCD; `None` means the terminal's country.
     pub country: Option<[u8; 2]>,
-    /// Application currency code (9F42), BCD; not on the card when `None`.
+    /// The application currency code (9F42), BCD; `None` if the card has none.
     pub currency: Option<[u8; 2]>,
-    /// Its special behaviour in a few words.
+    /// The card's special behaviour, in a few words.
     pub about: &'static str,
-    /// Its contacts.
+    /// The contact interface.
     pub chip: Chip,
-    /// Its antenna.
+    /// The contactless interface.
     pub tap: Tap,
-    /// True if it has a magnetic stripe.
+    /// True if the card has a magnetic stripe.
     pub stripe: bool,
 }
 
@@ -56,36 +57,36 @@ pub struct Application {
     pub label: &'static str,
 }
 
-/// The applications that a reader finds on a chip.
+/// The applications that a reader can find on a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applications {
     /// One application.
     One,
-    /// Two: the cardholder chooses between the card's own and this one.
+    /// Two applications: the cardholder chooses between the card's main application and this one.
     Choice(Application),
-    /// The card's own is blocked (SELECT answers 6283; EMV Book 1, 12.4): only this one is left.
+    /// The card's main application is blocked (SELECT answers 6283; EMV Book 1, 12.4), so this is the only one left.
     OnlyOther(Application),
 }
 
 /// The chip of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chip {
-    /// No contacts at all: the slot finds no chip.
+    /// No contacts, so the slot finds no chip.
     None,
     /// A chip that works.
     Works {
-        /// The way to verify the cardholder.
+        /// The cardholder verification method.
         cvm: Cvm,
         /// The first cryptogram.
         first: First,
-        /// Its reaction to the issuer's answer.
+        /// The chip's reaction to the issuer's answer.
         second: Second,
     },
-    /// No answer to reset: the reader reports 9F30, card read error.
+    /// No answer to reset; the reader reports 9F30, card read error.
     Mute,
-    /// No application that the reader knows: the reader reports 9F28, unsupported card.
+    /// No application that the reader supports; the reader reports 9F28, unsupported card.
     Foreign,
-    /// Blocked by its issuer, SELECT answers 6A81 (EMV Book 1, 12.3.2): the reader reports 9F25, bad card, no swipe
+    /// Blocked by its issuer, so SELECT answers 6A81 (EMV Book 1, 12.3.2). The reader reports 9F25, bad card, no swipe
     /// allowed.
     Blocked,
 }
@@ -95,20 +96,20 @@ pub enum Chip {
 pub enum Cvm {
     /// No verification.
     None,
-    /// The PIN goes to the issuer.
+    /// The issuer checks the PIN.
     OnlinePin,
     /// The chip checks the PIN.
     OfflinePin,
     /// The cardholder signs the receipt.
     Signature,
-    /// The cardholder's own device (a phone) has verified the cardholder.
+    /// The cardholder's device (a phone) has verified the cardholder.
     OwnDevice,
 }
 
 /// The first cryptogram of a chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// Asks the issuer (ARQC, template E4).
+    /// Requests the issuer's decision (ARQC, template E4).
     Asks,
     /// Approves without the issuer (TC, template E3).
     Approves,
@@ -116,51 +117,52 @@ pub enum First {
     Declines,
 }
 
-/// The second cryptogram of a chip. In every case an AAC follows an ARC other than `00`, a wrong tag 91, or a card
-/// status update that does not approve.
+/// The second cryptogram of a chip. It is always an AAC if the ARC is not `00`, tag 91 is wrong, or a card status
+/// update does not approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Second {
-    /// TC for ARC `00` with a right tag 91; without tag 91 AAC (issuer authentication mandatory).
+    /// TC for ARC `00` with a right tag 91; AAC without tag 91 (issuer authentication is mandatory).
     NeedsIssuer,
-    /// TC for ARC `00` with a right tag 91 or without one (issuer authentication optional, as on many real cards).
+    /// TC for ARC `00`, with a right tag 91 or without tag 91 (issuer authentication is optional, as on many real
+    /// cards).
     TakesNoIssuer,
     /// Always AAC.
     Refuses,
 }
 
-/// The contactless function of a card.
+/// The contactless interface of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tap {
-    /// No antenna: nothing happens.
+    /// No antenna, so a tap has no effect.
     None,
     /// EMV mode.
     Emv(Cvm),
-    /// Magstripe mode: track 2, no cryptogram.
+    /// Magstripe mode, with track 2 and no cryptogram.
     Magstripe,
-    /// The card requires its contacts: the reader reports 9FC3.
+    /// The card requires its contacts, and the reader reports 9FC3.
     Insert,
 }
 
 /// A way to present a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum CardEntry {
-    /// Into the slot.
+    /// By insertion into the slot.
     Insert,
-    /// On the antenna.
+    /// By a tap on the antenna.
     Tap,
-    /// Through the stripe reader.
+    /// By a swipe through the stripe reader.
     Swipe,
 }
 
-/// Returns the card of this name.
+/// Returns the card with this name.
 #[must_use]
 pub fn card(name: &str) -> Option<&'static Card> {
     DECK.iter().find(|card| card.name == name)
 }
 
 impl Card {
-    /// Returns the ways to present it that begin a transaction which the issuer can approve, or which card or issuer
-    /// decline; none for a blocked card. [`Self::after`] says what follows a way that the reader refuses.
+    /// Returns the ways to present the card that the reader accepts as the beginning of a transaction. The card or its
+    /// issuer may still decline. A blocked card has none. For a way that the reader refuses, see [`Self::after`].
     #[must_use]
     pub fn entries(&self) -> &'static [CardEntry] {
         match (self.chip, self.tap) {
@@ -172,8 +174,8 @@ impl Card {
         }
     }
 
-    /// Returns what the cardholder has to do next when this way of presenting is refused: the chip failed, the tap
-    /// requires contacts, or a chip card was swiped. `None` if the way is accepted.
+    /// Returns the cardholder's next action if the reader refuses this way of presenting the card. The chip failed, the
+    /// tap requires contacts, or a chip card was swiped. `None` if the way is accepted.
     #[must_use]
     pub fn after(&self, entry: CardEntry) -> Option<CardEntry> {
         match entry {
@@ -195,22 +197,22 @@ impl Card {
         }
     }
 
-    /// Returns a PIN that is not the card's.
+    /// Returns a wrong PIN.
     #[must_use]
     pub fn wrong_pin(&self) -> &'static str {
         if self.pin == "9999" { "0000" } else { "9999" }
     }
 
-    /// Returns track 1 with its sentinels. The only known swipe (readers: 8.4, M1) has no LRC character here: its tag
-    /// 5F21 has 70 bytes, which end with the `?`.
+    /// Returns track 1 with its sentinels. The only known capture of a swipe (readers: 8.4, M1) has no LRC character
+    /// here. Its tag 5F21 has 70 bytes, which end with the `?`.
     #[must_use]
     pub fn track1(&self) -> String {
         let Self { pan, holder, expiry, service_code, discretionary, .. } = self;
         format!("%B{pan}^{holder}^{expiry}{service_code}{discretionary}000000?")
     }
 
-    /// Returns track 2 with sentinels and LRC character (ISO 7811: 5-bit characters from 30; the LRC makes their
-    /// exclusive-or zero).
+    /// Returns track 2 with its sentinels and LRC character. By ISO 7811, it has 5-bit characters from 30, and the LRC
+    /// makes their exclusive-or zero.
     #[must_use]
     pub fn track2(&self) -> String {
         let Self { pan, expiry, service_code, discretionary, .. } = self;
@@ -219,28 +221,28 @@ impl Card {
         track
     }
 
-    /// Returns track 2 as a reader shows it (DFAE22): six and four digits, expiry and service code in clear, all other
-    /// characters `*`, the LRC too.
+    /// Returns track 2 as a reader shows it (DFAE22). The first six and last four digits of the PAN, the expiry and the
+    /// service code are in clear. All other characters are `*`, including the LRC.
     #[must_use]
     pub fn masked_track2(&self) -> String {
         let Self { expiry, service_code, discretionary, .. } = self;
         format!(";{}={expiry}{service_code}{}?*", self.masked_pan('*'), "*".repeat(discretionary.len()))
     }
 
-    /// Returns tag 57 as the digits of its bytes, padded with F to whole bytes.
+    /// Returns tag 57 as hexadecimal digits, padded with F to whole bytes.
     #[must_use]
     pub fn track2_equivalent(&self) -> String {
         let Self { pan, expiry, service_code, discretionary, .. } = self;
         padded(format!("{pan}D{expiry}{service_code}{discretionary}"))
     }
 
-    /// Returns tag 5A as the digits of its bytes, padded with F to whole bytes.
+    /// Returns tag 5A as hexadecimal digits, padded with F to whole bytes.
     #[must_use]
     pub fn pan_digits(&self) -> String {
         padded(self.pan.to_owned())
     }
 
-    /// Returns the PAN with six and four digits in clear and `mask` for the others.
+    /// Returns the PAN with its first six and last four digits in clear, and `mask` for all others.
     #[must_use]
     pub fn masked_pan(&self, mask: char) -> String {
         let last = self.pan.len() - 4;
@@ -275,8 +277,8 @@ mod tests {
         }
     }
 
-    // Typed from documents (readers: 8.4, M1); the bytes are never edited to make a test pass. (Their track 1 differs
-    // from ours in the discretionary data only.)
+    // Copied by hand from documents (readers: 8.4, M1). Never edit these bytes to make a test pass. Their track 1
+    // differs from ours only in the discretionary data.
     #[test]
     fn the_tracks_are_built_as_a_real_swipe() {
         let card = Card {
@@ -291,7 +293,7 @@ mod tests {
         assert_eq!(card.masked_track2(), ";476173******0010=1512201**********?*");
     }
 
-    // Typed from documents (readers: 2.13): the captured E4 of a UK contact card.
+    // Copied by hand from documents (readers: 2.13): the captured E4 of a UK contact card.
     #[test]
     fn tag_57_and_the_masks_are_those_of_a_real_chip() {
         let card = Card { pan: "4761739001010119", expiry: "1512", ..PLAIN };

@@ -1,5 +1,5 @@
-//! The reader as a machine without I/O: bytes, actions of people and time in; bytes and a display out. The same inputs
-//! always give the same outputs.
+//! The reader as a machine without I/O. Its inputs are bytes, people's actions and the time. Its outputs are bytes and
+//! a display. The same inputs always produce the same outputs.
 //!
 //! ```text
 //!             ┌── DEC1 ──▶ waits for a tap ── tap ─────────┐
@@ -8,11 +8,12 @@
 //!             └── D204, D205, D2E0 ──▶ digits ─▶ number     └─▶ E3, E5: no DED2
 //! ```
 //!
-//! Each named step of a transaction is an event for a script (`script`); the device goes on only after the script.
+//! Each named step of a transaction is an event for a script (`script`). The device continues only after the script.
 //!
-//! One command runs at a time (`Running` in `kernel`); any other but ABORT and RESET is then refused with 9F26. Where
-//! the protocol is silent: RESET ends a running command without an answer to it; a card pulled during START ends it
-//! with 9F41, and CONTINUE without the card is 9F23.
+//! One command runs at a time (`Running` in `kernel`). During that time, every other command except ABORT and RESET is
+//! refused with 9F26. Where the protocol is silent, this device behaves as follows. RESET ends a running command
+//! without an answer to that command. If the card is pulled during START, the command ends with 9F41. CONTINUE without
+//! the card is answered with 9F23.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -32,25 +33,25 @@ use pos_reader_link::apdu_link::{Decoder, Nad, Received};
 /// Bytes to send.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OutgoingBytes {
-    /// The bytes of whole packets.
+    /// One or more whole packets.
     pub bytes: Vec<u8>,
-    /// True if these are the first bytes that carry a card: E3, E4, E5 of START, or a swipe.
+    /// True if these bytes are the first with card data: E3, E4, E5 of START, or a swipe.
     pub card: bool,
 }
 
-/// The input of the connection so far.
+/// Counts of the input so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCounters {
-    /// CLA and INS of every command, in their order.
+    /// The CLA and INS of every command, in their order.
     pub commands: Vec<u16>,
-    /// The number of damaged or broken packets.
+    /// The number of damaged or malformed packets.
     pub faults: usize,
 }
 
 /// The agent's switches (D060, D061).
 #[derive(Clone, Copy, Default)]
 pub(super) struct Switches {
-    /// Bits of CARD STATUS: 0 unsolicited, 1 ATR, 2 to 4 tracks.
+    /// The bits of CARD STATUS: 0 unsolicited, 1 ATR, 2 to 4 tracks.
     pub(super) card_status: u8,
     pub(super) keys: bool,
 }
@@ -76,7 +77,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Makes a reader that was just switched on.
+    /// Makes a reader that has just been switched on.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
@@ -97,7 +98,7 @@ impl Device {
         }
     }
 
-    /// Takes bytes from the connection. `now` is the time since any fixed moment.
+    /// Processes bytes from the connection. `now` is the time since a fixed moment.
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
         if self.faults.is_off() {
@@ -116,7 +117,7 @@ impl Device {
         for message in messages {
             match message {
                 (Nad::Reader, false, bytes) => self.message(&bytes),
-                // Packets for the retail base, and unsolicited messages, which no host sends.
+                // Packets for the retail base and unsolicited messages are faults, because hosts never send them here.
                 _ => self.counters.faults += 1,
             }
             self.settle();
@@ -124,7 +125,7 @@ impl Device {
         self.settle();
     }
 
-    /// Carries out an action of a person.
+    /// Carries out a person's action.
     pub fn person_does(&mut self, action: PersonAction, now: Duration) {
         self.now = now;
         match action {
@@ -145,13 +146,13 @@ impl Device {
         }
     }
 
-    /// Goes on to this time.
+    /// Advances to this time.
     pub fn timer(&mut self, now: Duration) {
         self.now = now;
         self.settle();
     }
 
-    /// Returns when [`Self::timer`] must be called next.
+    /// Returns the time of the next call to [`Self::timer`].
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let held = self.faults.held_until.filter(|_| !self.outgoing.is_empty());
@@ -167,7 +168,7 @@ impl Device {
         self.outgoing.pop_front()
     }
 
-    /// Returns the next order for the cable, once.
+    /// Returns the next cable order, each one once.
     pub fn take_cable(&mut self) -> Option<Cable> {
         self.faults.take_cable()
     }
@@ -189,14 +190,14 @@ impl Device {
         &self.counters
     }
 
-    /// Returns whether a packet has begun and not ended.
+    /// Returns whether a packet has begun but not ended.
     #[must_use]
     pub fn is_mid_packet(&self) -> bool {
         self.decoder.is_unfinished()
     }
 
-    /// Reports that the host has opened the connection: over TCP and Bluetooth the device says so, over USB it does not
-    /// (readers: 2.1).
+    /// Reports that the host has opened the connection. Over TCP and Bluetooth, the device sends a message; over USB,
+    /// it does not (readers: 2.1).
     pub fn connected(&mut self, now: Duration) {
         self.now = now;
         self.decoder = Decoder::default();
@@ -211,13 +212,13 @@ impl Device {
         self.event(&message::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
     }
 
-    /// Handles a pulled cable: switches and running steps are lost, keys and counters are not.
+    /// Handles a pulled cable. Switches and running steps are lost; keys and counters are kept.
     pub fn unplugged(&mut self) {
         self.lose_power();
         self.outgoing.clear();
     }
 
-    /// Forgets everything that a loss of power erases.
+    /// Clears everything that a loss of power erases.
     pub(super) fn lose_power(&mut self) {
         self.reset();
         self.switches = Switches::default();
@@ -262,7 +263,7 @@ impl Device {
                 Running::Pin(_) => self.type_pin_to_the_end(),
                 _ => {}
             }
-            // The card's answer goes out before that of the ABORT.
+            // The card's answer is sent before the ABORT's answer.
             self.settle();
         }
         self.kernel.sale_is_open = false;
@@ -275,14 +276,14 @@ impl Device {
         }
     }
 
-    /// Ends everything that is running, without an answer.
+    /// Ends all running steps without an answer.
     pub(super) fn reset(&mut self) {
         self.kernel.reset();
         self.display.amount = None;
         self.display.show("WELCOME");
     }
 
-    /// Does everything that is due. The script comes first: it handles past events before the device goes on.
+    /// Does everything that is due. The script comes first, because it handles past events before the device continues.
     pub(super) fn settle(&mut self) {
         let is_due = |at: Option<Duration>, now| at.is_some_and(|at| at <= now);
         if is_due(self.faults.held_until, self.now) {
@@ -303,7 +304,7 @@ impl Device {
         }
     }
 
-    /// Does the running command's next step, whose time has come.
+    /// Does the due step of the running command.
     fn go_on(&mut self) {
         match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
             Running::Nothing => {}
@@ -339,7 +340,7 @@ impl Device {
         }
     }
 
-    /// Sets when the cardholder takes the card out, if a plan says so.
+    /// Sets when the cardholder takes the card out, if a plan requires it.
     pub(super) fn expect_removal(&mut self) {
         if self.options.removes_card && self.kernel.slot.is_some() {
             self.cardholder.removes_at = Some(self.now + self.options.pace.removal);
@@ -351,7 +352,7 @@ impl Device {
         self.card_is_out();
     }
 
-    /// Returns an unpredictable number of the seeded generator (SplitMix64).
+    /// Returns an unpredictable number from the seeded generator (SplitMix64).
     pub(super) fn next_random(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.random;
@@ -367,7 +368,7 @@ mod tests {
     use super::super::{Key, Pace, card};
     use super::*;
 
-    /// START CONTACTLESS of 4.56 GBP, typed from documents (readers: 2.13).
+    /// START CONTACTLESS for 4.56 GBP, copied by hand from documents (readers: 2.13).
     const CONTACTLESS: &str = "010023DEC100001EE01C9C01009F02060000000004569A032501319F21031234565F2A02082693";
     const START: &str =
         "01002DDED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A02082687";
@@ -403,7 +404,7 @@ mod tests {
             device.timer(deadline);
             moments.extend(said(&mut device).into_iter().map(|frame| (deadline.as_millis(), frame.len() / 2)));
         }
-        // The prompt, four digits, PIN OK and E4 together.
+        // The messages arrive together: the prompt, four digits, PIN OK and E4.
         let times: Vec<_> = moments.iter().map(|(at, _)| *at).collect();
         assert_eq!(times, [600, 850, 1100, 1350, 1600, 1850, 1850]);
         send(&mut device, "01000BDED2000006E0048A0230306C", 2_000);

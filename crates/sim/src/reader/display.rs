@@ -1,37 +1,37 @@
-//! The reader's display: four rows of text, and the amount that the cardholder is asked to pay.
+//! The reader's display: four rows of text, and the amount that the cardholder must pay.
 
 use super::message::CommandMoney;
 
-/// The rows of the display (readers: 2.2, D201).
+/// The number of rows on the display (readers: 2.2, D201).
 const ROWS: usize = 4;
-/// The characters of a row.
+/// The number of characters in a row.
 const COLUMNS: usize = 21;
 
-/// The state of the reader that a person sees.
+/// The visible state of the reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Screen {
     /// The lines of the display.
     pub lines: Vec<String>,
-    /// The amount that the cardholder is asked to pay, as `12.34 EUR`: the agent sent it, and the display shows it in
-    /// its first row.
+    /// The amount that the cardholder must pay, in the form `12.34 EUR`. The agent sent it, and it is in the first row
+    /// of the display.
     pub amount: Option<String>,
-    /// The input for which the reader waits.
+    /// The input that the reader waits for.
     pub waits_for: WaitsFor,
     /// True if a card is in the slot.
     pub card_in_slot: bool,
 }
 
-/// The input for which the reader waits.
+/// The input that the reader waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// A command of the agent.
+    /// A command from the agent.
     #[default]
     Agent,
-    /// A card: START CONTACTLESS is running.
+    /// A card, while START CONTACTLESS is running.
     Card,
     /// A PIN.
     Pin,
-    /// A choice among applications.
+    /// The choice of an application.
     Choice,
     /// A number.
     Number,
@@ -40,8 +40,8 @@ pub enum WaitsFor {
 /// The display's contents.
 pub(super) struct Display {
     pub(super) lines: Vec<String>,
-    /// The amount of the last command, in the form in which it came. It is shown until its transaction is over and the
-    /// display changes.
+    /// The amount of the last command, in its original form. It is shown until its transaction is over and the display
+    /// changes.
     pub(super) amount: Option<CommandMoney>,
 }
 
@@ -50,12 +50,12 @@ impl Display {
         Self { lines: vec!["WELCOME".to_owned()], amount: None }
     }
 
-    /// Shows text, with lines separated by LF, cut to the display's size.
+    /// Shows text, with lines separated by LF, and cuts it to the size of the display.
     pub(super) fn show(&mut self, text: &str) {
         self.lines = text.split('\n').take(ROWS).map(|line| line.chars().take(COLUMNS).collect()).collect();
     }
 
-    /// Shows the first line again, and this text below it.
+    /// Shows the first line again, with this text below it.
     pub(super) fn show_below_question(&mut self, text: &str) {
         let question = self.lines.first().cloned().unwrap_or_default();
         self.show(&format!("{question}\n{text}"));

@@ -1,6 +1,6 @@
-//! One EMV transaction between the kernel and a card: the signed data, and the card's decisions at first and after the
-//! issuer's answer (readers: 2.5, 2.6; EMV Book 3). It has no messages and no reader keys; `elements` lists the
-//! elements of the output.
+//! One EMV transaction between the kernel and a card: the signed data, the card's first decision, and its decision
+//! after the issuer's answer (readers: 2.5, 2.6; EMV Book 3). This module contains no messages and no reader keys.
+//! `elements` lists the output elements.
 
 mod elements;
 
@@ -21,9 +21,9 @@ pub(super) struct StartTerms {
 }
 
 impl StartTerms {
-    /// Reads the elements that START and START CONTACTLESS have in common.
+    /// Reads the elements that START and START CONTACTLESS share.
     pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
-        // Required, but in none of the lists of output elements.
+        // The element is required, but no list of output elements contains it.
         let _time: [u8; 3] = message::need(elements, 0x9F21)?;
         Ok(Self {
             kind: message::need::<1>(elements, 0x9C)?[0],
@@ -46,11 +46,11 @@ pub(super) struct Terminal {
     pub(super) serial: String,
     pub(super) country: [u8; 2],
     pub(super) pin_key: bool,
-    /// True if clear 57 and 5A stay inside.
+    /// True if the clear tags 57 and 5A never leave the reader.
     pub(super) secured: bool,
 }
 
-/// A card's decision, with its template.
+/// A card's decision, which selects the template of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// TC, E3.
@@ -61,20 +61,20 @@ pub(super) enum Decision {
     Declined,
 }
 
-/// The way in which the cardholder was verified.
+/// The method by which the cardholder was verified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verified {
     NotAsked,
-    /// A PIN was entered for the issuer.
+    /// A PIN was entered for the issuer to check.
     PinEntered,
     PinBypassed,
-    /// The chip has found the PIN right.
+    /// The chip has accepted the PIN.
     PinRight,
-    /// The chip accepts no PIN (any longer).
+    /// The chip accepts no PIN, or no further PIN.
     PinTriesExceeded,
 }
 
-/// The PIN that a card requires.
+/// The kind of PIN that a card requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WantsPin {
     No,
@@ -106,11 +106,11 @@ pub(super) struct EmvTransaction {
     verified: Verified,
     tvr: [u8; 5],
     tsi: [u8; 2],
-    /// The card's CVR, bytes 2 to 4 (9F10 is 06 01 12 03 CVR; security: 1.5).
+    /// Bytes 2 to 4 of the card's CVR (9F10 is 06 01 12 03 CVR; security: 1.5).
     cvr: [u8; 3],
-    /// The ARQC and the TLVs that it covers, for checking the issuer's answer.
+    /// The ARQC and the TLVs that it covers, which are needed to check the issuer's answer.
     asked: Vec<u8>,
-    /// Results of issuer scripts (9F5B).
+    /// The results of the issuer scripts (9F5B).
     script_results: Vec<u8>,
     /// The bits of TVR byte 5 that were set after the last cryptogram.
     late: u8,
@@ -148,7 +148,8 @@ impl EmvTransaction {
             verified: Verified::NotAsked,
             // Byte 4 bit 8: transaction exceeds floor limit (EMV Book 3, C5).
             tvr: if contact { [0, u8::from(expired) << 6, 0, 0x80, 0] } else { [0; 5] },
-            // CVM and terminal risk management performed, card risk management performed (EMV Book 3, C6).
+            // Cardholder verification, terminal risk management and card risk management were performed (EMV Book 3,
+            // C6).
             tsi: [0x68, 0],
             cvr: [0xA0, 0xB8, 0x00],
             asked: Vec::new(),
@@ -165,7 +166,7 @@ impl EmvTransaction {
         }
     }
 
-    /// Returns whether the cardholder must enter a PIN, and for whom.
+    /// Returns whether the cardholder must enter a PIN, and who checks it.
     pub(super) fn wants_pin(&self) -> WantsPin {
         match self.cvm() {
             Cvm::OnlinePin if self.terminal.pin_key => WantsPin::Online,
@@ -174,7 +175,7 @@ impl EmvTransaction {
         }
     }
 
-    /// Records how PIN entry ended.
+    /// Records the result of the PIN entry.
     pub(super) fn verified(&mut self, how: Verified) {
         self.verified = how;
         // TVR byte 3 (EMV Book 3, C5): bit 8 cardholder verification not successful; bit 6 PIN try limit exceeded; bit
@@ -187,15 +188,15 @@ impl EmvTransaction {
         };
     }
 
-    /// Makes the card's first decision; contactless cards always ask the issuer.
+    /// Makes the card's first decision. Contactless cards always request the issuer's decision.
     pub(super) fn first(&mut self) -> Decision {
         let decision = match (self.interface, self.card.chip) {
             (Interface::Contact, Chip::Works { first: First::Approves, .. }) => Decision::Approved,
             (Interface::Contact, Chip::Works { first: First::Declines, .. }) => Decision::Declined,
             _ => Decision::Online,
         };
-        // CVR byte 2 of Visa: bits 8-7 second cryptogram (10 not requested), bits 6-5 the first (00 AAC, 01 TC, 10
-        // ARQC).
+        // Byte 2 of Visa's CVR: bits 8-7 are for the second cryptogram (10 not requested), and bits 6-5 are for the
+        // first (00 AAC, 01 TC, 10 ARQC).
         self.cvr[0] = match decision {
             Decision::Approved => 0x90,
             Decision::Online => 0xA0,
@@ -205,10 +206,11 @@ impl EmvTransaction {
         decision
     }
 
-    /// Makes the card's decision after the issuer's answer (EMV Book 3, 10.9): `arc` is 8A, `authentication` 91.
+    /// Makes the card's decision after the issuer's answer (EMV Book 3, 10.9). `arc` is tag 8A, and `authentication` is
+    /// tag 91.
     pub(super) fn second(&mut self, arc: [u8; 2], authentication: Option<&[u8]>) -> Decision {
         if self.interface == Interface::Contactless {
-            // The card does not get the issuer's data (readers: 2.6).
+            // A tapped card does not get the issuer's data (readers: 2.6).
             return if arc == *b"00" { Decision::Approved } else { Decision::Declined };
         }
         let issuer_agrees = authentication.map(|value| {
@@ -231,19 +233,20 @@ impl EmvTransaction {
         decision
     }
 
-    /// Returns the ARQC, to which scripts are bound.
+    /// Returns the ARQC, to which the scripts are bound.
     pub(super) fn arqc(&self) -> Option<[u8; 8]> {
         message::value(&self.asked, 0x9F26)?.try_into().ok()
     }
 
-    /// Records how a script ended (9F5B; EMV Book 4, A4): 20 done, 1n failed at command n. `before` says whether it ran
-    /// before or after the last cryptogram.
+    /// Records the result of a script (9F5B; EMV Book 4, A4): 20 means success, and 1n means that command n failed.
+    /// `before` says whether the script ran before or after the last cryptogram.
     pub(super) fn script_ran(&mut self, id: [u8; 4], failed_at: Option<u8>, before: bool) {
         // TSI byte 1 bit 3: script processing was performed.
         self.tsi[0] |= 0x04;
         self.script_results.push(failed_at.map_or(0x20, |command| 0x10 | command.min(0x0F)));
         self.script_results.extend(id);
-        // TVR byte 5: bit 6 failed before the final GENERATE AC, bit 5 after it (EMV Book 3, C5).
+        // TVR byte 5: bit 6 means a failure before the final GENERATE AC, and bit 5 a failure after it (EMV Book 3,
+        // C5).
         match (failed_at, before) {
             (None, _) => {}
             (Some(_), true) => self.tvr[4] |= 0x20,

@@ -1,5 +1,5 @@
-//! The reader's faults: damaged, lost or late messages, a reboot, a pulled cable, a flood, and the race of an ABORT
-//! against the command that it should end. A script or a test orders them; otherwise there are none.
+//! The reader's faults: damaged, lost or late messages, a reboot, a pulled cable, a flood, and the race between an
+//! ABORT and the command to end. They happen only if a script or a test requests them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use super::deck::Card;
 use super::flood::Flood;
 
-/// The result when an ABORT meets a running command (readers: 2.8).
+/// The result of an ABORT during a running command (readers: 2.8).
 #[derive(Clone, Copy, Debug, Default)]
 pub enum AbortRace {
-    /// The ABORT is answered first, then the command with 9F41.
+    /// The ABORT is answered first, and then the command is answered with 9F41.
     #[default]
     AbortWins,
-    /// The command ends just before the ABORT is read: a waiting tap gets this card, a PIN is typed to its end. The
-    /// command's answer goes out first, then that of the ABORT.
+    /// The command ends just before the ABORT is read. A waiting tap gets this card, or a PIN entry is completed. The
+    /// command's answer is sent before the ABORT's answer.
     CardWins(&'static Card),
 }
 
-/// An order of the device's script for the cable.
+/// A script's order for the cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cable {
     /// Pull it.
@@ -27,24 +27,24 @@ pub enum Cable {
     In,
 }
 
-/// The ordered faults.
+/// The requested faults.
 pub(super) struct Faults {
     pub(super) abort_race: AbortRace,
-    /// One bit of the next message is wrong.
+    /// True if the next message will have one wrong bit.
     pub(super) damages_next: bool,
-    /// The next message is lost.
+    /// True if the next message will be lost.
     pub(super) loses_next: bool,
     /// The time until which all messages are lost.
     pub(super) silent_until: Option<Duration>,
     /// The time until which messages are held back.
     pub(super) held_until: Option<Duration>,
-    /// The time until which the device boots and reads nothing.
+    /// The time until which the device boots and reads no data.
     pub(super) off_until: Option<Duration>,
-    /// The orders for the cable that the port has not carried out yet.
+    /// The cable orders that the port has not yet carried out.
     cable: VecDeque<Cable>,
-    /// The flood that it sends.
+    /// The flood that the reader sends.
     pub(super) flood: Option<Flood>,
-    /// Bytes of floods so far.
+    /// The number of flood bytes so far.
     pub(super) flooded: u64,
 }
 
@@ -63,7 +63,7 @@ impl Faults {
         }
     }
 
-    /// Drops the fault for a next message that never came, so that no other message gets it.
+    /// Cancels the fault for the next message if that message was never sent, so that no other message gets it.
     pub(super) fn forget_next_message(&mut self) {
         (self.damages_next, self.loses_next) = (false, false);
     }
@@ -72,13 +72,13 @@ impl Faults {
         self.off_until.is_some()
     }
 
-    /// Returns whether a message that is sent at `now` is lost.
+    /// Returns whether a message sent at `now` is lost.
     pub(super) fn loses_message(&mut self, now: Duration) -> bool {
         let silent = self.silent_until.is_some_and(|until| now < until);
         silent || self.is_off() || std::mem::take(&mut self.loses_next)
     }
 
-    /// Damages the packets of a message if that is ordered: the last byte is the LRC.
+    /// Damages the packets of a message if requested. The last byte is the LRC.
     pub(super) fn damage(&mut self, bytes: &mut [u8]) {
         if std::mem::take(&mut self.damages_next)
             && let Some(last) = bytes.last_mut()
@@ -87,7 +87,7 @@ impl Faults {
         }
     }
 
-    /// Returns whether a message has to wait.
+    /// Returns whether a message must wait.
     pub(super) fn holds_back(&self, now: Duration) -> bool {
         self.held_until.is_some_and(|until| now < until)
     }
@@ -96,12 +96,12 @@ impl Faults {
         self.cable.push_back(cable);
     }
 
-    /// Returns the next order for the cable, once.
+    /// Returns the next cable order, each one once.
     pub(super) fn take_cable(&mut self) -> Option<Cable> {
         self.cable.pop_front()
     }
 
-    /// Returns whether the cable is to be pulled: a command that arrived with it is ignored.
+    /// Returns whether the cable will be pulled. A command that arrived at the same time is ignored.
     pub(super) fn pulls_cable(&self) -> bool {
         self.cable.contains(&Cable::Out)
     }

@@ -1,18 +1,20 @@
-//! A reader that sends without end, as fast as its connection allows: it is broken, or made to block a terminal.
+//! A reader that sends data without end, as fast as its connection allows, because it is broken or made to block a
+//! terminal.
 
 use super::device::{Device, OutgoingBytes};
 use super::message;
 use pos_reader_link::apdu_link::{self, Nad};
 
-/// The bytes of one piece, a read of the other side: a flood that ends leaves no more than that unread.
+/// The size of a chunk in bytes, which is one read of the other side. When a flood ends, at most this much stays
+/// unread.
 const PIECE: usize = 1024;
 
 /// The content of a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flood {
-    /// Device status with a new text each time, so that each is a change for the cashier.
+    /// Device status messages, each with a new text, so that the cashier sees a change each time.
     Status,
-    /// A card that is inserted and removed repeatedly.
+    /// A card that is inserted and removed again and again.
     Cards,
     /// The enter key.
     Keys,
@@ -22,11 +24,11 @@ pub enum Flood {
     Garbage,
     /// Beginnings of packets.
     Partial,
-    /// One message in packets without a last one.
+    /// One message of many packets, without a last packet.
     Huge,
 }
 
-/// Their names in a script.
+/// The names of the floods in a script.
 pub const FLOODS: &[(&str, Flood)] = &[
     ("status", Flood::Status),
     ("cards", Flood::Cards),
@@ -38,8 +40,8 @@ pub const FLOODS: &[(&str, Flood)] = &[
 ];
 
 impl Device {
-    /// Returns the next piece of the flood, if there is one. [`Device::output`] does not include it, because its output
-    /// ends.
+    /// Returns the next chunk of the flood, if there is one. [`Device::output`] does not include it, because that
+    /// output has an end.
     pub fn flood(&mut self) -> Option<OutgoingBytes> {
         let flood = self.faults.flood.filter(|_| !self.faults.is_off())?;
         let mut bytes = Vec::with_capacity(PIECE + apdu_link::MAX_PACKET);
@@ -62,7 +64,7 @@ impl Device {
                 Flood::Huge => {
                     let packets =
                         apdu_link::chain(Nad::Reader, true, &[0xE6; 2 * apdu_link::MAX_APDU], apdu_link::MAX_APDU);
-                    // Without the last packet.
+                    // The last packet is missing.
                     bytes.extend(packets.into_iter().flatten().next().into_iter().flatten());
                 }
             }
@@ -71,7 +73,7 @@ impl Device {
         Some(OutgoingBytes { bytes, card: false })
     }
 
-    /// Returns the bytes of floods that were taken so far.
+    /// Returns the number of flood bytes that were taken so far.
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.faults.flooded

@@ -1,4 +1,4 @@
-//! The handle of a running reader: people and tests use it to present cards, press keys, pull the cable, and watch the
+//! The handle of a running reader. People and tests use it to present cards, press keys, pull the cable, and watch the
 //! display.
 
 use std::io;
@@ -14,7 +14,7 @@ use super::faults::AbortRace;
 use super::port::{EndWithHandle, Moments, Shared};
 use super::script::{Script, ScriptAction, ScriptEvent};
 
-/// The handle of a running reader. Clones control the same reader; it ends with the last of them.
+/// The handle of a running reader. All clones control the same reader, which ends when the last clone is dropped.
 #[derive(Clone)]
 pub struct Reader {
     pub(super) shared: Arc<Shared>,
@@ -22,7 +22,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Returns its address: the path of the pty (or of its link), or the TCP address with port.
+    /// Returns the reader's address: the path of the pty (or of its link), or the TCP address with port.
     #[must_use]
     pub fn place(&self) -> String {
         self.shared.lock().place.clone()
@@ -33,7 +33,7 @@ impl Reader {
         self.present(card, CardEntry::Insert);
     }
 
-    /// Taps a card. Nothing happens unless the reader waits for one: see [`Self::waits_for`].
+    /// Taps a card. A tap has no effect unless the reader waits for one: see [`Self::waits_for`].
     pub fn tap(&self, card: &'static Card) {
         self.present(card, CardEntry::Tap);
     }
@@ -53,17 +53,17 @@ impl Reader {
         self.person_does(PersonAction::Remove);
     }
 
-    /// Takes the card out at the next event of this kind, as a script with this one rule.
+    /// Takes the card out at the next event of this kind, like a script with this one rule.
     pub fn remove_at(&self, when: ScriptEvent) {
         self.run_script(Script::default().on(when, Some(1), &[ScriptAction::Remove]));
     }
 
-    /// Follows a script instead of the earlier one; its events are counted from this call.
+    /// Replaces the script. The new script counts events from this call.
     pub fn run_script(&self, script: Script) {
         self.shared.act(|device, now| device.run_script(script, now));
     }
 
-    /// Switches it off and on ([`super::Pace::boot`]); the connection stays.
+    /// Switches the reader off and on ([`super::Pace::boot`]). The connection stays.
     pub fn reboot(&self) {
         self.person_does(PersonAction::Reboot);
     }
@@ -73,12 +73,12 @@ impl Reader {
         self.person_does(PersonAction::Key(key));
     }
 
-    /// Lets the time-out of the reader's current wait run out (9F42, or a PIN not entered).
+    /// Lets the time-out of the reader's current wait expire (9F42, or a PIN not entered).
     pub fn wait_too_long(&self) {
         self.person_does(PersonAction::WaitTooLong);
     }
 
-    /// Sets the digits that the cardholder types at the next PIN prompt instead of the right PIN.
+    /// Sets the digits that the cardholder types at the next PIN prompt, instead of the right PIN.
     pub fn next_pin(&self, digits: &str) {
         self.plan_pin(PinPlan::Digits(digits.to_owned()));
     }
@@ -93,39 +93,40 @@ impl Reader {
         self.shared.act(|device, _| device.cardholder.pin_plan = plan);
     }
 
-    /// Sets the cardholder's action at the next choice of an application.
+    /// Sets the cardholder's action at the next application choice.
     pub fn plan_choice(&self, plan: ChoicePlan) {
         self.shared.act(|device, _| device.cardholder.choice_plan = plan);
     }
 
-    /// Sets the digits that are typed at the next GET NUMERIC.
+    /// Sets the digits that the cardholder types at the next GET NUMERIC.
     pub fn next_number(&self, digits: &str) {
         self.shared.act(|device, _| device.cardholder.number_plans.push_back(digits.to_owned()));
     }
 
-    /// Sets the result when ABORT meets a running command.
+    /// Sets the result of an ABORT during a running command.
     pub fn plan_abort(&self, race: AbortRace) {
         self.shared.act(|device, _| device.faults.abort_race = race);
     }
 
-    /// Damages the next message by one bit.
+    /// Damages one bit of the next message.
     pub fn spoil_next(&self) {
         self.shared.act(|device, _| device.faults.damages_next = true);
     }
 
-    /// Pulls the cable: the other side reads the end of file. Running steps of the device are lost, its keys and
-    /// counters are not.
+    /// Pulls the cable, so the other side reads the end of file. The device loses running steps, but keeps its keys and
+    /// counters.
     pub fn unplug(&self) {
         self.shared.act(|device, _| device.unplugged());
         self.shared.pull(&mut self.shared.lock());
         self.shared.wake.notify_one();
     }
 
-    /// Puts the cable back: the same TCP address, or a new pty under the same link. Without a link [`Self::place`]
-    /// changes.
+    /// Puts the cable back: at the same TCP address, or as a new pty under the same link. Without a link,
+    /// [`Self::place`] changes.
     ///
     /// # Errors
-    /// The same as [`start`](super::port::start).
+    ///
+    /// Fails like [`start`](super::port::start).
     pub fn replug(&self) -> io::Result<()> {
         self.shared.put_back(&mut self.shared.lock())?;
         self.shared.wake.notify_one();
@@ -138,24 +139,24 @@ impl Reader {
         self.shared.screen.borrow().lines.clone()
     }
 
-    /// Returns the display and the reader's current wait, with their changes.
+    /// Returns the display and the reader's current wait, with a signal for changes.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Screen> {
         self.shared.screen.subscribe()
     }
 
-    /// Returns when the reader waits for this input.
+    /// Waits until the reader waits for this input.
     pub async fn waits_for(&self, what: WaitsFor) {
         self.until(|screen| screen.waits_for == what).await;
     }
 
-    /// Returns when the screen is as wanted.
+    /// Waits until the screen satisfies a condition.
     pub async fn until(&self, wanted: impl FnMut(&Screen) -> bool + Send) {
-        // The sender lives in `self.shared`: waiting cannot fail.
+        // `self.shared` keeps the sender, so waiting cannot fail.
         let _ = self.watch().wait_for(wanted).await;
     }
 
-    /// Returns the bytes of a flood that were taken so far ([`ScriptAction::Flood`]).
+    /// Returns the number of flood bytes that were taken so far ([`ScriptAction::Flood`]).
     #[must_use]
     pub fn flooded(&self) -> u64 {
         self.shared.lock().device.flooded()
@@ -167,8 +168,8 @@ impl Reader {
         self.shared.lock().device.counters().clone()
     }
 
-    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer to it is written. There is one listener:
-    /// false if another one was set earlier.
+    /// Calls `told` each time CONTINUE TRANSACTION was read, before any answer is written. There can be only one
+    /// listener: returns false if one is already set.
     pub fn at_continue(&self, told: impl Fn() + Send + Sync + 'static) -> bool {
         self.shared.at_continue.set(Box::new(told)).is_ok()
     }

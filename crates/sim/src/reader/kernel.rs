@@ -1,6 +1,6 @@
 //! The EMV kernel's state: the running command, the transaction that waits for the issuer's answer, the card in the
-//! slot, and the counters that outlive a transaction. Commands (`start_transaction`, `continue_transaction`,
-//! `number_entry`), cards (`card_entry`) and keys (`pin_entry`, `application_choice`) change it.
+//! slot, and the lasting counters. Commands (`start_transaction`, `continue_transaction`, `number_entry`), cards
+//! (`card_entry`) and keys (`pin_entry`, `application_choice`) change it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use super::pin_entry::PinEntry;
 /// The running command.
 pub(super) enum Running {
     Nothing,
-    /// START CONTACTLESS waits; ends with 9F42 at `due`.
+    /// START CONTACTLESS waits for a card; it ends with 9F42 at `due`.
     Tap(StartTerms),
     /// START reads the chip until `due`.
     Chip(ChipRead),
     /// A step between the card's action and its answer.
     Card(Box<CardStep>),
-    /// A PIN is entered; the next key is pressed at `due`.
+    /// A PIN is being entered, and the next key is pressed at `due`.
     Pin(Box<PinEntry>),
     /// GET NUMERIC, GET DYNAMIC TIP, GET SECURE DATA or GET SECURE PAN waits for keys.
     Number(NumberEntry),
 }
 
-/// The purpose of reading a chip.
+/// The terms and the application of a chip that is being read.
 #[derive(Clone, Copy)]
 pub(super) struct ChipRead {
     pub(super) terms: StartTerms,
@@ -39,16 +39,16 @@ pub(super) struct ChipRead {
 pub(super) enum CardStep {
     /// The cardholder chooses an application at `due`.
     Choosing(ApplicationChoice),
-    /// The card has been read; its answer goes out at `due`, which has come.
+    /// The card has been read, and its answer is sent at `due`.
     Answering { transaction: EmvTransaction, pin: Option<Sealed> },
-    /// CONTINUE has come; the card gets it at `due`, which has come.
+    /// CONTINUE has arrived, and the card gets it at `due`.
     Continuing { transaction: EmvTransaction, arc: [u8; 2], elements: Vec<u8> },
 }
 
 /// The kernel.
 pub(super) struct Kernel {
     pub(super) running: Running,
-    /// The time at which the running command goes on.
+    /// The time at which the running command continues.
     pub(super) due: Option<Duration>,
     /// The transaction of the last E4, which waits for CONTINUE.
     pub(super) awaiting_host: Option<EmvTransaction>,
@@ -56,24 +56,24 @@ pub(super) struct Kernel {
     pub(super) choice_by_agent: Option<ApplicationChoice>,
     pub(super) slot: Option<&'static Card>,
     pub(super) last_swipe: Option<&'static Card>,
-    /// Elements of a card number that were typed (DFA210).
+    /// The typed elements of a card number (DFA210).
     pub(super) typed_card: Vec<(u8, String)>,
-    /// True if a transaction has begun and not ended.
+    /// True if a transaction has begun but not ended.
     pub(super) sale_is_open: bool,
-    /// True if a chip could not be read in this transaction.
+    /// True if reading a chip has failed in this transaction.
     pub(super) chip_failed: bool,
-    /// The application transaction counter (9F36) of each card that was used.
+    /// The application transaction counter (9F36) of each used card.
     transaction_counters: HashMap<&'static str, u16>,
-    /// The number of transactions that every card has made earlier.
+    /// The number of earlier transactions of every card.
     first_transaction: u16,
-    /// The PIN tries that are left on each chip (9F17).
+    /// The remaining PIN tries of each chip (9F17).
     pin_tries: HashMap<&'static str, u8>,
     /// The device's transaction counter (9F41).
     sequence: u32,
 }
 
 impl Kernel {
-    /// Makes a kernel for cards that have made this many transactions.
+    /// Makes a kernel for cards with this number of earlier transactions.
     pub(super) fn new(first_transaction: u16) -> Self {
         Self {
             running: Running::Nothing,
@@ -98,7 +98,7 @@ impl Kernel {
         self.due = None;
     }
 
-    /// Forgets everything that is running; the card in the slot and the counters stay.
+    /// Clears all running steps; the card in the slot and the counters stay.
     pub(super) fn reset(&mut self) {
         self.end_command();
         self.awaiting_host = None;
@@ -108,13 +108,13 @@ impl Kernel {
         self.sale_is_open = false;
     }
 
-    /// Ends an unfinished transaction when another one is started.
+    /// Ends an unfinished transaction when another one starts.
     pub(super) fn forget_last_transaction(&mut self) {
         let left = [self.awaiting_host.take().is_some(), self.choice_by_agent.take().is_some()];
         self.sale_is_open &= !left.contains(&true);
     }
 
-    /// Begins a transaction unless one is open; returns whether it began.
+    /// Begins a transaction unless one is open, and returns whether it began.
     pub(super) fn begin_sale(&mut self) -> bool {
         let begins = !std::mem::replace(&mut self.sale_is_open, true);
         self.chip_failed &= !begins;
@@ -133,8 +133,8 @@ impl Kernel {
         matches!(&self.running, Running::Card(step) if matches!(**step, CardStep::Choosing(_)))
     }
 
-    /// Returns whether the running command ends when the card is pulled out of the slot. CONTINUE checks the slot
-    /// itself.
+    /// Returns whether the running command ends when the card is pulled out of the slot. CONTINUE makes its own check
+    /// of the slot.
     pub(super) fn reads_slot(&self) -> bool {
         let is_contact = |transaction: &EmvTransaction| transaction.interface == Interface::Contact;
         match &self.running {
@@ -166,7 +166,7 @@ impl Kernel {
         *counter
     }
 
-    /// Returns the PIN tries that are left on a card's chip.
+    /// Returns the remaining PIN tries of a card's chip.
     pub(super) fn pin_tries(&mut self, card: &Card) -> &mut u8 {
         self.pin_tries.entry(card.name).or_insert(card.tries)
     }

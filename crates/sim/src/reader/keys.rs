@@ -1,4 +1,4 @@
-//! The reader's keys, and its encrypted output: card data (SRED) and PIN blocks, each under its own DUKPT key set
+//! The reader's keys and its encrypted output: card data (SRED) and PIN blocks, each under a separate DUKPT key set
 //! (readers: 8.1).
 //!
 //! | | card data | PIN block | KSN |
@@ -6,8 +6,8 @@
 //! | TDES DUKPT | TDES-CBC, IV 0, zeros to 8 bytes | ISO format 0, 8 bytes | 10 bytes |
 //! | AES DUKPT | AES-128-CBC, IV 0, zeros to 16 bytes | ISO format 4, 16 bytes | 12 bytes |
 //!
-//! Every block uses the next key of its set. No vector of a real reader under AES was found: mode and padding are those
-//! of TDES carried over, UNCERTAIN (readers: 8.2).
+//! Every block uses the next key of its set. No vector from a real reader with AES was found. Mode and padding are
+//! copied from TDES, so they are UNCERTAIN (readers: 8.2).
 
 use super::Options;
 use super::deck::Card;
@@ -17,7 +17,7 @@ use crate::keys::{
     ZERO_IV, ZERO_IV_16, aes_dukpt, pin_block, tdes_dukpt,
 };
 
-/// The kind of keys and the position of both key sets: the last used KSN of each, counter 0 on a new device.
+/// The kind of keys, and the last used KSN of both key sets; on a new device the counter is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dukpt {
     /// TDES DUKPT (X9.24-1).
@@ -37,12 +37,12 @@ pub enum Dukpt {
 }
 
 impl Dukpt {
-    /// New key sets under TDES, injected with the test BDK.
+    /// New TDES key sets, injected with the test BDK.
     pub const TDES: Self = Self::Tdes { card: TEST_KSN_SRED, pin: TEST_KSN_PIN };
-    /// New key sets under AES, injected with the test BDK.
+    /// New AES key sets, injected with the test BDK.
     pub const AES: Self = Self::Aes { card: TEST_KSN_SRED_AES, pin: TEST_KSN_PIN_AES };
 
-    /// Returns the same key sets after this many counts of each.
+    /// Returns the key sets after this many uses of each.
     #[must_use]
     pub fn with_counter(self, counter: u32) -> Self {
         match self {
@@ -51,7 +51,7 @@ impl Dukpt {
         }
     }
 
-    /// Returns the same key sets with this many keys left in each.
+    /// Returns the key sets with this many keys left in each.
     #[must_use]
     pub fn with_keys_left(self, left: u32) -> Self {
         match self {
@@ -65,9 +65,9 @@ impl Dukpt {
 pub(super) struct Keys {
     card_data: KeySet,
     pin: KeySet,
-    /// True if card data leave it encrypted; otherwise tracks, 57 and 5A are offered in clear.
+    /// True if card data leave the reader encrypted; otherwise, tracks, 57 and 5A are sent in clear.
     pub(super) encrypts_card_data: bool,
-    /// True if it reports an SRED key even when it does not encrypt.
+    /// True if the reader reports an SRED key even when it does not encrypt.
     claims_card_key: bool,
     pub(super) holds_pin_key: bool,
 }
@@ -87,19 +87,19 @@ impl KeySet {
     }
 }
 
-/// An encrypted value and the KSN of its key.
+/// An encrypted value, and the KSN of its key.
 #[derive(Clone)]
 pub(super) struct Sealed {
     pub(super) data: Vec<u8>,
     pub(super) ksn: Vec<u8>,
 }
 
-/// The reason why nothing could be encrypted: the key set is used up, or the PIN is invalid.
+/// The reason why encryption failed: the key set is used up, or the PIN is invalid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoKey;
 
 impl Keys {
-    /// Injects both key sets with the test BDKs. The counters continue after those of the KSNs.
+    /// Injects both key sets with the test BDKs. The counters continue from those in the KSNs.
     pub(super) fn new(options: &Options) -> Self {
         let tdes = |bdk, ksn| KeySet::Tdes(Box::new(tdes_dukpt::Device::new(&tdes_dukpt::initial_key(bdk, ksn), ksn)));
         let aes = |ksn| KeySet::Aes(Box::new(aes_dukpt::Device::new(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn)));
@@ -133,19 +133,19 @@ impl Keys {
         self.pin.has_keys_left()
     }
 
-    /// Encrypts a chip's PAN and track 2 (readers: 2.5, P2PEDOL.CFG; 8.4).
+    /// Encrypts the PAN and track 2 of a chip (readers: 2.5, P2PEDOL.CFG; 8.4).
     pub(super) fn seal_chip(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         let mut plain = message::object(0x5A, &bytes(&card.pan_digits()));
         message::put(&mut plain, 0x57, &bytes(&card.track2_equivalent()));
         self.seal_card_data(&plain)
     }
 
-    /// Encrypts a tap's track 2 (readers: 8.4, M2).
+    /// Encrypts the track 2 data of a tap (readers: 8.4, M2).
     pub(super) fn seal_tap(&mut self, card: &Card) -> Result<Sealed, NoKey> {
         self.seal_card_data(&message::object(0x57, &bytes(&card.track2_equivalent())))
     }
 
-    /// Encrypts the stripe's tracks with their sentinels (readers: 8.4, M1).
+    /// Encrypts the tracks of the stripe with their sentinels (readers: 8.4, M1).
     pub(super) fn seal_swipe(&mut self, track1: Option<&str>, track2: Option<&str>) -> Result<Sealed, NoKey> {
         let mut plain = Vec::new();
         for (tag, track) in [(0x5F21, track1), (0x5F22, track2)] {
@@ -156,8 +156,9 @@ impl Keys {
         self.seal_card_data(&plain)
     }
 
-    /// Encrypts a typed card number: DFA210 elements and their digits, as DFA211 PAN, DFA214 expiry YYMM, DFA216
-    /// verification value. UNCERTAIN: how a device lays them out is not published (readers: 2.9); as ASCII digits here.
+    /// Encrypts a typed card number. The DFA210 elements and their digits become DFA211 PAN, DFA214 expiry YYMM, and
+    /// DFA216 verification value. Their layout on a device is not published, so it is UNCERTAIN (readers: 2.9). Here
+    /// they are ASCII digits.
     pub(super) fn seal_typed(&mut self, elements: &[(u8, String)]) -> Result<Sealed, NoKey> {
         let mut plain = Vec::new();
         for (element, digits) in elements {
@@ -166,7 +167,7 @@ impl Keys {
         self.seal_card_data(&plain)
     }
 
-    /// Encrypts the digits that the cardholder typed, with the card's PAN. Format 4 uses `random`.
+    /// Encrypts the cardholder's digits with the card's PAN. Format 4 also uses `random`.
     pub(super) fn seal_pin(&mut self, card: &Card, digits: &str, random: [u8; 8]) -> Result<Sealed, NoKey> {
         let pin = pin_block::Pin::new(digits).map_err(|_| NoKey)?;
         match &mut self.pin {
@@ -199,7 +200,7 @@ impl Keys {
     }
 }
 
-/// Returns the bytes of hexadecimal digits of the deck.
+/// Converts hexadecimal digits of the deck to bytes.
 pub(super) fn bytes(digits: &str) -> Vec<u8> {
     hex::decode(digits).expect("the deck holds whole bytes of hexadecimal digits")
 }
@@ -217,7 +218,7 @@ mod tests {
         with(Dukpt::Tdes { card: ksn(card), pin: ksn(pin) })
     }
 
-    /// Published vectors, typed from documents (readers: 8.4). They are never edited to make a test pass.
+    /// Published vectors, copied by hand from documents (readers: 8.4). Never edit them to make a test pass.
     mod frozen {
         use super::*;
 
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    // Typed from the publication (security: 1.3; X9.24-3, supplement): counter 1 of that device.
+    // Copied by hand from the publication (security: 1.3; X9.24-3, supplement): counter 1 of that device.
     #[test]
     fn a_pin_under_aes_is_that_of_the_standard() {
         let ksn = |text| aes_dukpt::Ksn::from_bytes(&bytes(text)).unwrap();
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_counter_goes_as_the_standard_says() {
-        // After a counter with ten one bits, its lowest one bit is added (security: 1.2).
+        // After a counter with ten one bits, the lowest of these bits is added (security: 1.2).
         let mut keys = tdes("FFFF9876543210E003FF", "FFFF0102628D12000000");
         let card = crate::reader::deck::card("tap").unwrap();
         assert_eq!(hex::encode_upper(keys.seal_tap(card).unwrap().ksn), "FFFF9876543210E00400");

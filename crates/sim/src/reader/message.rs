@@ -1,8 +1,7 @@
-//! The simulated reader's own parser and writer of messages: it splits commands and builds TLVs (readers: 2.1, 2.4,
-//! 2.11).
+//! Parses commands and builds TLVs for the simulated reader (readers: 2.1, 2.4, 2.11).
 //!
-//! It shares only the packets with the agent (`pos_reader_link`, which frozen captures check). Their content is written
-//! a second time here, so that one misreading of the protocol cannot hide at both ends.
+//! It shares only the packet code with the agent (`pos_reader_link`, which is checked against frozen captures). The
+//! code for their content is separate, so a misreading of the protocol cannot hide on both sides.
 
 use std::fmt;
 
@@ -43,13 +42,14 @@ pub(super) struct Command<'a> {
     /// CLA and INS.
     pub(super) code: u16,
     pub(super) p1: u8,
-    /// True if Lc has three bytes, 00 first.
+    /// True if Lc has three bytes and begins with 00.
     pub(super) extended: bool,
     pub(super) data: &'a [u8],
 }
 
 impl<'a> Command<'a> {
-    /// Parses a command. Lc and data are left out together; a single byte after P2 is an Le (readers: 2.1).
+    /// Parses a command. Either Lc and data are both present, or both are missing. A single byte after P2 is an Le
+    /// (readers: 2.1).
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, StatusWord> {
         let (&[cla, ins, p1, _p2], rest) = bytes.split_first_chunk().ok_or(StatusWord::WRONG_LENGTH)?;
         let mut extended = false;
@@ -67,7 +67,7 @@ impl<'a> Command<'a> {
         Ok(Self { code: u16::from_be_bytes([cla, ins]), p1, extended, data })
     }
 
-    /// Returns the elements of its E0 template.
+    /// Returns the elements of the command's E0 template.
     pub(super) fn elements(&self) -> Result<&'a [u8], StatusWord> {
         let mut objects = tlv::walk(self.data);
         match (objects.next(), objects.next()) {
@@ -81,7 +81,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// The amount of a command: tags 9F02 and 5F2A.
+/// The amount in a command: tags 9F02 and 5F2A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CommandMoney {
     pub(super) amount: [u8; 6],
@@ -89,12 +89,12 @@ pub(super) struct CommandMoney {
 }
 
 impl CommandMoney {
-    /// Reads the two elements among those of a command.
+    /// Reads the two tags from a command's elements.
     pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
         Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
     }
 
-    /// Returns typed digits in its currency, as a cardholder reads them: `12.34 EUR`.
+    /// Formats typed digits with the currency, as a cardholder reads them: `12.34 EUR`.
     pub(super) fn in_its_currency(self, digits: &str) -> String {
         let currency = Currency::from_bcd(self.currency);
         let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
@@ -111,12 +111,12 @@ impl fmt::Display for CommandMoney {
     }
 }
 
-/// Returns the element `tag` of a command's elements, which must have `N` bytes.
+/// Returns the element `tag` of a command, which must have `N` bytes.
 pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], StatusWord> {
     get(elements, tag)?.ok_or(StatusWord::DATA_MISSING)
 }
 
-/// Returns the element `tag`, which must have `N` bytes if it is there.
+/// Returns the element `tag`, which must have `N` bytes if it is present.
 pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, StatusWord> {
     value(elements, tag).map(|value| value.try_into().map_err(|_| StatusWord::INVALID_DATA)).transpose()
 }
@@ -145,7 +145,7 @@ pub(super) fn object(tag: u32, value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Makes a template of objects.
+/// Makes a template from objects.
 pub(super) fn template(tag: u32, objects: &[(u32, &[u8])]) -> Vec<u8> {
     let mut inner = Vec::new();
     for (tag, value) in objects {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_command_comes_apart() {
-        // START TRANSACTION 4.56 GBP, typed from documents (readers: 2.13).
+        // START TRANSACTION for 4.56 GBP, copied by hand from documents (readers: 2.13).
         let bytes =
             hex::decode("DED1000028E0269C01009F02060000000004569A032501319F2103123456DFA2040101DFA20301005F2A020826");
         let bytes = bytes.unwrap();

@@ -9,11 +9,12 @@
 //!    └────────────── link ◀── outgoing ◀────────────────────────── pin_entry ◀──────┘
 //! ```
 //!
-//! `device` ties them together: bytes, actions of people and time in; bytes and a display out.
+//! `device` connects these parts. Its inputs are bytes, people's actions and the time. Its outputs are bytes and a
+//! display.
 //!
 //! The reader is written from the protocol's description, not from the agent's driver. It shares with the agent the
-//! packets (`pos_reader_link`), the TLV walk (`emv`) and the currencies (`money`). Commands, answers and every rule are
-//! its own. Captured frames and cryptograms check both ends.
+//! packets (`pos_reader_link`), the TLV parser (`emv`) and the currencies (`money`). The code for commands, answers and
+//! rules is separate. Captured frames and cryptograms check both sides.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -62,72 +63,73 @@ pub struct Options {
     pub tcp: Option<SocketAddr>,
     /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
     pub link: Option<PathBuf>,
-    /// Serial number (9F1E), 8 ASCII characters.
+    /// The serial number (9F1E), 8 ASCII characters.
     pub serial: String,
-    /// Names and versions of its configuration files (D001).
+    /// The names and versions of its configuration files (D001).
     pub configuration: Vec<(String, String)>,
-    /// True if it holds an SRED key. Without one it offers tracks, 57 and 5A in clear.
+    /// True if it holds an SRED key. Without one, it sends tracks, 57 and 5A in clear.
     pub secured: bool,
-    /// True if it reports an SRED key even when it holds none: a forged or broken reader.
+    /// True if it reports an SRED key even without one, as a forged or broken reader may do.
     pub claims_card_key: bool,
     /// True if it holds a PIN key.
     pub pin_key: bool,
-    /// The amount (minor units) that it signs instead of the requested one.
+    /// The amount (in minor units) that the card signs instead of the requested amount.
     pub amount_override: Option<u64>,
-    /// The currency (ISO 4217 number) that it signs instead of the requested one.
+    /// The currency (ISO 4217 number) that the card signs instead of the requested currency.
     pub currency_override: Option<u16>,
-    /// True if it is no Miura reader: it answers text to everything.
+    /// True if it is not a Miura reader: it answers all input with text.
     pub wrong_device: bool,
-    /// True if it sends unsolicited messages before each answer, and packets of the retail base between chained ones.
+    /// True if it sends unsolicited messages before each answer, and retail-base packets between chained packets.
     pub chatter: bool,
-    /// True if it sends the card event before 9F43 and 9F44, and not after; the protocol leaves the order open.
+    /// True if it sends the card event before 9F43 and 9F44 instead of after them. The protocol does not define the
+    /// order.
     pub events_first: bool,
-    /// True if it reports "Powered On" when a connection is opened (TCP always does; readers: 2.1).
+    /// True if it reports "Powered On" when a connection is opened (over TCP it always does; readers: 2.1).
     pub says_powered_on: bool,
-    /// The result when ABORT meets a running command.
+    /// The result of an ABORT during a running command.
     pub race: AbortRace,
-    /// The APDU bytes of a packet: 254 on a real device, fewer to chain everything.
+    /// The maximum number of APDU bytes in a packet: 254 on a real device; a smaller number splits every message.
     pub chain_size: usize,
-    /// The most bytes that it writes in one go, so that the other side reads in between.
+    /// The maximum number of bytes per write, so that the other side reads in between.
     pub fragment: Option<usize>,
-    /// The time that people and chips take.
+    /// The time that people and chips need.
     pub pace: Pace,
-    /// True if the cardholder takes the card out after the card's final decision.
+    /// True if the cardholder takes the card out after its final decision.
     pub removes_card: bool,
-    /// True if it reports and accepts commands of more than one packet.
+    /// True if it reports and accepts commands longer than one packet.
     pub extended_apdu: bool,
-    /// Terminal country code (9F1A), BCD.
+    /// The terminal country code (9F1A), BCD.
     pub country: [u8; 2],
-    /// The reader's clock as 9A and 9F21. It does not move until it is set.
+    /// The reader's clock as 9A and 9F21. It does not run until it is set.
     pub clock: [u8; 6],
-    /// Seed of the unpredictable numbers.
+    /// The seed of the unpredictable numbers.
     pub seed: u64,
-    /// The number of transactions that every card has made already.
+    /// The number of earlier transactions of every card.
     pub atc: u16,
-    /// The kind of its keys, and how many are used.
+    /// The kind of its keys, and the number of used keys.
     pub dukpt: Dukpt,
-    /// The actions that it carries out at events, without a person.
+    /// The actions that the script carries out at events, without a person.
     pub script: Script,
 }
 
-/// The time that people and chips take.
+/// The time that people and chips need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// The time until a chip has been read.
+    /// The time to read a chip.
     pub chip: Duration,
-    /// The time between two keys.
+    /// The time between two key presses.
     pub key: Duration,
     /// The time until the card is taken out, with [`Options::removes_card`].
     pub removal: Duration,
-    /// The time until it is on again after a reboot.
+    /// The duration of a reboot.
     pub boot: Duration,
 }
 
 impl Pace {
-    /// No time, for tests and benchmarks.
+    /// No delays, for tests and benchmarks.
     pub const INSTANT: Self =
         Self { chip: Duration::ZERO, key: Duration::ZERO, removal: Duration::ZERO, boot: Duration::ZERO };
-    /// The speed of a practised person, for people who watch.
+    /// The speed of a practised person, for demonstrations.
     pub const HUMAN: Self = Self {
         chip: Duration::from_millis(600),
         key: Duration::from_millis(250),
@@ -137,13 +139,13 @@ impl Pace {
 }
 
 impl Default for Options {
-    /// Returns a secured reader on a pty that takes no time.
+    /// Returns a secured reader on a pty, without delays.
     fn default() -> Self {
         Self {
             tcp: None,
             link: None,
             serial: "30003638".to_owned(),
-            // The protocol's description mentions these names.
+            // The protocol's description uses these names.
             configuration: ["ARQCDOL.CFG", "TCDOL.CFG", "AACDOL.CFG", "P2PEDOL.CFG"]
                 .map(|name| (name.to_owned(), "1".to_owned()))
                 .into(),

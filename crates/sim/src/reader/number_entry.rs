@@ -1,5 +1,5 @@
-//! Digits that are typed on the reader: an amount, a tip, or a card number, which leaves only encrypted (readers: 2.9,
-//! 2.10). This file also passes every pressed key to the step that waits for it.
+//! Digits typed on the reader: an amount, a tip, or a card number, which leaves the reader only in encrypted form
+//! (readers: 2.9, 2.10). This file also passes every pressed key to the step that waits for it.
 
 use super::cardholder::Key;
 use super::device::Device;
@@ -18,7 +18,7 @@ pub(super) struct NumberEntry {
 enum TypedFor {
     /// An amount or a tip.
     Amount,
-    /// An element of a card number, and whether it is encrypted immediately (D25A).
+    /// An element of a card number, and whether it must be encrypted immediately (D25A).
     CardNumber { element: u8, at_once: bool },
 }
 
@@ -32,7 +32,7 @@ impl Device {
         Ok(())
     }
 
-    /// Handles GET DYNAMIC TIP: returns the typed value unchanged, a tip or (P1 00) the total. Percentages are not
+    /// Handles GET DYNAMIC TIP. Returns the typed value unchanged: a tip or (P1 00) the total. Percentages are not
     /// computed.
     pub(super) fn get_tip(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
@@ -78,7 +78,7 @@ impl Device {
         Ok(())
     }
 
-    /// Encrypts the typed digits and forgets them.
+    /// Encrypts the typed digits and then deletes them.
     fn seal_typed_card(&mut self) -> Result<Vec<u8>, StatusWord> {
         let typed = std::mem::take(&mut self.kernel.typed_card);
         let pan = typed.iter().find(|(element, _)| *element == 0x01).map(|(_, digits)| digits.clone());
@@ -154,7 +154,7 @@ impl Device {
         }
     }
 
-    /// Shows the input below the question: an amount or tip as money, of a card number the count of digits.
+    /// Shows the input below the question: an amount or tip as money, and a card number only as the count of digits.
     fn show_digits(&mut self) {
         let Running::Number(NumberEntry { digits, what }) = &self.kernel.running else { return };
         let typed = match (what, self.display.amount) {

@@ -1,10 +1,10 @@
 //! PIN entry: prompt, keys, their events, and the result (readers: 2.3, 2.5, 2.9).
 //!
-//! The cardholder is simulated and types the card's PIN at the prompt, unless a [`PinPlan`] says otherwise. Keys that a
-//! person presses work at any time.
+//! The simulated cardholder types the card's PIN at the prompt, unless a [`PinPlan`] says otherwise. A person can press
+//! keys at any time.
 //!
-//! A PIN goes to the issuer, encrypted, or to the chip, which counts the remaining tries. Then the events carry C5, and
-//! the reader asks again after a wrong PIN.
+//! The PIN is sent in encrypted form to the issuer, or it is sent to the chip, which counts the remaining tries. If the
+//! chip checks the PIN, the events contain C5, and the reader asks again after a wrong PIN.
 
 use super::cardholder::{Key, PinPlan};
 use super::deck::Card;
@@ -24,17 +24,17 @@ pub(super) struct PinEntry {
 
 /// The purpose of the PIN.
 pub(super) enum PinPurpose {
-    /// A chip or a tap: the issuer's PIN comes inside E4, the chip's PIN is not sent.
+    /// For a chip or a tap: a PIN for the issuer is part of E4, and a PIN for the chip is not sent.
     Operation(EmvTransaction),
-    /// ONLINE PIN for the card that was swiped last.
+    /// For ONLINE PIN with the last swiped card.
     Swipe(&'static Card),
 }
 
-/// Bodies of one byte that answer ONLINE PIN (readers: 2.9).
+/// The one-byte bodies of the answer to ONLINE PIN (readers: 2.9).
 const CANCELLED: u8 = 0x08;
 const BYPASSED: u8 = 0x0C;
 
-/// DFA102 of "PIN OK" (readers: 2.13).
+/// The DFA102 value of "PIN OK" (readers: 2.13).
 const PIN_OK: u8 = 0x02;
 
 impl PinEntry {
@@ -53,19 +53,19 @@ impl PinEntry {
         }
     }
 
-    /// Returns whether the PIN is for the chip, not for the issuer.
+    /// Returns whether the chip checks the PIN, not the issuer.
     fn is_offline(&self) -> bool {
         self.transaction().is_some_and(|transaction| transaction.wants_pin() == WantsPin::Offline)
     }
 
-    /// Returns the PIN that the cardholder believes to be right: some cardholders mistype first.
+    /// Returns the PIN that the cardholder types. Some cardholders first type a wrong one.
     fn known_pin(&self) -> &'static str {
         let so_far = self.transaction().map_or(0, |transaction| transaction.mistakes);
         let card = self.card();
         if so_far < card.mistakes { card.wrong_pin() } else { card.pin }
     }
 
-    /// Returns the next key of the plan; `None` when the cardholder waits.
+    /// Returns the next key of the plan; `None` if the cardholder waits.
     fn next_key(&self) -> Option<Key> {
         let digits = match &self.plan {
             PinPlan::Right => self.known_pin(),
@@ -91,7 +91,7 @@ impl Device {
         self.happens(ScriptEvent::Pin);
     }
 
-    /// Changes the cardholder's plan at the prompt.
+    /// Changes the cardholder's plan while the prompt is shown.
     pub(super) fn change_pin_plan(&mut self, plan: PinPlan) {
         if let Running::Pin(entry) = &mut self.kernel.running {
             entry.plan = plan;
@@ -127,7 +127,7 @@ impl Device {
                 entry.typed.pop();
             }
             Key::Cancel => return self.pin_given_up(),
-            // Too few digits: the key does nothing, and the cardholder waits.
+            // With too few digits, the key has no effect, and the cardholder waits.
             Key::Enter if (1..4).contains(&entry.typed.len()) => entry.plan = PinPlan::Hesitate,
             Key::Enter => return self.pin_entered(),
         }
@@ -184,7 +184,8 @@ impl Device {
         self.finish(&body, StatusWord::OK);
     }
 
-    /// Does VERIFY at the chip (EMV Book 3, 6.5.12): right, wrong with another try, or wrong for the last time.
+    /// Carries out VERIFY at the chip (EMV Book 3, 6.5.12). The PIN is right, wrong with tries left, or wrong at the
+    /// last try.
     fn chip_tries_pin(&mut self, mut transaction: EmvTransaction, typed: &str) {
         let card = transaction.card;
         if typed == card.pin {
@@ -205,7 +206,7 @@ impl Device {
         self.ask_for_pin(PinPurpose::Operation(transaction));
     }
 
-    /// Sends an event that is bit-identical to the captured one (readers: 2.13).
+    /// Sends an event that is identical to the captured one, bit for bit (readers: 2.13).
     fn pin_ok_event(&mut self) {
         self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"PIN OK"), (0xDFA102, &[PIN_OK])]));
         self.display.show("PIN OK");
@@ -228,7 +229,8 @@ impl Device {
         }
     }
 
-    /// Reports the state of PIN entry; with the remaining tries when the chip checks it (C5; readers: 2.4).
+    /// Reports the state of PIN entry. If the chip checks the PIN, the report includes the remaining tries (C5;
+    /// readers: 2.4).
     fn pin_event(&mut self, text: &str, digits: u8) {
         let digits = [digits];
         let mut objects: Vec<(u32, &[u8])> = vec![(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &digits)];

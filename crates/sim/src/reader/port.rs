@@ -1,5 +1,5 @@
-//! The task that owns the simulated reader: it opens the connection, serves one host after the other, and gives the
-//! device its bytes and the time. No other file of the reader reads the time. `handle` has the handle for people and
+//! The task that runs the simulated reader. It opens the connection, serves one host at a time, and gives the device
+//! its bytes and the time. No other file of the reader reads the clock. `handle` contains the handle for people and
 //! tests.
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
@@ -20,13 +20,13 @@ use super::handle::Reader;
 
 /// The code of CONTINUE TRANSACTION.
 const CONTINUE: u16 = 0xDED2;
-/// Pause between the pieces of [`Options::fragment`].
+/// The pause between the writes of [`Options::fragment`].
 const FRAGMENT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Times of the latest transaction, for a benchmark.
+/// The times of the latest transaction, for a benchmark.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moments {
-    /// The time when the last byte of the card (E3, E4 or E5 of START, or the swipe event) was written.
+    /// The time when the last byte of the card's data was written (E3, E4 or E5 of START, or the swipe event).
     pub card_written: Option<Instant>,
     /// The time when the first byte of CONTINUE TRANSACTION was read.
     pub continue_read: Option<Instant>,
@@ -35,7 +35,8 @@ pub struct Moments {
 /// Starts a reader on the current tokio runtime.
 ///
 /// # Errors
-/// When the pty or its link cannot be made, or the TCP address cannot be bound.
+///
+/// Fails if the pty or its link cannot be made, or the TCP address cannot be bound.
 pub async fn start(options: Options) -> io::Result<Reader> {
     let socket = OpenLine::open(options.tcp, options.link.as_ref())?;
     let place = socket.place()?;
@@ -64,7 +65,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
     Ok(Reader { shared, _task: Arc::new(EndWithHandle(task)) })
 }
 
-/// The state that the handles and the task share. The lock is held briefly, never over an await.
+/// The shared state of the handles and the task. The lock is held only briefly, never across an await.
 pub(super) struct Shared {
     inner: Mutex<Inner>,
     pub(super) wake: Notify,
@@ -79,7 +80,7 @@ pub(super) struct Shared {
 pub(super) struct Inner {
     pub(super) device: Device,
     pub(super) place: String,
-    /// A connection that is plugged in and not yet taken over by the task.
+    /// A connection that is plugged in, but not yet taken over by the task.
     new_socket: Option<OpenLine>,
     plugged: bool,
     unplugged_times: usize,
@@ -91,7 +92,7 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Acts on the device, and wakes the task.
+    /// Applies an action to the device, and wakes the task.
     pub(super) fn act(&self, on: impl FnOnce(&mut Device, Duration)) {
         let mut inner = self.lock();
         on(&mut inner.device, self.started.elapsed());
@@ -100,7 +101,7 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// Carries out the cable orders of the device's script.
+    /// Carries out the cable orders of the script.
     fn move_cable(&self, inner: &mut Inner) {
         while let Some(cable) = inner.device.take_cable() {
             match cable {
@@ -118,13 +119,14 @@ impl Shared {
         inner.plugged = false;
         inner.unplugged_times += 1;
         inner.new_socket = None;
-        // As udev does: a link that stayed would lead to the next pty with the same number, perhaps another reader.
+        // Removes the link, as udev does. A link that stayed would point to the next pty with the same number, which
+        // may belong to another reader.
         if let Some(link) = self.link.as_ref().filter(|_| !self.tcp) {
             let _ = std::fs::remove_file(link);
         }
     }
 
-    /// Puts the cable back. The TCP listener stays: without a cable it only refuses clients.
+    /// Puts the cable back. The TCP listener stays open; without a cable, it only refuses clients.
     pub(super) fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
         if !self.tcp {
             let socket = OpenLine::pty(self.link.as_ref())?;
@@ -135,7 +137,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Waits until a handle acts, or until the device goes on. Without a client, the device's messages are lost.
+    /// Waits until a handle acts, or until the device continues. Without a client, the device's messages are lost.
     async fn idle(&self) {
         let deadline = self.lock().device.deadline();
         let wake_at = tokio::time::Instant::from_std(self.started + deadline.unwrap_or_default());
@@ -156,7 +158,7 @@ impl Shared {
         });
     }
 
-    /// Passes on bytes that were read at `at`; `began` is when their packet began.
+    /// Passes on bytes that were read at `at`. `began` is the time when their packet began.
     fn read(&self, bytes: &[u8], at: Instant, began: &mut Instant) {
         let mut inner = self.lock();
         if !inner.device.is_mid_packet() {
@@ -183,7 +185,7 @@ impl Drop for EndWithHandle {
     }
 }
 
-/// Serves one connection after the other.
+/// Serves connections, one after the other.
 async fn own(shared: Arc<Shared>) {
     loop {
         let socket = shared.lock().new_socket.take();
@@ -252,7 +254,7 @@ async fn serve(shared: &Shared, line: &Connection) {
     }
 }
 
-/// Counts `count` more written bytes, and records the time if they were the card's last.
+/// Counts `count` written bytes, and records the time if the card's last byte was among them.
 fn after_writing(
     shared: &Shared,
     pending: Option<(OutgoingBytes, usize)>,

@@ -1,5 +1,6 @@
-//! Scripts: a text file with the actions of the simulated reader at its events. With a script a scenario runs without a
-//! person and always in the same way. This file has the parts of a script; `parse` reads a text, `run` carries it out.
+//! Scripts: a script is a text file that defines the simulated reader's actions at its events. With a script, a
+//! scenario runs without a person and always in the same way. This file defines the parts of a script. `parse` reads
+//! the text, and `run` carries out the script.
 //!
 //! ```text
 //! # a line is a rule, or a comment
@@ -15,11 +16,11 @@
 //! TIME   = a whole number and "ms" or "s", at most an hour
 //! ```
 //!
-//! With a NUMBER the rule applies only to the nth time that the event happens, without one to every time. Events are
-//! the device's own and depend on no clock: the same script and the same received bytes give the same answers. Actions
-//! are carried out in their order at the event, before the device goes on.
+//! With a NUMBER, the rule applies only to the nth occurrence of the event; without one, it applies to every
+//! occurrence. Events come from the device and depend on no clock, so the same script and the same received bytes
+//! produce the same answers. At an event, the actions are carried out in their order, before the device continues.
 //!
-//! [`EVENTS`] and [`ACTIONS`] list the events and actions; `pos-sim reader --help` prints them too.
+//! [`EVENTS`] and [`ACTIONS`] list the events and actions. `pos-sim reader --help` also prints them.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -32,15 +33,15 @@ use super::flood::Flood;
 pub(super) mod parse;
 pub(super) mod run;
 
-/// The longest text of a script: far more than a person writes.
+/// The maximum length of a script, far longer than a person writes.
 pub const MAX_TEXT: usize = 64 * 1024;
-/// The most rules of a script.
+/// The maximum number of rules in a script.
 pub const MAX_RULES: usize = 500;
-/// The most actions of a rule.
+/// The maximum number of actions in a rule.
 pub const MAX_ACTIONS: usize = 20;
-/// The longest time: no test and no person waits longer.
+/// The longest time; no test and no person waits longer.
 pub const MAX_TIME: Duration = Duration::from_secs(3600);
-/// The most bytes of garbage in one action: as many as a message may have.
+/// The maximum number of garbage bytes in one action, the same as in a message.
 pub const MAX_GARBAGE: usize = pos_reader_link::apdu_link::MAX_MESSAGE;
 
 /// An event of the device.
@@ -48,19 +49,19 @@ pub const MAX_GARBAGE: usize = pos_reader_link::apdu_link::MAX_MESSAGE;
 pub enum ScriptEvent {
     /// A host has opened the connection.
     Connected,
-    /// It is on again after a reboot.
+    /// The reader is on again after a reboot.
     PoweredOn,
-    /// A command has come and is not processed yet.
+    /// A command has arrived and is not processed yet.
     Frame,
-    /// ABORT has come and is not processed yet.
+    /// ABORT has arrived and is not processed yet.
     Abort,
-    /// A transaction begins: START or START CONTACTLESS, when no transaction is open.
+    /// A transaction begins, by START or START CONTACTLESS while no transaction is open.
     Sale,
     /// START CONTACTLESS waits for a card.
     Waiting,
     /// A card is in the slot.
     Inserted,
-    /// START: the chip is going to be read.
+    /// The chip will be read next, for START.
     Start,
     /// The cardholder is asked to choose an application.
     Choice,
@@ -70,9 +71,9 @@ pub enum ScriptEvent {
     Number,
     /// The card has been read; E3, E4 or E5 is not sent yet.
     Answer,
-    /// E4 is sent: the agent asks the issuer.
+    /// E4 was sent, so the agent asks the issuer.
     Asked,
-    /// CONTINUE has come; the card has not got it yet.
+    /// CONTINUE has arrived, and the card has not received it yet.
     Continue,
     /// The card has made its final decision (E3 or E5).
     Ended,
@@ -80,7 +81,7 @@ pub enum ScriptEvent {
     Removed,
 }
 
-/// Every event: its name, its value, and the description for people.
+/// All events: name, value, and description for people.
 pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("connected", ScriptEvent::Connected, "a host has connected"),
     ("powered-on", ScriptEvent::PoweredOn, "on again after a reboot"),
@@ -100,7 +101,7 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("removed", ScriptEvent::Removed, "the card is out of the slot"),
 ];
 
-/// Every action in its written form, and the description for people.
+/// All actions: written form, and description for people.
 pub const ACTIONS: &[(&str, &str)] = &[
     ("insert CARD", "puts a card into the slot"),
     ("tap CARD", "holds a card to the antenna"),
@@ -135,39 +136,39 @@ pub enum ScriptAction {
     Present(CardEntry, &'static Card),
     /// Takes the card out.
     Remove,
-    /// Types at the prompt, or at the next one.
+    /// Types at the current prompt or, without one, at the next prompt.
     Type(PinPlan),
-    /// Chooses the application with this number, from 1; `None` chooses nothing.
+    /// Chooses the application with this number, counted from 1; `None` makes no choice.
     Choose(Option<usize>),
     /// Presses a key.
     Key(Key),
-    /// Lets the time-out of the current wait run out.
+    /// Lets the time-out of the current wait expire.
     TooLong,
-    /// Pulls the cable, for a time or until [`Self::Plug`].
+    /// Pulls the cable for this time, or until [`Self::Plug`].
     Unplug(Option<Duration>),
     /// Puts the cable back.
     Plug,
-    /// Reboots, in this time or in the device's own.
+    /// Reboots in this time, or in the device's usual time.
     Reboot(Option<Duration>),
-    /// Sends bytes without meaning.
+    /// Sends meaningless bytes.
     Garbage(usize),
     /// Damages the next message.
     Spoil,
-    /// Loses the next message, or all messages for a time.
+    /// Loses the next message, or all messages for this time.
     Silent(Option<Duration>),
     /// Holds back all messages for this time.
     Delay(Duration),
     /// Stops encrypting.
     Clear,
-    /// Signs another amount; `None` for the requested one.
+    /// Signs this amount; `None` restores the requested amount.
     Amount(Option<u64>),
-    /// Does the remaining actions later.
+    /// Delays the remaining actions.
     Wait(Duration),
-    /// Starts this flood, or ends it.
+    /// Starts this flood; `None` ends the flood.
     Flood(Option<Flood>),
-    /// Gives the reader another serial number.
+    /// Sets another serial number of the reader.
     Serial(String),
-    /// Sets another version of a configuration file: its name, its version.
+    /// Sets another version of a configuration file: file name, version.
     Version(String, String),
 }
 
@@ -175,21 +176,21 @@ pub enum ScriptAction {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     rules: Vec<ScriptRule>,
-    /// Actions that are done once, this long after the beginning.
+    /// Actions that are carried out once, each at its time after the script's beginning.
     moments: Vec<(Duration, Vec<ScriptAction>)>,
 }
 
-/// Actions for an event.
+/// The actions for an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ScriptRule {
     when: ScriptEvent,
-    /// The one occurrence of the event, from 1, that the rule applies to.
+    /// The occurrence of the event to which the rule applies, counted from 1; `None` for all.
     nth: Option<u32>,
     actions: Vec<ScriptAction>,
 }
 
 impl Script {
-    /// Adds a rule: at every `when`, or only at the `nth` (from 1).
+    /// Adds a rule for every occurrence of `when`, or only for the `nth` (counted from 1).
     #[must_use]
     pub fn on(mut self, when: ScriptEvent, nth: Option<u32>, actions: &[ScriptAction]) -> Self {
         self.rules.push(ScriptRule { when, nth, actions: actions.to_vec() });

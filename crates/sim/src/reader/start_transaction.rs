@@ -1,5 +1,5 @@
 //! START TRANSACTION, START CONTACTLESS TRANSACTION and ONLINE PIN, up to the card's first cryptogram (readers: 2.5,
-//! 2.6, 2.9). `continue_transaction` brings the issuer's answer to the card.
+//! 2.6, 2.9). `continue_transaction` passes the issuer's answer to the card.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::message::{self, Command, StatusWord};
 use super::pin_entry::PinPurpose;
 use super::script::ScriptEvent;
 
-/// The default seconds that START CONTACTLESS waits (MPI-Dynamic.cfg; readers: 2.6).
+/// The default waiting time of START CONTACTLESS, in seconds (MPI-Dynamic.cfg; readers: 2.6).
 const DEFAULT_TAP_SECONDS: u16 = 30;
 
 impl Device {
@@ -46,9 +46,9 @@ impl Device {
         }
     }
 
-    /// Checks that the SRED keys are not used up. The answer of a real device is UNCERTAIN (readers name no code for
-    /// it): here it accepts no transaction and returns the code for a failed encryption (9FE5; readers: 2.9). P2PE
-    /// STATUS loses the key's bit.
+    /// Checks that the SRED keys are not used up. The answer of a real device is UNCERTAIN, because the protocol
+    /// defines no code for it. Here the device accepts no transaction and returns the code for a failed encryption
+    /// (9FE5; readers: 2.9). P2PE STATUS then no longer has the key's bit.
     fn card_key_is_there(&self) -> Result<(), StatusWord> {
         if self.keys.encrypts_card_data && !self.keys.card_keys_are_left() {
             Err(StatusWord::NO_KEY_LEFT)
@@ -70,8 +70,8 @@ impl Device {
         self.verify_or_decide(transaction);
     }
 
-    /// Handles START CONTACTLESS TRANSACTION. A card that is in the slot already ends it, as one that is inserted
-    /// later.
+    /// Handles START CONTACTLESS TRANSACTION. A card that is already in the slot ends the command, like a card that is
+    /// inserted later.
     pub(super) fn start_contactless(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         let terms = StartTerms::read(elements)?;
@@ -90,14 +90,14 @@ impl Device {
         Ok(())
     }
 
-    /// Handles ONLINE PIN. The masked track must be that of the last swipe, whose PAN the device remembers (readers:
-    /// 2.9).
+    /// Handles ONLINE PIN. The masked track must be that of the last swipe, because the device keeps only its PAN
+    /// (readers: 2.9).
     pub(super) fn online_pin(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
         let elements = command.elements()?;
         self.display.amount = Some(message::CommandMoney::read(elements)?);
         let _label = message::value(elements, 0x50).ok_or(StatusWord::DATA_MISSING)?;
         let masked = message::value(elements, 0xDFAE22).ok_or(StatusWord::DATA_MISSING)?;
-        // Used-up keys count as no key: UNCERTAIN, as for card data.
+        // Used-up keys count as missing keys. This is UNCERTAIN, as for card data.
         if !self.keys.holds_pin_key || !self.keys.pin_keys_are_left() {
             return Err(StatusWord::NO_PIN_KEY);
         }
@@ -108,7 +108,7 @@ impl Device {
     }
 }
 
-// From the card to the answer.
+// The steps from the card to the answer.
 impl Device {
     pub(super) fn new_transaction(
         &mut self,
@@ -132,7 +132,7 @@ impl Device {
         EmvTransaction::new(card, application, interface, terminal, terms, &numbers)
     }
 
-    /// Returns the amount that the card signs: the requested one, or another one if the options say so.
+    /// Returns the amount that the card signs: the requested amount, or another if the options set one.
     fn signed_terms(&self, mut terms: StartTerms) -> StartTerms {
         if let Some(amount) = self.options.amount_override {
             let digits = format!("{:012}", amount % 1_000_000_000_000);
@@ -164,10 +164,10 @@ impl Device {
         self.happens(ScriptEvent::Answer);
     }
 
-    /// Lets the card give its first cryptogram: E3, E4 or E5.
+    /// Makes the card's first cryptogram: E3, E4 or E5.
     pub(super) fn card_decides(&mut self, mut transaction: EmvTransaction, pin: Option<&Sealed>) {
         let decision = transaction.first();
-        // A contactless answer mentions the encrypted block twice (readers: 2.13).
+        // A contactless answer contains the encrypted block twice (readers: 2.13).
         let blocks = if transaction.interface == Interface::Contactless { 2 } else { 1 };
         let sealed = match self.seal_card_data(&transaction, blocks) {
             Ok(sealed) => sealed,
@@ -188,7 +188,8 @@ impl Device {
         }
     }
 
-    /// Encrypts the card data this many times, each under the next key; empty on a device without SRED key.
+    /// Encrypts the card data this many times, each time under the next key. Returns nothing on a device without an
+    /// SRED key.
     pub(super) fn seal_card_data(
         &mut self,
         transaction: &EmvTransaction,

@@ -1,9 +1,9 @@
-//! `cargo demo`: the shop, and the real programs as separate processes, built without the simulators: the agent, and
-//! the front with the cashier's page.
+//! `cargo demo`: the shop, and the real programs as separate processes, built without the simulators. They are the
+//! agent, and the front with the cashier's page.
 //!
-//! With `--once` one sale is run, and its exit code is returned. Without it the shop stays open (`screen`): on a
-//! terminal as a screen with all panes, otherwise line by line. Keys do what the cashier and the customer do, and
-//! inject faults.
+//! With `--once`, the demo runs one sale and returns its exit code. Without it, the shop stays open (`screen`): on a
+//! terminal as a screen with all panes, otherwise line by line. Keys carry out the actions of the cashier and the
+//! customer, and inject faults.
 
 use std::convert::Infallible;
 use std::io;
@@ -29,7 +29,7 @@ mod program;
 mod screen;
 mod till;
 
-/// What `cargo demo` takes.
+/// The arguments of `cargo demo`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
@@ -39,7 +39,7 @@ mod till;
     The outcomes and their cents: cargo run --package pos-sim -- gateway --help"
 )]
 pub struct Args {
-    /// Run one sale and end with its exit code
+    /// Run one sale, and end with its exit code
     #[arg(long)]
     once: bool,
     /// The amount to charge; the cents choose the gateway's outcome
@@ -51,7 +51,7 @@ pub struct Args {
     /// The way to present the card [default: the first way that the card allows]
     #[arg(long)]
     entry: Option<CardEntry>,
-    /// Print lines instead of the screen; also without a terminal window, or when TERM is dumb
+    /// Print lines instead of the screen; this is the default without a terminal window, or when TERM is dumb
     #[arg(long, conflicts_with = "once")]
     plain: bool,
     /// Start without a connection to the gateway
@@ -59,17 +59,17 @@ pub struct Args {
     gateway_off: bool,
     #[command(flatten)]
     host_rules: HostRulesArgs,
-    /// The agent to run [default: built first, without the simulators]
+    /// The agent to run [default: a new build, without the simulators]
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<PathBuf>,
-    /// The front to run [default: built with the agent]; with --agent but without --front there is no page
+    /// The front to run [default: a new build, as for the agent]; with --agent but without --front, there is no page
     #[arg(long, value_name = "PROGRAM", requires = "agent", conflicts_with = "once")]
     front: Option<PathBuf>,
 }
 
-/// The time that the printer may take after a transaction.
+/// The maximum time between a transaction and its print.
 const PRINTED_WITHIN: Duration = Duration::from_secs(5);
-/// The wait for further receipts: a transaction that was unconfirmed prints twice.
+/// The wait for further receipts, because a transaction that was unconfirmed prints twice.
 const MORE_WITHIN: Duration = Duration::from_millis(500);
 /// The exit code of a shell for an interrupted program.
 const INTERRUPTED: u8 = 130;
@@ -84,8 +84,9 @@ fn parse_card(name: &str) -> Result<&'static Card, String> {
 /// Runs the demo and returns the exit code.
 ///
 /// # Errors
-/// `InvalidInput` when the card cannot be presented in this way; others when the shop cannot be opened or the agent
-/// cannot be built or started.
+///
+/// Returns `InvalidInput` if the card cannot be presented in this way. Other errors: the shop cannot be opened, or the
+/// agent cannot be built or started.
 pub async fn run(args: Args) -> io::Result<u8> {
     let entry = entry(&args)?;
     let (program, page) = programs(&args).await?;
@@ -131,7 +132,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     code
 }
 
-/// Returns the agent, and the front unless only one sale is run: those of the command line, or newly built ones.
+/// Returns the agent and, unless only one sale is run, the front. They are from the command line or newly built.
 async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
     if let Some(agent) = &args.agent {
         return Ok((agent.clone(), args.front.clone()));
@@ -142,7 +143,7 @@ async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
     Ok((folder.join("pos-agent"), (!args.once).then(|| folder.join("pos-front"))))
 }
 
-/// Returns how the card is presented.
+/// Returns the way to present the card.
 fn entry(args: &Args) -> io::Result<CardEntry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
@@ -155,7 +156,7 @@ fn entry(args: &Args) -> io::Result<CardEntry> {
     }
 }
 
-/// Returns every way to present this card, also those that the reader will refuse.
+/// Returns every way to present this card, including those that the reader will refuse.
 fn ways(card: &Card) -> Vec<CardEntry> {
     let all = [
         (CardEntry::Insert, card.chip != Chip::None),
@@ -165,7 +166,7 @@ fn ways(card: &Card) -> Vec<CardEntry> {
     all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
-/// Runs one sale by the command line, with a customer who follows the display.
+/// Runs one sale with the command line, and with a customer who follows the display.
 async fn once(args: &Args, entry: CardEntry, agent: &Program, shop: &mut Shop) -> io::Result<u8> {
     let mut sale = agent.verb(&["sale", &args.amount, "--signature", "accept", "--accept-partial"]).spawn()?;
     let status = tokio::select! {
@@ -173,21 +174,21 @@ async fn once(args: &Args, entry: CardEntry, agent: &Program, shop: &mut Shop) -
         never = customer(shop, args.card, entry) => match never {},
     };
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(70);
-    // Other sales may have ended before a card was read, without a receipt.
+    // A sale with another exit code may have ended before a card was read, without a receipt.
     let copies = if matches!(code, 0 | 1 | 3 | 4) { 2 } else { 0 };
     print_receipts(shop, copies).await;
     Ok(code)
 }
 
-/// Plays the customer: presents the card when the reader asks for one. If the reader refuses it, the customer presents
-/// it in the way that the reader asks for next.
+/// Acts as the customer, who presents the card when the reader asks for one. If the reader refuses it, the customer
+/// presents it in the next way that the reader asks for.
 async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infallible {
     shop.reader.waits_for(WaitsFor::Card).await;
     present(shop, card, entry);
     let mut way = entry;
     let mut chip_failed = false;
     while let Some(next) = card.after(way) {
-        // The stripe is the last way when the chip has failed.
+        // After a failed chip, the stripe is the last way.
         if chip_failed && way == CardEntry::Swipe {
             break;
         }
@@ -213,7 +214,7 @@ async fn until_shown(shop: &Shop, word: &str) {
     shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_uppercase().contains(word))).await;
 }
 
-/// Prints `copies` receipts, and further ones that the printer cuts right after them.
+/// Prints `copies` receipts, and any further receipts that the printer cuts right after them.
 async fn print_receipts(shop: &mut Shop, copies: usize) {
     for n in 0.. {
         let within = if n < copies { PRINTED_WITHIN } else { MORE_WITHIN };
@@ -225,7 +226,7 @@ async fn print_receipts(shop: &mut Shop, copies: usize) {
     }
 }
 
-/// Returns when the program is asked to end, so that the agent is stopped and the shop's folder removed.
+/// Waits until the program is asked to end, so that the agent is stopped and the shop's folder is removed.
 async fn stopped() {
     let next = async |kind| match signal(kind) {
         Ok(mut signal) => _ = signal.recv().await,

@@ -1,4 +1,4 @@
-//! A till that speaks the Terminal API: it sends one message over TLS, encrypted if it has a key, and prints the answer
+//! A till that uses the Terminal API. It sends one message over TLS, encrypted if it has a key, and prints the answer
 //! to standard output.
 
 use std::io::{self, Write as _};
@@ -26,7 +26,8 @@ use reqwest::{Certificate, Client, StatusCode};
 
 use pos_terms::money::{Amount, Currency};
 
-/// The time for which a till waits for the answer: a customer may look for a card, and the issuer may be slow.
+/// The time for which a till waits for the answer, because a customer may search for a card, and the issuer may be
+/// slow.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// `pos-sim till nexo`.
@@ -44,31 +45,32 @@ pub(super) struct Args {
     /// The address of the terminal
     #[arg(long, default_value = "https://127.0.0.1:8443/nexo/")]
     at: String,
-    /// The CA of the terminal's certificate, a PEM file: `pos-front certificate --pem`
+    /// The CA of the terminal's certificate, a PEM file from `pos-front certificate --pem`
     #[arg(long)]
     ca: PathBuf,
-    /// sale-id of [[nexo.till]]
+    /// The value of sale-id in [[nexo.till]]
     #[arg(long, default_value = "POSSystemID12345")]
     sale_id: String,
-    /// poi-id of `[nexo]`
+    /// The value of poi-id in `[nexo]`
     #[arg(long, default_value = "PosAgent-0001")]
     poi_id: String,
-    /// As in [[nexo.till]]: a file whose first line is the passphrase
+    /// A file whose first line is the passphrase, as in [[nexo.till]]
     #[arg(long)]
     passphrase_file: Option<PathBuf>,
-    /// As in [[nexo.till]]
+    /// The identifier of the key, as in [[nexo.till]]
     #[arg(long, default_value = "mykey")]
     key_identifier: String,
-    /// As in [[nexo.till]]
+    /// The version of the key, as in [[nexo.till]]
     #[arg(long, default_value_t = 1)]
     key_version: u32,
-    /// ISO 4217; the terminal accepts only its own currency
+    /// ISO 4217 code; the terminal accepts only its currency
     #[arg(long, default_value = "EUR", value_parser = super::currency)]
     currency: Currency,
-    /// Up to ten characters that name this message; an earlier one sends that message again
+    /// The identifier of this message, up to ten characters; the identifier of an earlier message sends that message
+    /// again
     #[arg(long)]
     service_id: Option<String>,
-    /// Also print each message as JSON, unsealed
+    /// Also print each message as JSON, before encryption or after decryption
     #[arg(long)]
     trace: bool,
     #[command(subcommand)]
@@ -84,13 +86,13 @@ enum Wish {
         #[arg(long, num_args = 2, value_names = ["NUMBER", "TIME"])]
         transaction: Option<Vec<String>>,
     },
-    /// Payment, Refund without an original; the terminal must allow it
+    /// Payment: a refund without an original payment; the terminal must allow it
     Refund { amount: String },
     /// Reversal of a payment, or a refund of a part of it
     Reverse { transaction: String, amount: Option<String> },
     /// Abort: cancel a payment that waits for its card
     Abort { service_id: String },
-    /// TransactionStatus: the outcome of a message [default: the last one]
+    /// TransactionStatus: the outcome of a message [default: the last message]
     Repeat { service_id: Option<String> },
     /// GetTotals
     Totals,
@@ -100,7 +102,7 @@ enum Wish {
     Diagnosis,
 }
 
-/// Sends one message; the exit code is 0 when it succeeded.
+/// Sends one message. The exit code is 0 if it succeeded.
 pub(super) async fn run(args: Args) -> io::Result<u8> {
     let till = Till::new(&args)?;
     let service_id = args.service_id.clone().unwrap_or_else(number);
@@ -123,7 +125,7 @@ pub(super) async fn run(args: Args) -> io::Result<u8> {
     Ok(answer.map_or(0, |answer| shown(&answer)))
 }
 
-/// Makes a number that no message of the last 48 hours has: the time in milliseconds, with letters as digits.
+/// Makes a number that no message of the last 48 hours has: the time in milliseconds, written in letters and digits.
 fn number() -> String {
     const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKLMNPQRSTVWXY";
     let time = u64::try_from(Utc::now().timestamp_millis()).unwrap_or_default();
@@ -133,7 +135,7 @@ fn number() -> String {
         .collect()
 }
 
-/// Makes the identification of a transaction, of the till or the terminal, with the current time.
+/// Makes the identification of a transaction of the till or the terminal, with the current time.
 fn identification(number: &str) -> TransactionIdentification {
     let time_stamp = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     TransactionIdentification { transaction_id: number.to_owned(), time_stamp }
@@ -160,7 +162,7 @@ fn message(args: &Args, service_id: &str) -> io::Result<RequestBody> {
         Wish::Reverse { transaction, amount } => RequestBody::Reversal(Box::new(ReversalRequest {
             sale_data: None,
             original_poi_transaction: OriginalPoiTransaction {
-                // The number identifies the payment; the terminal ignores the time of a payment with an id.
+                // The number identifies the payment. The terminal ignores the time of a payment with an id.
                 poi_transaction_id: Some(identification(transaction)),
                 ..OriginalPoiTransaction::default()
             },
@@ -239,14 +241,14 @@ impl<'a> Till<'a> {
             let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
             std::fs::read_to_string(path).map_err(named)
         };
-        // An error means that another part of this program has installed a provider already, which works as well.
+        // An error means that another part of this program has already installed a provider, which also works.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let authority = Certificate::from_pem_bundle(read(&args.ca)?.as_bytes()).map_err(|error| wrong(&error))?;
         let client = Client::builder()
             .user_agent(concat!("pos-sim/", env!("CARGO_PKG_VERSION")))
             .tls_certs_only(authority)
             .redirect(Policy::none())
-            // A message that is sent again must say so, so the client never repeats one.
+            // A repeated message must say that it is repeated, so the client never repeats a message automatically.
             .retry(reqwest::retry::never())
             .no_proxy()
             .timeout(LONGEST)
@@ -261,7 +263,7 @@ impl<'a> Till<'a> {
         Ok(Self { args, client, key: key.transpose()? })
     }
 
-    /// Returns the answer; an Abort has none.
+    /// Returns the answer; an Abort has no answer.
     async fn asks(&self, service_id: &str, body: RequestBody) -> io::Result<Option<Message>> {
         let header = Header::request(body.category(), service_id, &self.args.sale_id, &self.args.poi_id);
         header.check().map_err(|error| wrong(&error))?;
@@ -307,7 +309,7 @@ impl<'a> Till<'a> {
     }
 }
 
-/// Prints an answer; returns the exit code.
+/// Prints an answer, and returns the exit code.
 fn shown(answer: &Message) -> u8 {
     let response = match answer {
         Message::Response(response) => response,
@@ -385,7 +387,7 @@ fn reversed(reversal: &ReversalResponse) -> u8 {
     code
 }
 
-/// Prints the terminal's id of the transaction, and its receipts.
+/// Prints the terminal's transaction id and its receipts.
 fn named(data: Option<&PoiData>, receipts: &[PaymentReceipt]) {
     if let Some(data) = data {
         say(&format!("transaction {}", data.poi_transaction_id.transaction_id));
@@ -407,7 +409,7 @@ fn sums(totals: &[TransactionTotals]) {
     }
 }
 
-/// Prints the result in a line; returns the exit code.
+/// Prints the result on one line, and returns the exit code.
 fn ended(outcome: &Outcome) -> u8 {
     let mut line = outcome.result.to_string();
     line.extend(outcome.error_condition.map(|condition| format!(" {condition}")));
@@ -416,7 +418,7 @@ fn ended(outcome: &Outcome) -> u8 {
     u8::from(!matches!(outcome.result, ResultWord::Success | ResultWord::Partial))
 }
 
-/// Decodes a text in the form encoding: names, values, and percent-encoded characters.
+/// Decodes form-encoded text: names, values, and percent-encoded characters.
 fn spaced(text: &str) -> String {
     let pairs = form_urlencoded::parse(text.as_bytes());
     let pairs =
@@ -424,7 +426,7 @@ fn spaced(text: &str) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// Prints a line; a reader that is gone changes nothing.
+/// Prints a line, and ignores a closed standard output.
 fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

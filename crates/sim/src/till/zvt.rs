@@ -1,4 +1,5 @@
-//! A ZVT till: it registers, sends one command, acknowledges the messages, and prints them to standard output.
+//! A ZVT till. It registers, sends one command, acknowledges the terminal's messages, and prints them to standard
+//! output.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -18,9 +19,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use pos_terms::money::{Amount, Currency};
 
-/// T4: the time for which a till waits for the end of a command.
+/// T4: the time that a till waits for the end of a command.
 const T4: Duration = Duration::from_secs(180);
-/// T3: the time for which it waits for the answer to a command.
+/// T3: the time that a till waits for the answer to a command.
 const T3: Duration = Duration::from_secs(5);
 
 /// `pos-sim till zvt`.
@@ -38,13 +39,13 @@ pub(super) struct Args {
     /// The address of the terminal
     #[arg(long, default_value = "127.0.0.1:20007")]
     at: SocketAddr,
-    /// Six digits, as in password-file of `[[zvt]]`
+    /// The password: six digits, as in the password-file of `[[zvt]]`
     #[arg(long, default_value_t = 123_456, value_parser = clap::value_parser!(u32).range(..1_000_000))]
     password: u32,
-    /// ISO 4217; the terminal accepts only its own currency
+    /// ISO 4217 code; the terminal accepts only its currency
     #[arg(long, default_value = "EUR", value_parser = super::currency)]
     currency: Currency,
-    /// The printer of the receipts
+    /// The device that prints the receipts
     #[arg(long, value_enum, default_value_t = Print::Till)]
     print: Print,
     /// Also print each APDU as a line
@@ -56,7 +57,7 @@ pub(super) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Print {
-    /// The till: the terminal sends it text blocks
+    /// The till; the terminal sends it text blocks
     Till,
     /// The terminal
     Terminal,
@@ -77,19 +78,19 @@ enum Wish {
     /// 06 01
     Pay {
         amount: String,
-        /// The answer to an approval
+        /// The reply to an approval
         #[arg(long, value_enum, default_value_t = Acknowledge::Yes)]
         acknowledge: Acknowledge,
     },
     /// 06 22
     Reserve { amount: String },
-    /// 06 24: capture an amount of a reservation [default: all that is left]
+    /// 06 24: capture an amount of a pre-authorisation [default: the whole remaining amount]
     Capture { receipt: u16, amount: Option<String> },
-    /// 06 25: release a reservation
+    /// 06 25: release a pre-authorisation
     Release { receipt: u16 },
     /// 06 30
     Void { receipt: u16 },
-    /// 06 20: the outcome of the last one
+    /// 06 20: the outcome of the last command
     Repeat,
     /// 06 10
     Totals,
@@ -112,7 +113,7 @@ pub(super) async fn run(args: Args) -> io::Result<u8> {
     let mut till = Till { stream, splitter: Splitter::default(), waiting: Vec::new(), trace: args.trace };
     let mut fields = Fields::default();
     fields.set_tlv(0x26, &[0x0A, 2, 6, 0xD3]);
-    // Bits 02, 04 and 80: receipts come to the till; 08: the till gets the progress.
+    // With bits 02, 04 and 80, the till gets the receipts. With bit 08, it gets the progress.
     let config = if args.print == Print::Till { 0x8E } else { 0x08 };
     let currency = Some(args.currency.to_bcd());
     let registration = Registration { password: Password(args.password), config, currency, fields };
@@ -190,7 +191,7 @@ impl Till {
         Ok(apdu)
     }
 
-    /// Sends a command, and acknowledges messages until it is over.
+    /// Sends a command, and acknowledges messages until the command ends.
     async fn does(&mut self, command: &Command, acknowledge: Acknowledge) -> io::Result<u8> {
         self.send(&command.apdu()).await?;
         let answer = self.hear(Instant::now() + T3).await?;
@@ -238,7 +239,7 @@ impl Till {
     }
 }
 
-/// Prints a message; returns the exit code at the end of a command.
+/// Prints a message. At the end of a command, returns the exit code.
 fn shown(told: &TerminalMessage) -> Option<u8> {
     match told {
         TerminalMessage::Intermediate(status) => say(&format!("… {status:02X}")),
@@ -274,7 +275,7 @@ fn status(fields: &Fields) -> String {
     line
 }
 
-/// Prints a line; a reader that is gone changes nothing.
+/// Prints a line, and ignores a closed standard output.
 fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

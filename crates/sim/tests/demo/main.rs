@@ -1,6 +1,7 @@
-//! `cargo demo` as a person starts it: the real programs as processes, a pty, TLS, a printer, one sale, its exit code.
+//! Tests `cargo demo` as a person starts it: the real programs as processes, a pty, TLS, a printer, one sale, and its
+//! exit code.
 //!
-//! The agent's `tests/terminal/sale.rs` proves the behaviour of each card; the tests here prove that the programs fit
+//! The agent's `tests/terminal/sale.rs` checks the behaviour of each card. The tests here check that the programs work
 //! together.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -18,7 +19,7 @@ mod panes;
 mod states;
 mod terminal;
 
-/// Returns the agent, which is in the folder of the simulators' program.
+/// Returns the path of the agent, which is in the same folder as the simulators' program.
 fn agent() -> PathBuf {
     let agent = Path::new(env!("CARGO_BIN_EXE_pos-sim")).with_file_name("pos-agent");
     assert!(agent.exists(), "{} is not there; run: cargo build --package pos-agent", agent.display());
@@ -37,7 +38,7 @@ fn demo(words: &str) -> Output {
         .unwrap()
 }
 
-/// Words of the command line, exit code, and the text on both copies of the receipt.
+/// The command-line arguments, the exit code, and the text on both copies of the receipt.
 type Line = (&'static str, i32, &'static [&'static str]);
 
 const DEMOS: &[Line] = &[
@@ -45,7 +46,7 @@ const DEMOS: &[Line] = &[
     ("--card tap --entry tap", 0, &["CONTACTLESS", "APPROVED"]),
     ("--card tap-insert --entry tap", 0, &["CHIP", "APPROVED"]),
     ("--card swipe", 0, &["SWIPED", "APPROVED"]),
-    // Swiped first, then inserted, then swiped because the chip is dead.
+    // The card is swiped first, then inserted, and then swiped again because the chip does not answer.
     ("--card chip-broken --entry swipe", 0, &["SWIPED (CHIP FAILED)", "APPROVED"]),
     ("--card chip-refuses", 5, &["CHIP", "REVERSED", "NOT CHARGED"]),
     ("--amount 5.51", 1, &["DECLINED", "NOT CHARGED"]),
@@ -53,7 +54,7 @@ const DEMOS: &[Line] = &[
     ("--gateway-off", 69, &["NOT CARRIED OUT", "NOT CHARGED"]),
 ];
 
-/// The sentences about the person's actions, in the words of the open shop.
+/// The sentences about the person's actions, as in the open shop.
 const TOLD: &[(&str, &[&str])] = &[
     ("--card swipe", &["You swipe the card swipe."]),
     (
@@ -148,7 +149,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.shows(&["demo-1: APPROVED 12.34 EUR", "REMOVE CARD", "It holds chip-pin.", "PIN ****"]);
     shop.press("r");
     shop.shows(&["Receipts 2", "CUSTOMER COPY", "Ready for the next sale", "The slot is empty."]);
-    // PgUp: the receipt's middle.
+    // PgUp shows the middle of the receipt.
     shop.press("\x1b[5~\x1b[5~\x1b[5~");
     shop.shows(&["PIN VERIFIED ONLINE"]);
     shop.press("\t");
@@ -157,7 +158,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.says("The agent already knows demo-1 and does nothing twice.");
     shop.shows(&["Ledger 1"]);
 
-    // Approved, but the answer never comes: the power is cut while the agent waits for it.
+    // The payment is approved, but the answer never arrives. The power is cut while the agent waits for it.
     shop.press("n5.71\r");
     shop.shows(&["demo-2: Waiting for a card to pay 5.71 EUR", "INSERT, TAP OR SWIPE"]);
     shop.press("9t");
@@ -165,7 +166,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     shop.press("k");
     shop.shows(&["agent no power", "k give the agent its power back"]);
     shop.says("The agent is no longer running.");
-    // The power comes back automatically: a second k after that would cut it again.
+    // The power is restored automatically. A second `k` after that would cut it again.
     shop.says("The agent has power again.");
     shop.shows(&["5.71 EUR  sale 2 by tapping: reversed"]);
     shop.shows(&["void of sale 2", "charged in all: 12.34 EUR", "agent ready"]);
@@ -206,7 +207,7 @@ fn a_terminal_that_hangs_up_ends_the_shop() {
 fn a_terminal_that_can_do_no_more_gets_lines() {
     for (term, more) in [("dumb", &[][..]), ("xterm-256color", &["--plain"])] {
         let mut shop = Terminal::open(term, more);
-        // The card list is longer than the screen, so the screen shows its end.
+        // The card list is longer than the screen, so the screen shows only its end.
         shop.shows(&["Q debit", "It is a debit card of another brand.", "[ WELCOME ]  It is idle."]);
         assert!(!shop.emulator.screen().alternate_screen(), "{term} {more:?}");
         shop.press("i");
@@ -221,7 +222,7 @@ fn a_terminal_that_can_do_no_more_gets_lines() {
         shop.shows(&["You take the card out of the slot."]);
         shop.shows(&["CUSTOMER COPY"]);
         shop.press("b5\r");
-        // A receipt may be printed between the two, which fills the screen.
+        // A receipt may be printed between the two, and it fills the screen.
         shop.shows(&["You refund 5.00 EUR of demo-1; the refund is demo-2."]);
         shop.shows(&["REFUND APPROVED 5.00 EUR"]);
         shop.press("z");

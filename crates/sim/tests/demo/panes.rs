@@ -1,11 +1,11 @@
-//! The text in the panes of the demo's screen, read from the screen only.
+//! Reads the text of the panes from the demo's screen.
 
 use std::collections::BTreeSet;
 
 /// The corners of a pane or a sheet.
 const CORNERS: [[&str; 5]; 2] = [["╭", "╮", "╰", "╯", "│"], ["╔", "╗", "╚", "╝", "║"]];
 
-/// The position of a pane: the columns and rows of its border.
+/// The position of a pane, as the columns and rows of its border.
 struct Pane {
     left: u16,
     right: u16,
@@ -39,7 +39,7 @@ fn borders(screen: &vt100::Screen) -> Vec<Pane> {
     panes
 }
 
-/// Returns the text of each pane, and of the whole screen: the words with one blank between them.
+/// Returns the text of each pane and of the whole screen, as words separated by one blank.
 pub(crate) fn panes(screen: &vt100::Screen) -> Vec<String> {
     let in_one = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let pane = |Pane { left, right, top, bottom, .. }: &Pane| {
@@ -56,7 +56,7 @@ pub(crate) fn panes(screen: &vt100::Screen) -> Vec<String> {
     all
 }
 
-/// Checks that no pane covers another: the border of each is complete, and no two share a cell.
+/// Checks that no pane covers another. The border of each pane must be complete, and no two panes may share a cell.
 pub(crate) fn panes_are_whole(screen: &vt100::Screen) {
     let panes = borders(screen);
     assert!(!panes.is_empty(), "no pane:\n{}", screen.contents());
@@ -73,7 +73,7 @@ pub(crate) fn panes_are_whole(screen: &vt100::Screen) {
     }
 }
 
-/// Returns the words of the screen: the text between blanks and borders. Paths are left out, because they are longer
+/// Returns the words on the screen: the text between blanks and borders. Paths are omitted, because they are longer
 /// than a line.
 pub(crate) fn words(screen: &vt100::Screen) -> BTreeSet<String> {
     let border = |c: char| c.is_whitespace() || ('─'..='╿').contains(&c) || "▲▼▏›…".contains(c);

@@ -1,4 +1,4 @@
-//! The demo in all its visible states, on a small and on a large screen: every sentence is shown whole.
+//! Tests the demo in all its visible states, on a small and on a large screen. Every sentence must be shown whole.
 
 use super::terminal::Terminal;
 
@@ -12,7 +12,7 @@ fn nothing_is_cut_off_at_120_by_40() {
     every_state((120, 40));
 }
 
-/// Checks that in every state its sentence is shown whole, and no word is cut.
+/// Checks that in every state the sentence is shown whole, and no word is cut.
 fn every_state(size: (u16, u16)) {
     let mut shop = Terminal::open("xterm-256color", &[]);
     shop.resize(size.0, size.1);
@@ -27,9 +27,9 @@ fn every_state(size: (u16, u16)) {
     shop.ends_and_gives_the_terminal_back();
 }
 
-/// Runs `demo-1` to `demo-4`: approved with PIN, declined, approved in part, signed.
+/// Runs `demo-1` to `demo-4`: approved with PIN, declined, partially approved, signed.
 fn sales(shop: &mut Terminal, size: (u16, u16)) {
-    // The reader shows the amount that the agent has sent to it.
+    // The reader shows the amount from the agent.
     shop.press("n\r");
     shop.says("12.34 EUR INSERT, TAP OR SWIPE It waits for a card. The slot is empty.");
     shop.cuts_no_word(size);
@@ -60,7 +60,7 @@ fn sales(shop: &mut Terminal, size: (u16, u16)) {
 
 /// Runs `demo-5` to `demo-8`: refund, refused void, tip, void.
 fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
-    // A part of it is refunded, and then it cannot be voided.
+    // A part of the sale is refunded, and after that the sale cannot be voided.
     shop.press("b");
     shop.says("How much of demo-4 is refunded? Press Enter to refund all.");
     shop.cuts_no_word(size);
@@ -72,7 +72,8 @@ fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
     shop.says("The agent does not start demo-6; no money moves.");
     shop.cuts_no_word(size);
 
-    // The tip is typed on the reader, and the card pays both together. Then all of it is reversed.
+    // The customer types the tip on the reader, and pays both amounts with the card. Then the whole payment is
+    // reversed.
     shop.press("2m\r");
     shop.says("12.34 EUR ENTER TIP Type the tip on the reader. The slot is empty.");
     shop.cuts_no_word(size);
@@ -89,9 +90,9 @@ fn what_follows_a_sale(shop: &mut Terminal, size: (u16, u16)) {
     shop.cuts_no_word(size);
 }
 
-/// Shows ledger, totals, help.
+/// Shows the ledger, the totals and the help.
 fn sheets(shop: &mut Terminal, size: (u16, u16)) {
-    // The ledger of the gateway, and the totals of the agent.
+    // These are the gateway's ledger and the agent's totals.
     shop.press("\t");
     shop.shows(&["14.34 EUR  sale 6 by chip: reversed", "14.34 EUR  void of sale 6", "charged in all: 22.48 EUR"]);
     shop.cuts_no_word(size);
@@ -112,7 +113,7 @@ fn sheets(shop: &mut Terminal, size: (u16, u16)) {
     shop.press(" ");
 }
 
-/// Runs `demo-9` to `demo-11`: a printer without paper, an answer that never comes, a gateway that is off.
+/// Runs `demo-9` to `demo-11`: a printer without paper, an answer that never arrives, a gateway that is off.
 fn troubles(shop: &mut Terminal, size: (u16, u16)) {
     shop.press("p");
     shop.says("You take the paper out of the printer.");
@@ -124,7 +125,7 @@ fn troubles(shop: &mut Terminal, size: (u16, u16)) {
     shop.press("ppp");
     shop.says("You switch the printer on.");
 
-    // Approved without an answer, and then the gateway cannot be reached.
+    // The payment is approved without an answer, and then the gateway is unreachable.
     shop.press("n5.71\ri");
     shop.shows(&["5.71 EUR  sale 9 by chip: charged"]);
     shop.press("g");

@@ -1,4 +1,4 @@
-//! The demo in its own pseudo-terminal, read by a terminal emulator: keys go in, the visible screen comes out.
+//! The demo in a pseudo-terminal, read by a terminal emulator. The test sends keys and reads the visible screen.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,22 +15,22 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::panes::{panes, panes_are_whole, words};
 
-/// Words that a screen shows only when there is no room for everything.
+/// Words that a screen shows only if not everything fits.
 const OF_NARROW_SCREENS: [&str; 6] = ["more", "earlier", "Tab", "receipts", "ledger", "Ledger"];
 
-/// The bytes after which the screen is checked.
+/// The number of bytes after which the screen is checked.
 const PIECE: usize = 256;
-/// The time-out of a whole step of a person, on a slow and busy machine.
+/// The time-out for one whole step of a person, on a slow and busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The demo in a terminal: keys go in, the visible screen comes out.
+/// The demo in a terminal. The test sends keys and reads the visible screen.
 pub(crate) struct Terminal {
     demo: Child,
     keys: File,
-    /// The demo's side of the terminal, kept open so that its settings can be read afterwards.
+    /// The demo's side of the terminal, kept open so that the test can read its settings afterwards.
     _inside: OwnedFd,
     output: mpsc::Receiver<Vec<u8>>,
-    /// Output that is not on the screen yet.
+    /// Output that is not yet on the screen.
     waiting: Vec<u8>,
     pub(crate) emulator: vt100::Parser,
     folder: tempfile::TempDir,
@@ -66,12 +66,12 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until all of these are on the screen at the same time.
+    /// Waits until all these texts are on the screen at the same time.
     pub(crate) fn shows(&mut self, words: &[&str]) {
         self.until(|screen| words.iter().all(|word| screen.contents().contains(word)), &format!("{words:?}"));
     }
 
-    /// Waits until this sentence is shown whole, in one pane or over the whole width, on any number of lines.
+    /// Waits until this sentence is shown whole, in one pane or across the whole width, on any number of lines.
     pub(crate) fn says(&mut self, sentence: &str) {
         self.until(|screen| panes(screen).iter().any(|pane| pane.contains(sentence)), sentence);
     }
@@ -87,16 +87,16 @@ impl Terminal {
                     Err(error) => panic!("{what}: {error}; the screen:\n{}", self.emulator.screen().contents()),
                 }
             }
-            // The output is processed in small pieces, so that text that is shown only briefly is seen too.
+            // The output is processed in small chunks, so a text that is visible only briefly is also found.
             let next = self.waiting.drain(..self.waiting.len().min(PIECE)).collect::<Vec<_>>();
             self.emulator.process(&next);
         }
     }
 
-    /// Checks that at this size no word is cut: each word is also on a screen with room for everything.
+    /// Checks that no word is cut at this size. Each word must also be on a screen where everything fits.
     pub(crate) fn cuts_no_word(&mut self, size: (u16, u16)) {
         let mut pieces = Vec::new();
-        // It tries again if the screen has changed between the two.
+        // The check is repeated if the screen has changed between the two readings.
         for _ in 0..5 {
             let whole = self.words_at((200, 60));
             let small = self.words_at(size);
@@ -110,11 +110,11 @@ impl Terminal {
         panic!("{pieces:?} at {size:?}:\n{}", self.emulator.screen().contents());
     }
 
-    /// Returns the words of the screen, drawn again at this size.
+    /// Returns the words on the screen after it was drawn again at this size.
     fn words_at(&mut self, (width, height): (u16, u16)) -> BTreeSet<String> {
         self.emulator.process(b"\x1b[2J");
         self.resize(width, height);
-        // The text that is drawn last.
+        // These texts are drawn last.
         let ends = |screen: &vt100::Screen| {
             let last = screen.rows(0, width).last().unwrap_or_default();
             last.contains("q quit") || last.contains("back to the shop")
@@ -132,7 +132,7 @@ impl Terminal {
         kill_process(Pid::from_child(&self.demo), signal).unwrap();
     }
 
-    /// Checks that the demo ends with 0, restores the terminal and leaves nothing behind.
+    /// Checks that the demo ends with 0, restores the terminal, and leaves no processes or files.
     pub(crate) fn ends_and_gives_the_terminal_back(mut self) {
         assert_eq!(self.demo.wait().unwrap().code(), Some(0));
         self.until(|screen| !screen.alternate_screen() && !screen.hide_cursor(), "the screen before, and its cursor");
@@ -142,7 +142,7 @@ impl Terminal {
     }
 }
 
-/// Starts the demo in a new terminal: the process, the person's side, and the demo's.
+/// Starts the demo in a new terminal. Returns the process, the person's side, and the demo's side.
 pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd, OwnedFd) {
     use rustix::fs::{Mode, OFlags, open};
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -153,8 +153,8 @@ pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd
         open(ptsname(&outside, Vec::new()).unwrap(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
             .unwrap();
     tcsetwinsize(&outside, size(80, 24)).unwrap();
-    // A new session, so that the demo sees this terminal and not the one in which the tests run. `setsid` replaces
-    // itself by the demo, so the process is the same.
+    // The demo gets a new session, so that it uses this terminal and not the terminal of the tests. `setsid` replaces
+    // itself with the demo, so the process is the same.
     let demo = Command::new("setsid")
         .args(["--ctty", env!("CARGO_BIN_EXE_pos-sim"), "demo", "--agent"])
         .arg(super::agent())
@@ -172,7 +172,7 @@ pub(crate) fn start(term: &str, more: &[&str], folder: &Path) -> (Child, OwnedFd
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // After a failed test this ends the demo, which ends its agent.
+        // After a failed test, this ends the demo, and the demo ends its agent.
         if let Ok(None) = self.demo.try_wait() {
             self.send(Signal::TERM);
             let _ = self.demo.wait();

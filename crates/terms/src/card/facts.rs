@@ -37,9 +37,9 @@ impl Cvm {
         }
     }
 
-    /// Corrects the method for the entry mode. A contactless card does not check a PIN. There, 01 and 04 mean that the
-    /// cardholder's own device verified the cardholder, as a phone does (EMV Contactless Book C-2, CVM selection: 9F34
-    /// 010002).
+    /// Corrects the method for the entry mode. A contactless card does not check a PIN. For such a card, 01 and 04 mean
+    /// that the cardholder's own device (a phone) verified the cardholder (EMV Contactless Book C-2, CVM selection:
+    /// 9F34 010002).
     fn as_read_by(self, entry: EntryMode) -> Self {
         match (self, entry) {
             (Self::OfflinePin, entry) if entry.is_contactless() => Self::ConsumerDevice,
@@ -54,7 +54,7 @@ impl Cvm {
         if value.get(2) == Some(&0x01) {
             return None;
         }
-        // Bits 1-6 are the method. Bit 7 only says what happens when it fails (EMV Book 3, C3).
+        // Bits 1-6 are the method. Bit 7 only says what happens if the method fails (EMV Book 3, C3).
         match value.first()? & 0x3F {
             0x01 | 0x04 => Some(Self::OfflinePin),
             0x02 => Some(Self::OnlinePin),
@@ -127,8 +127,8 @@ pub struct CardFacts {
     pub iad: Option<String>,
 }
 
-/// The elements of a chip's answer for its facts, each at its first occurrence. It is filled during a walk, so code
-/// that needs more of an answer walks it only once.
+/// The elements of a chip's answer from which the facts are made. The first occurrence of each element counts. This is
+/// filled during a walk over the answer, so code that needs other elements walks it only once.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChipElements<'a> {
     pan_sequence_number: Option<&'a [u8]>,
@@ -146,7 +146,7 @@ pub struct ChipElements<'a> {
 }
 
 impl<'a> ChipElements<'a> {
-    /// Takes one object of the answer, at any depth.
+    /// Records one object of the answer, from any depth.
     pub fn see(&mut self, object: tlv::Tlv<'a>) {
         let place = match object.tag {
             tag::PAN_SEQUENCE_NUMBER => &mut self.pan_sequence_number,
@@ -172,7 +172,7 @@ impl<'a> ChipElements<'a> {
         self.cvm_results.and_then(Cvm::from_results)
     }
 
-    /// Returns whether the chip has signed: 9F26 and 9F27 are present.
+    /// Returns whether the chip has signed, which means that 9F26 and 9F27 are present.
     #[must_use]
     pub fn has_cryptogram(&self) -> bool {
         self.cryptogram.is_some() && self.cryptogram_information.is_some()
@@ -202,17 +202,17 @@ impl CardFacts {
         }
     }
 
-    /// Returns the facts from a whole TLV list, as [`Self::of_chip`] does.
+    /// Returns the facts from a complete TLV list, like [`Self::of_chip`].
     ///
     /// # Errors
-    /// When `tlvs` is not BER-TLV.
+    /// Returns an error if `tlvs` is not BER-TLV.
     pub fn from_tlvs(entry: EntryMode, pan: Option<MaskedPan>, tlvs: &[u8]) -> Result<Self, TlvError> {
         let mut elements = ChipElements::default();
         tlv::visit(tlvs, &mut |object| elements.see(object))?;
         Ok(Self::of_chip(entry, pan, &elements))
     }
 
-    /// Takes over the new facts of the chip's final answer (E3 or E5): cryptogram, TVR, TSI, IAD, and the verification
+    /// Updates the facts from the chip's final answer (E3 or E5): cryptogram, TVR, TSI, IAD, and the verification
     /// method.
     pub fn complete(&mut self, elements: &ChipElements<'_>) {
         let last = Self::of_chip(self.entry, None, elements);
@@ -220,15 +220,15 @@ impl CardFacts {
         self.tvr = last.tvr.or_else(|| self.tvr.take());
         self.tsi = last.tsi.or_else(|| self.tsi.take());
         self.iad = last.iad.or_else(|| self.iad.take());
-        // The final answer counts even when it withdraws a verification.
+        // The final answer counts even if it withdraws a verification.
         if elements.cvm_results.is_some() {
             self.cvm = last.cvm;
         }
     }
 }
 
-/// Returns the preferred name when it is printable ASCII or declared as ISO 8859-1 (EMV Book 4, 11.3: otherwise the
-/// label is shown).
+/// Returns the preferred name if it is printable ASCII or declared as ISO 8859-1 (EMV Book 4, 11.3: otherwise the label
+/// is shown).
 fn application_name(preferred: Option<&[u8]>, code_table: Option<&[u8]>, label: Option<&[u8]>) -> Option<String> {
     let text = |bytes: &[u8], latin: bool| -> Option<String> {
         let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
@@ -272,8 +272,8 @@ mod tests {
         }
     }
 
-    /// Returns the facts of one chip with 5F34, 84, 50, 9F12, 9F11, 9F34, 9F26, 9F27, 95, 9B and 9F10. When `aid` says
-    /// so, 9F06 replaces 84.
+    /// Returns the facts of a chip with 5F34, 50, 9F12, 9F11, 9F34, 9F26, 9F27, 95, 9B and 9F10. `aid` has the TLVs of
+    /// 84, 9F06 or both.
     fn of_chip(entry: EntryMode, aid: &str) -> CardFacts {
         let said = format!(
             "5F340101 {aid} 5004{} 9F1204{} 9F110101 9F3403020300 9F26081122334455667788 9F270180 95058000008000 9B02E800 \
@@ -302,7 +302,7 @@ mod tests {
             tsi: Some("E800".to_owned()),
             iad: Some("06010A03A00000".to_owned()),
         };
-        // The terminal's name of the application (9F06) takes precedence over the card's (84).
+        // The terminal's name for the application (9F06) takes precedence over the card's name (84).
         for aid in ["8407A0000000031010", "9F0607A0000000031010", "8407A0000000041010 9F0607A0000000031010"] {
             assert_eq!(of_chip(EntryMode::Icc, aid), expected, "{aid}");
         }

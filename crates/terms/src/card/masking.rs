@@ -1,38 +1,39 @@
 //! Masks card numbers in external texts, so a number that was written there is not passed on.
 //!
-//! **Card numbers.** A card number has 13 to 19 digits with a right check digit (Luhn). It is unbroken, or in groups of
-//! any size with spaces or dashes between them (`4761 7390 0101 0119`, `3782-822463-10005`). A group is used in full or
-//! not at all. When more digits are adjacent (an expiry date, a counter), every row of whole groups that fits is
-//! masked. One in ten other numbers also has a right check digit and is masked too, which is better than a leak.
+//! **Card numbers.** A card number has 13 to 19 digits with a correct check digit (Luhn). The digits are contiguous, or
+//! in groups of any size with spaces or dashes between them (`4761 7390 0101 0119`, `3782-822463-10005`). A group
+//! counts in full or not at all. If other digits are adjacent (an expiry date, a counter), every sequence of whole
+//! groups that fits is masked. One in ten other numbers also has a correct check digit and is masked too, which is
+//! better than a leak.
 //!
-//! **The rest of a track** is masked together with its number (ISO 7813). After `=` or `D` that is the date, service
-//! code and discretionary data. After `^` it is the name and the following data. The sign itself is masked too. Before
-//! `=` and `^` a number counts as a card number even with a wrong check digit, or when it is already masked. A number
-//! of a chip's tag `5A` in a row of hexadecimal digits is found by its tag and length.
+//! **The rest of a track** is masked together with its number (ISO 7813). After `=` or `D`, it is the date, service
+//! code and discretionary data. After `^`, it is the name and the following data. The separator itself is also masked.
+//! Before `=` and `^`, a number counts as a card number even if its check digit is wrong or it is already masked. In a
+//! sequence of hexadecimal digits, the number in a chip's tag `5A` is found by its tag and length.
 //!
 //! **Not masked**, because references and times would be lost: our own gateway references (terminal, number, 32
-//! hexadecimal digits), a UUID, a date with dashes, a date and time of 14 digits. The digits of an id (32 letters and
-//! digits) are never joined with others, and are masked only when they alone are a card number. A field that is known
-//! to be an id is not passed to this module. An unbroken row of more than 19 digits is not a card number. A point,
-//! comma or colon separates numbers, so amounts and times of day are never joined.
+//! hexadecimal digits), a UUID, a date with dashes, and a date and time of 14 digits. The digits of an id (32 letters
+//! and digits) are never joined with others. They are masked only if they alone are a card number. A field that is
+//! known to be an id is not passed to this module. A contiguous sequence of more than 19 digits is not a card number. A
+//! point, comma or colon separates numbers, so amounts and times of day are never joined.
 
 use std::ops::Range;
 
 use crate::emv::luhn;
 
-/// The digits of a card number (ISO/IEC 7812; shorter ones are not in use).
+/// The number of digits in a card number (ISO/IEC 7812; shorter ones are not in use).
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
-/// The places of a number in a track, which may be masked.
+/// The number of positions of a number in a track, which may be masked.
 const IN_TRACK: std::ops::RangeInclusive<usize> = 12..=19;
-/// The most spaces and dashes between two groups (` - `).
+/// The maximum number of spaces and dashes between two groups (` - `).
 const MOST_BETWEEN: usize = 3;
 /// The number of letters and digits of an id (interface: identifiers).
 const ID: usize = 32;
-/// The longest name of a track 1 (ISO 7813: 26), with some reserve.
+/// The maximum length of a name in track 1 (ISO 7813: 26), with some reserve.
 const NAME: usize = 40;
 
-/// Masks every card number in an external text. The first six and the last four digits stay, and every other one
-/// becomes `*`, as does the rest of a track. The number of characters stays the same.
+/// Masks every card number in an external text. The first six and the last four digits stay. Every other digit becomes
+/// `*`, and so does the rest of a track. The number of characters stays the same.
 #[must_use]
 pub fn mask_pans(text: &str) -> String {
     if text.chars().filter(|c| is_place(*c)).count() < *IN_TRACK.start() {
@@ -46,14 +47,14 @@ pub fn mask_pans(text: &str) -> String {
     masked.hidden.iter().zip(&chars).map(|(hidden, c)| if *hidden { '*' } else { *c }).collect()
 }
 
-/// A text, and its hidden characters.
+/// A text, and the characters to hide in it.
 struct Masked<'a> {
     chars: &'a [char],
     hidden: Vec<bool>,
 }
 
 impl Masked<'_> {
-    /// Hides every row of whole groups that is a card number, and the rest of its track.
+    /// Hides every sequence of whole groups that is a card number, and the rest of its track.
     fn groups_in_rows(&mut self, groups: &[Group]) {
         let mut ends = Vec::new();
         for first in 0..groups.len() {
@@ -77,7 +78,7 @@ impl Masked<'_> {
         }
     }
 
-    /// Returns whether only a few spaces and dashes are between two groups.
+    /// Returns whether only a few spaces and dashes separate two groups.
     fn is_linked(&self, one: &Group, next: &Group) -> bool {
         let between = &self.chars[one.at.end..next.at.start];
         !one.is_apart
@@ -86,7 +87,7 @@ impl Masked<'_> {
             && between.iter().all(|c| is_between(*c))
     }
 
-    /// Hides the middle of these places when they are a card number.
+    /// Hides the middle of these positions if they are a card number.
     fn hide_if_number(&mut self, places: &[usize]) -> bool {
         let digits: String = places.iter().map(|place| self.chars[*place]).collect();
         let is_number = LENGTHS.contains(&digits.len()) && luhn::is_valid(&digits) && !is_time(&digits);
@@ -97,14 +98,14 @@ impl Masked<'_> {
     }
 
     fn hide_middle(&mut self, places: &[usize]) {
-        // As in `MaskedPan`, a number of less than 13 places shows only the last four.
+        // As in `MaskedPan`, a number of fewer than 13 positions shows only the last four.
         let first = if places.len() < *LENGTHS.start() { 0 } else { 6 };
         for place in &places[first..places.len().saturating_sub(4).max(first)] {
             self.hidden[*place] = true;
         }
     }
 
-    /// Hides what follows a group that ends a number, when it is a track.
+    /// Hides the rest of a track after the group that ends its number.
     fn track(&mut self, group: &Range<usize>, ends_a_number: bool) {
         let digits = self.chars[group.clone()].iter().filter(|c| c.is_ascii_digit()).count();
         let may_be_number = ends_a_number || (IN_TRACK.contains(&group.len()) && digits >= 4);
@@ -144,14 +145,14 @@ impl Masked<'_> {
         }
     }
 
-    /// Hides a group that is a whole number of a track, with any check digit.
+    /// Hides a group that is the complete number of a track, with any check digit.
     fn hide_whole(&mut self, group: &Range<usize>) {
         if IN_TRACK.contains(&group.len()) {
             self.hide_middle(&group.clone().collect::<Vec<_>>());
         }
     }
 
-    /// Returns how many digits, including masked ones, follow from here.
+    /// Returns how many digits follow from here, including masked ones.
     fn places_at(&self, from: usize) -> usize {
         self.chars[from.min(self.chars.len())..].iter().take_while(|c| is_place(**c)).count()
     }
@@ -162,7 +163,7 @@ impl Masked<'_> {
         self.hidden[from..from + length].fill(true);
     }
 
-    /// Hides numbers of tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits in each of them. The
+    /// Hides numbers of tag 5A among hexadecimal digits: `5A`, the number of bytes, and two digits for each byte. The
     /// last digit may be an F.
     fn chip_numbers(&mut self) {
         for at in 0..self.chars.len().saturating_sub(4) {
@@ -177,24 +178,24 @@ impl Masked<'_> {
     }
 }
 
-/// Returns whether it is a digit, or a masked digit.
+/// Returns whether a character is a digit or a masked digit.
 fn is_place(c: char) -> bool {
     c.is_ascii_digit() || c == '*'
 }
 
-/// Returns whether it can be between the groups of a number: all kinds of spaces and dashes, and the end of a line.
+/// Returns whether a character can be between the groups of a number: any kind of space or dash, or the end of a line.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}')
 }
 
-/// An unbroken row of digits.
+/// A contiguous sequence of digits.
 struct Group {
     at: Range<usize>,
-    /// True if it is part of no other number.
+    /// True if the sequence is not part of any other number.
     is_apart: bool,
 }
 
-/// Returns every unbroken row of digits that may be a card number or a part of one.
+/// Returns every contiguous sequence of digits that may be a card number or a part of one.
 fn groups(chars: &[char]) -> Vec<Group> {
     let words = rows(chars, |c| c.is_ascii_alphanumeric());
     let (mut spared, mut apart) = (vec![false; chars.len()], vec![false; chars.len()]);
@@ -234,7 +235,7 @@ fn groups(chars: &[char]) -> Vec<Group> {
     groups.map(|at| Group { is_apart: apart[at.start], at }).collect()
 }
 
-/// Returns the longest rows of characters that fit.
+/// Returns the longest sequences of matching characters.
 fn rows(chars: &[char], fits: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     let mut rows: Vec<Range<usize>> = Vec::new();
     for (n, c) in chars.iter().enumerate() {
@@ -247,7 +248,7 @@ fn rows(chars: &[char], fits: impl Fn(char) -> bool) -> Vec<Range<usize>> {
     rows
 }
 
-/// Returns whether a word of 32 characters begins as the track 2 of a chip, which may have the same length.
+/// Returns whether a word of 32 characters begins like the track 2 of a chip, which may have the same length.
 fn begins_as_track(word: &[char]) -> bool {
     let digits: String = word.iter().take_while(|c| c.is_ascii_digit()).collect();
     LENGTHS.contains(&digits.len())
@@ -256,8 +257,8 @@ fn begins_as_track(word: &[char]) -> bool {
         && word[digits.len() + 1..].iter().take_while(|c| c.is_ascii_digit()).count() >= 7
 }
 
-/// Returns whether these are year, month and day, in this order or reversed. No card number begins with 19 or 20,
-/// because such numbers are not in use.
+/// Returns whether the digits are a year, month and day, in this order or reversed. No card number in use begins with
+/// 19 or 20.
 fn is_date(parts: [String; 3]) -> bool {
     let [one, two, three] = parts;
     let number = |part: &str, places: usize, most: u32| {
@@ -267,7 +268,7 @@ fn is_date(parts: [String; 3]) -> bool {
     number(&two, 2, 12) && ((year(&one) && number(&three, 2, 31)) || (year(&three) && number(&one, 2, 31)))
 }
 
-/// Returns whether the digits are yyyyMMddhhmmss. Cards with 14 digits begin with 3.
+/// Returns whether the digits are yyyyMMddhhmmss. Card numbers with 14 digits begin with 3.
 fn is_time(digits: &str) -> bool {
     let part = |range: Range<usize>| digits.get(range).and_then(|part| part.parse::<u32>().ok()).unwrap_or(u32::MAX);
     digits.len() == 14
@@ -303,7 +304,7 @@ mod tests {
             ("4761\u{2011}7390\u{A0}0101\n0119", "4761\u{2011}73**\u{A0}****\n0119"),
             ("4222222222222", "422222***2222"),
             ("621234 5678901234569", "621234 *********4569"),
-            // An expiry date, a security code or a counter next to it.
+            // An adjacent expiry date, security code or counter.
             ("4761 7390 0101 0119 12 25", "4761 73** **** 0119 12 25"),
             ("no. 1-4761739001010119", "no. 1-476173******0119"),
             ("*4761739001010119*", "*476173******0119*"),
@@ -327,15 +328,15 @@ mod tests {
             ("4761 7390 0101 0119 = 1512201", "4761 73** **** 0119 * *******"),
             ("4761739001010119= 1512201", "476173******0119* *******"),
             ("4761739001010119 =1512201", "476173******0119 ********"),
-            // The form is sufficient proof.
+            // The form of a track is sufficient proof.
             ("4761739001010118=1512201 next", "476173******0118******** next"),
             (";476173******0119=1512201********?", ";476173******0119****************?"),
             ("4761739001010119D15122011234567F", "476173******0119****************"),
             ("4761 7390 0101 0119D15122011234567F", "4761 73** **** 0119****************"),
             ("476173******0119D15122011234567F", "476173******0119****************"),
-            // It is not one of our references either, although it has the same length.
+            // This is also not one of our references, although it has the same length.
             ("12345678-123-4761739001010119D15122011234567F", "12345678-123-476173******0119****************"),
-            // The end of the tag is unknown, so all digits that may be the number's middle are hidden.
+            // The end of the tag is unknown, so all digits that may be in the middle of the number are hidden.
             ("57114761739001010119D15122011234567F", "5711476*********0119****************"),
             ("read 57114761739001010119D15122011234567F", "read 5711476*********0119****************"),
             ("%B4761739001010119^DOE/JOHN A^1512201123400001?", "%B476173******0119****************************?"),
@@ -345,7 +346,7 @@ mod tests {
             ("9F2608AABB5A0847617390010101195F2401", "9F2608AABB5A08476173******01195F2401"),
             ("9F2608AABB5A08378282246310005F5F2401", "9F2608AABB5A08378282*****0005F5F2401"),
             ("5A 08 47 61 73 90 01 01 01 19", "5A 08 47 61 73 ** ** ** 01 19"),
-            // This is not a track: the text after the number does not belong to it.
+            // This is not a track, because the text after the number is not a part of one.
             ("4761739001010119 D1512201", "476173******0119 D1512201"),
             ("4761739001010119D151", "476173******0119D151"),
         ] {
@@ -378,8 +379,8 @@ mod tests {
         }
     }
 
-    /// Year, month, day, hour, minute, second. Only such texts with a right check digit matter here, because the others
-    /// are not card numbers anyway.
+    /// Year, month, day, hour, minute, second. Only such texts with a correct check digit matter here, because the
+    /// others are not card numbers anyway.
     #[test]
     fn a_time_is_left_and_what_is_none_is_a_number() {
         let fitting = |years: Range<u32>, rest: &str| {
@@ -432,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Returns `digits` with a right check digit as its last one.
+    /// Returns `digits` with a correct check digit at the end.
     fn with_check_digit(mut digits: String) -> String {
         digits.pop();
         let whole = (0..10).map(|digit| format!("{digits}{digit}"));

@@ -1,8 +1,8 @@
-//! The Luhn check digit (ISO/IEC 7812-1, Annex B). A typing check, never a proof: it cannot tell 09 from 90 (security:
-//! 1.6).
+//! The Luhn check digit (ISO/IEC 7812-1, Annex B). It detects typing errors but proves nothing: it cannot tell 09 from
+//! 90 (security: 1.6).
 
-/// Returns whether the last of `digits` is the Luhn check digit of the others. It is false when there are none or one
-/// is not a digit.
+/// Returns whether the last of `digits` is the Luhn check digit of the others. Returns false if there are no digits, or
+/// if a character is not a digit.
 #[must_use]
 pub fn is_valid(digits: &str) -> bool {
     let mut sum = 0_u32;

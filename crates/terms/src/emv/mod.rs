@@ -1,7 +1,7 @@
 //! EMV data as every part of the project reads it: BER-TLV objects, tags by name, track 2.
 //!
-//! The reader, the gateway client, the receipt and the simulators share it. It knows bytes and their meaning. It does
-//! no I/O, keeps nothing and decrypts nothing.
+//! The reader, the gateway client, the receipt and the simulators share it. It interprets bytes. It performs no I/O,
+//! stores nothing and decrypts nothing.
 
 pub mod luhn;
 pub mod pan;

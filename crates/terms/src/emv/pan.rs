@@ -1,11 +1,11 @@
 //! Recognises card numbers in texts from people and tills, and distinguishes them from order numbers.
-//! [`crate::card::mask_pans`] hides card numbers in texts, and rather hides too much. Here a false match would block a
-//! till's request. A number must therefore look like a card number in every respect.
+//! [`crate::card::mask_pans`] hides card numbers in texts, and prefers to hide too much. Here, a false match would
+//! block a till's request, so a number must look like a card number in every respect.
 
 use super::luhn;
 
-/// Returns whether `text` contains a card number. It has 13 to 19 digits, whole or in groups with a space or a dash
-/// between them. Its first digits and its length are those of a card scheme. It has a right check digit (ISO/IEC
+/// Returns whether `text` contains a card number. Such a number has 13 to 19 digits, whole or in groups with a space or
+/// a dash between them. Its first digits and its length are those of a card scheme. Its check digit is correct (ISO/IEC
 /// 7812-1).
 #[must_use]
 pub fn is_in(text: &str) -> bool {
@@ -35,8 +35,8 @@ fn is_of_a_scheme(digits: &str) -> bool {
     }
 }
 
-/// Returns whether the 13 digits are an article number (EAN-13) by its own check digit. A till that sends its articles
-/// must not be blocked.
+/// Returns whether the 13 digits are an article number (EAN-13), according to its own check digit. A till that sends
+/// its articles must not be blocked.
 fn is_article_number(digits: &str) -> bool {
     let sum: u32 = digits.bytes().enumerate().map(|(n, c)| u32::from(c - b'0') * if n % 2 == 0 { 1 } else { 3 }).sum();
     digits.len() == 13 && sum.is_multiple_of(10)
@@ -75,7 +75,7 @@ mod tests {
             "20261122123456",
             "1795312345678",
             "1795312345678901",
-            // Both check digits are right: an article number.
+            // Both check digits are correct, so this is an article number.
             "4006381333931",
             "4000000000006",
             "8ac7a4a18f0c1d2e018f0c3b5a6b7c8d",

@@ -1,10 +1,10 @@
 //! The tag dictionary: the EMV, contactless and reader tags of this project, by their standard names.
 //!
-//! It does not list all existing tags. [`super::tlv`] carries an unknown tag unchanged.
+//! It does not list all existing tags. [`super::tlv`] passes on an unknown tag unchanged.
 
 use std::fmt;
 
-/// A BER-TLV tag of one to four bytes, kept as the number that its bytes spell (`0x9F02`).
+/// A BER-TLV tag of one to four bytes, stored as the number that its bytes form (`0x9F02`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
@@ -26,14 +26,14 @@ impl Tag {
         }
     }
 
-    /// Returns whether it is of the private class, so the reader's maker defines its meaning (EMV Book 3, B1: bits 8
-    /// and 7 of the first byte).
+    /// Returns whether the tag is of the private class, so that the reader's manufacturer defines its meaning (EMV Book
+    /// 3, B1: bits 8 and 7 of the first byte).
     #[must_use]
     pub fn is_private(self) -> bool {
         self.bytes()[4 - self.size()] & 0xC0 == 0xC0
     }
 
-    /// Returns the tag right-aligned in four bytes. The last [`Self::size`] of them are the tag.
+    /// Returns the tag, right-aligned in four bytes. Its last [`Self::size`] bytes are the tag.
     pub(crate) fn bytes(self) -> [u8; 4] {
         self.0.to_be_bytes()
     }
@@ -167,10 +167,10 @@ tags! {
     TRANSACTION_SEQUENCE_COUNTER = 0x9F41;
     /// Track 2 data of contactless magstripe mode.
     TRACK2_CONTACTLESS_MSD = 0x9F6B;
-    /// Track 1 in clear text: only an unsecured reader sends it.
+    /// Track 1 in clear text, which only an unsecured reader sends.
     TRACK1_CLEAR = 0x5F21;
-    /// Track 2 in clear text: only an unsecured reader sends it.
+    /// Track 2 in clear text, which only an unsecured reader sends.
     TRACK2_CLEAR = 0x5F22;
-    /// Track 3 in clear text: only an unsecured reader sends it.
+    /// Track 3 in clear text, which only an unsecured reader sends.
     TRACK3_CLEAR = 0x5F23;
 }

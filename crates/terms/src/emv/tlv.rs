@@ -1,18 +1,19 @@
-//! BER-TLV: a walker over borrowed bytes, and an encoder. No allocation, and no unbounded recursion.
+//! BER-TLV: a walker over borrowed bytes and an encoder, without allocation and without unbounded recursion.
 //!
-//! The policy is deliberately stricter than most decoders (security: 1.6; EMV Book 3, Annex B):
-//! - Only definite lengths, with the number in at most three bytes (`83 xx xx xx`). Longer forms than needed are read
-//!   but never written. Tags have at most four bytes, without a superfluous `80` after the first byte.
+//! The rules are deliberately stricter than those of most decoders (security: 1.6; EMV Book 3, Annex B):
+//! - Only definite lengths are accepted, with the number in at most three bytes (`83 xx xx xx`). Length forms that are
+//!   longer than necessary are read but never written. Tags have at most four bytes, without a superfluous `80` after
+//!   the first byte.
 //! - `00` padding is skipped between objects, and never read as a tag. `FF` is refused as a tag.
-//! - A value that is longer than its container is an error, never a shorter value.
+//! - A value that is longer than its container is an error. It is never shortened.
 //! - Repeated tags keep their order; [`find`] returns the first.
 
 use super::Tag;
 
-/// The deepest nesting of templates that is followed; a real answer has three levels.
+/// The maximum nesting depth of templates that is followed. A real answer has three levels.
 pub const MAX_DEPTH: usize = 8;
 
-/// One object: its tag, its value, and all its bytes.
+/// One object: its tag, its value and all its bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tlv<'a> {
     /// The tag.
@@ -23,7 +24,7 @@ pub struct Tlv<'a> {
     pub raw: &'a [u8],
 }
 
-// A value may be card data. It shows the tag and the length, but never the content.
+// Shows the tag and the length, but never the content, because a value may be card data.
 impl std::fmt::Debug for Tlv<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { tag, value, raw: _ } = self;
@@ -31,7 +32,7 @@ impl std::fmt::Debug for Tlv<'_> {
     }
 }
 
-/// The reason why bytes are not BER-TLV as EMV allows it.
+/// The reason why bytes are not BER-TLV as EMV permits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlvError {
     /// The input ends inside a tag, a length or a value.
@@ -46,7 +47,7 @@ pub enum TlvError {
         /// Offset of the object in its container.
         at: usize,
     },
-    /// An indefinite length or one of more than three bytes after the first.
+    /// An indefinite length, or a length of more than three bytes after the first.
     #[error("TLV length at byte {at} is not an EMV length")]
     BadLength {
         /// Offset of the object in its container.
@@ -60,7 +61,7 @@ pub enum TlvError {
     Full,
 }
 
-/// Walks the objects of one level, in their order.
+/// Walks over the objects of one level, in their order.
 #[must_use]
 pub fn walk(bytes: &[u8]) -> Walker<'_> {
     Walker { bytes, at: 0 }
@@ -142,7 +143,7 @@ fn read(bytes: &[u8], start: usize) -> Result<Tlv<'_>, TlvError> {
 /// Returns the first value of `tag` at any depth, in document order.
 ///
 /// # Errors
-/// The first fault anywhere in `bytes`, even after the tag. Half a list is not trusted.
+/// Returns the first fault anywhere in `bytes`, even after the tag, because an incomplete list is not trusted.
 pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     let mut found = None;
     visit(bytes, &mut |tlv| {
@@ -156,7 +157,7 @@ pub fn find(bytes: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
 /// Calls `see` with every object at every depth, containers before their contents.
 ///
 /// # Errors
-/// The first fault. `see` has received the objects before it.
+/// Returns the first fault. `see` has received the objects before it.
 pub fn visit<'a>(bytes: &'a [u8], see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
     fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(Tlv<'a>)) -> Result<(), TlvError> {
         if depth == MAX_DEPTH {
@@ -177,7 +178,7 @@ pub fn visit<'a>(bytes: &'a [u8], see: &mut impl FnMut(Tlv<'a>)) -> Result<(), T
 /// Appends one object with the shortest length form.
 ///
 /// # Errors
-/// [`TlvError::Full`] when `out` cannot take it or the value is longer than 65,535 bytes; `out` is then unchanged.
+/// Returns [`TlvError::Full`] if `out` has no room or the value is longer than 65,535 bytes. `out` is then unchanged.
 pub fn push<const N: usize>(out: &mut heapless::Vec<u8, N>, tag: Tag, value: &[u8]) -> Result<(), TlvError> {
     let before = out.len();
     let write = |out: &mut heapless::Vec<u8, N>| -> Result<(), ()> {

@@ -1,4 +1,4 @@
-//! Track 2 and tag 57: PAN, expiry, service code. In the agent only masked data is used here ([`MaskedTrack2`]). The
+//! Track 2 and tag 57: PAN, expiry, service code. The agent uses only the masked form ([`MaskedTrack2`]). The
 //! simulators use the clear form ([`Track2`]) with test cards.
 //!
 //! ```text
@@ -13,13 +13,14 @@ use zeroize::Zeroize;
 
 use super::luhn;
 
-/// The most characters between the sentinels of track 2 (ISO/IEC 7813), and therefore nibbles of tag 57 (19 bytes).
+/// The maximum number of characters between the sentinels of track 2 (ISO/IEC 7813), and therefore of nibbles in tag 57
+/// (19 bytes).
 const MAX_LENGTH: usize = 38;
 
-/// The fewest and most digits of a PAN (ISO/IEC 7812-1).
+/// The minimum and maximum number of digits in a PAN (ISO/IEC 7812-1).
 const PAN_DIGITS: std::ops::RangeInclusive<usize> = 8..=19;
 
-/// The reason why track 2 data is refused. It names the fault, never the data.
+/// The reason why track 2 data is refused. It names the fault, but never the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Track2Error {
     /// More than 38 characters.
@@ -28,7 +29,7 @@ pub enum Track2Error {
     /// No separator (`D` in tag 57, `=` on the stripe).
     #[error("track 2 has no separator after the PAN")]
     NoSeparator,
-    /// A PAN that is not 8 to 19 digits.
+    /// A PAN that does not have 8 to 19 digits.
     #[error("track 2 has no PAN of 8 to 19 digits")]
     Pan,
     /// The last digit of the PAN is not the check digit of the others.
@@ -40,7 +41,7 @@ pub enum Track2Error {
     /// The service code of three digits is missing.
     #[error("track 2 has no service code")]
     ServiceCode,
-    /// A character other than a digit is after the service code, or any character is after the pad.
+    /// There is a character other than a digit after the service code, or any character after the pad.
     #[error("track 2 has a non-digit after the service code")]
     Discretionary,
     /// The stripe lacks its start or end sentinel.
@@ -50,16 +51,16 @@ pub enum Track2Error {
 
 /// Track 2 in clear text. It is wiped when dropped and never printed, so no log can contain a PAN.
 pub struct Track2 {
-    /// PAN, separator `=`, and the rest, without sentinels; ASCII.
+    /// The PAN, the separator `=` and the rest, without sentinels, in ASCII.
     characters: heapless::Vec<u8, MAX_LENGTH>,
     separator: usize,
 }
 
 impl Track2 {
-    /// Reads the value of tag 57.
+    /// Parses the value of tag 57.
     ///
     /// # Errors
-    /// The first part that is not track 2.
+    /// Returns an error for the first part that is not track 2.
     pub fn from_tag57(value: &[u8]) -> Result<Self, Track2Error> {
         let mut track = Self { characters: heapless::Vec::new(), separator: 0 };
         for nibble in value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]) {
@@ -71,17 +72,17 @@ impl Track2 {
             };
             track.characters.push(c).map_err(|_| Track2Error::TooLong)?;
         }
-        // One F at the end fills the last byte (EMV Book 3, Annex A). Anywhere else it is a fault.
+        // A single F at the end fills the last byte (EMV Book 3, Annex A). Anywhere else, it is a fault.
         if track.characters.last() == Some(&b'F') {
             track.characters.pop();
         }
         track.checked()
     }
 
-    /// Reads the stripe's form with its sentinels, with or without the LRC character that readers leave after them.
+    /// Parses the stripe's form with its sentinels, with or without the LRC character that readers leave after them.
     ///
     /// # Errors
-    /// The first part that is not track 2.
+    /// Returns an error for the first part that is not track 2.
     pub fn from_magstripe(stripe: &str) -> Result<Self, Track2Error> {
         let (inner, after) =
             stripe.strip_prefix(';').and_then(|rest| rest.split_once('?')).ok_or(Track2Error::Sentinel)?;
@@ -126,7 +127,7 @@ impl Track2 {
         &self.text()[..self.separator]
     }
 
-    /// Returns year and month of expiry, `YYMM`.
+    /// Returns the year and the month of expiry, `YYMM`.
     #[must_use]
     pub fn expiry_yymm(&self) -> &str {
         &self.text()[self.separator + 1..self.separator + 5]
@@ -165,7 +166,7 @@ impl Track2 {
 
 impl Drop for Track2 {
     fn drop(&mut self) {
-        // The whole capacity, not only the used part.
+        // This wipes the whole capacity, not only the used part.
         self.characters.clear();
         let _ = self.characters.resize(MAX_LENGTH, 0);
         self.characters.as_mut_slice().zeroize();
@@ -178,24 +179,26 @@ impl fmt::Debug for Track2 {
     }
 }
 
-/// Track 2 as a secured reader shows it: the PAN is masked, and the service code is clear (readers: 2.4, DFAE22).
+/// Track 2 as a secured reader shows it: the PAN is masked, and the service code is in clear text (readers: 2.4,
+/// DFAE22).
 ///
 /// It gives no expiry date, because the agent does not need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaskedTrack2<'a> {
-    /// The PAN with `*` for each masked digit, as the reader sent it. `card::MaskedPan` masks the digits that the
-    /// reader did not.
+    /// The PAN as the reader sent it, with `*` for each masked digit. `card::MaskedPan` masks the digits that the
+    /// reader did not mask.
     pub pan: &'a str,
     /// The service code.
     pub service_code: ServiceCode,
 }
 
 impl<'a> MaskedTrack2<'a> {
-    /// Reads the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and the characters after the
+    /// Parses the ASCII form `;476173******0010=1512201**********?*`. The start sentinel and the characters after the
     /// end sentinel may be missing.
     ///
     /// # Errors
-    /// The first part that is not masked track 2. A PAN of 13 or more digits without a masked place is refused.
+    /// Returns an error for the first part that is not masked track 2. A PAN of 13 or more digits without a masked
+    /// position is refused.
     pub fn from_ascii(value: &'a [u8]) -> Result<Self, Track2Error> {
         let text = std::str::from_utf8(value).map_err(|_| Track2Error::Discretionary)?;
         let inner = text.strip_prefix(';').unwrap_or(text);
@@ -220,7 +223,7 @@ impl<'a> MaskedTrack2<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ServiceCode([u8; 3]);
 
-/// The rule of a service code for the PIN (readers: 2.9).
+/// The PIN rule of a service code (readers: 2.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinRule {
     /// Third digit 0, 3 or 5: the PIN is required.
@@ -245,7 +248,7 @@ impl ServiceCode {
         std::str::from_utf8(&self.0).expect("three ASCII digits")
     }
 
-    /// Returns whether the card has a chip, which must be tried first: first digit 2 or 6.
+    /// Returns whether the card has a chip, which must be tried first. The first digit is then 2 or 6.
     #[must_use]
     pub fn has_chip(self) -> bool {
         matches!(self.0[0], b'2' | b'6')

@@ -2,7 +2,7 @@
 //! fewer decimals than the currency has. An ambiguous text is refused: a second separator, or more decimals than the
 //! currency has (`1,000` in EUR).
 //!
-//! This is only for people. [`Amount::parse`] reads what programs write, in one form only.
+//! This form is only for people. [`Amount::parse`] reads the only form that programs write.
 
 use super::{Amount, Currency, MAX_INTEGER_DIGITS, MoneyError};
 
@@ -14,11 +14,11 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Reads a typed text, as far as possible without a currency.
+    /// Parses a typed text, as far as possible without a currency.
     ///
     /// # Errors
-    /// The faults in every currency: [`MoneyError::NotANumber`], [`MoneyError::Grouped`], [`MoneyError::Negative`],
-    /// [`MoneyError::Zero`], [`MoneyError::TooLarge`].
+    /// Returns the faults that exist in every currency: [`MoneyError::NotANumber`], [`MoneyError::Grouped`],
+    /// [`MoneyError::Negative`], [`MoneyError::Zero`], [`MoneyError::TooLarge`].
     pub fn read(text: &str) -> Result<Self, MoneyError> {
         let (is_negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -47,7 +47,7 @@ impl Typed {
         Ok(Self { integer: integer.to_owned(), fraction: fraction.to_owned() })
     }
 
-    /// Returns whether its value depends on the currency. A whole number has the same value in each.
+    /// Returns whether the value depends on the currency. A whole number has the same value in every currency.
     #[must_use]
     pub fn has_decimals(&self) -> bool {
         !self.fraction.is_empty()
@@ -56,7 +56,7 @@ impl Typed {
     /// Returns the amount in `currency`.
     ///
     /// # Errors
-    /// [`MoneyError::TooManyDecimals`], [`MoneyError::TooLarge`].
+    /// Returns [`MoneyError::TooManyDecimals`] or [`MoneyError::TooLarge`].
     pub fn amount(&self, currency: Currency) -> Result<Amount, MoneyError> {
         let (most, found) = (currency.exponent(), self.fraction.len());
         if found > usize::from(most) {
@@ -65,7 +65,7 @@ impl Typed {
         Amount::from_digits(&self.integer, &self.fraction, currency)
     }
 
-    /// Returns the form that [`Amount::parse`] takes, with the typed decimals, for a caller that does not know the
+    /// Returns the form that [`Amount::parse`] accepts, with the typed decimals, for a caller that does not know the
     /// currency.
     #[must_use]
     pub fn as_written(&self) -> String {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every amount that programs may write, people may type, with the same value.
+        /// People may type every amount that programs may write, and it has the same value.
         #[test]
         fn all_that_programs_write_can_be_typed(minor in 1_u64..1_000_000_000, code in "EUR|JPY|KWD") {
             let amount = Amount::from_minor(minor, currency(&code)).unwrap();
@@ -159,7 +159,7 @@ mod tests {
             prop_assert_eq!(Amount::parse(&Typed::read(&written).unwrap().as_written(), currency(&code)), Ok(amount));
         }
 
-        /// Zeros at the end may be omitted. The rest is never a different amount.
+        /// Zeros at the end may be omitted. The shorter text is never a different amount.
         #[test]
         fn zeros_at_the_end_may_be_left_out(minor in 1_u64..1_000_000_000, code in "EUR|KWD") {
             let amount = Amount::from_minor(minor, currency(&code)).unwrap();
@@ -168,7 +168,7 @@ mod tests {
             prop_assert_eq!(read(short, &code), Ok(amount));
         }
 
-        /// Two separators are never an amount, at any position and of any kind.
+        /// A text with two separators is never an amount.
         #[test]
         fn thousands_are_never_grouped(text in "[0-9]{1,4}[.,][0-9]{1,3}([.,][0-9]{1,3}){1,2}", code in "EUR|JPY|KWD") {
             prop_assert_eq!(read(&text, &code), Err(MoneyError::Grouped));

@@ -1,5 +1,5 @@
-//! The three identifiers of a transaction, and the name of an operator. The identifiers are its number in the journal,
-//! its till's reference and its payment id at the gateway. Each has its own type, so they cannot be confused.
+//! The identifiers of a transaction, and the name of an operator. A transaction's identifiers are its number in the
+//! journal, its till's reference and its payment id at the gateway. Each has its own type, so they cannot be confused.
 
 use std::fmt;
 use std::num::{ParseIntError, TryFromIntError};
@@ -7,16 +7,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a transaction, counted by the journal (interface: `pos.transactionSequenceNumber`).
+/// The number of a transaction, assigned by the journal (interface: `pos.transactionSequenceNumber`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SaleNumber(u64);
 
 impl SaleNumber {
-    /// The number before the first, which is 1. No transaction has it.
+    /// The number before the first number, which is 1. No transaction has it.
     pub const BEFORE_ALL: Self = Self(0);
-    /// The number after the last. No transaction has it.
+    /// The number after the last number. No transaction has it.
     pub const AFTER_ALL: Self = Self(u64::MAX);
 
     /// Creates a number from a counter.
@@ -31,19 +31,20 @@ impl SaleNumber {
         self.0
     }
 
-    /// Returns the number counted repeatedly from 1 to 9999, for tills whose protocol has four digits.
+    /// Returns the number in the range 1 to 9999, for tills whose protocol has four digits. After 9999, it starts again
+    /// at 1.
     #[must_use]
     pub fn on_four_digits(self) -> u16 {
         u16::try_from(self.0.saturating_sub(1) % 9999 + 1).unwrap_or(0)
     }
 
-    /// Returns the number this many later, or the greatest number.
+    /// Returns the number increased by this count, or the greatest number.
     #[must_use]
     pub const fn saturating_add(self, sales: u64) -> Self {
         Self(self.0.saturating_add(sales))
     }
 
-    /// Returns the number this many earlier, or [`Self::BEFORE_ALL`].
+    /// Returns the number decreased by this count, or [`Self::BEFORE_ALL`].
     #[must_use]
     pub const fn saturating_sub(self, sales: u64) -> Self {
         Self(self.0.saturating_sub(sales))
@@ -93,8 +94,8 @@ impl FromStr for SaleNumber {
     }
 }
 
-/// The id of a payment at the gateway. Ids usually are hexadecimal digits, and a gateway may write them in either case
-/// (interface: identifiers). Comparison ignores the case, and display keeps it.
+/// The id of a payment at the gateway. An id usually consists of hexadecimal digits, and a gateway may write them in
+/// either case (interface: identifiers). Comparison ignores the case, and display keeps it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -113,13 +114,13 @@ impl PaymentId {
         &self.0
     }
 
-    /// Returns whether both have the same letters in the same case.
+    /// Returns whether both ids have the same letters in the same case.
     #[must_use]
     pub fn is_written_as(&self, other: &Self) -> bool {
         self.0 == other.0
     }
 
-    /// Returns the lower-case form, which an index can look up.
+    /// Returns the lower-case form, for use in an index.
     #[must_use]
     pub fn in_lower_case(&self) -> String {
         self.0.to_ascii_lowercase()
@@ -140,9 +141,9 @@ impl fmt::Display for PaymentId {
     }
 }
 
-/// A till's reference of a transaction: 1 to 64 printable ASCII characters without spaces at the ends. `.` and `..` are
-/// refused, because no path of a request can contain them. It is checked when a till gives it ([`Reference::parse`]),
-/// and not again when it is read from the journal.
+/// A till's reference for a transaction: 1 to 64 printable ASCII characters without spaces at the ends. `.` and `..`
+/// are refused, because the path of a request cannot contain them. A reference is checked when a till gives it
+/// ([`Reference::parse`]), but not when it is read from the journal.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -157,7 +158,7 @@ impl Reference {
     /// Parses a reference from a till.
     ///
     /// # Errors
-    /// When it is empty, too long, has other characters, or is the name of a folder.
+    /// Returns an error if the text is empty, too long, has other characters, or is the name of a folder.
     pub fn parse(text: impl Into<String>) -> Result<Self, ReferenceError> {
         let text = text.into();
         let printable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -169,7 +170,7 @@ impl Reference {
         }
     }
 
-    /// Takes a reference from the journal, where it was once checked, possibly by an earlier version.
+    /// Takes a reference from the journal. It was checked when it was given, possibly by an earlier version.
     #[must_use]
     pub fn as_kept(text: String) -> Self {
         Self(text)
@@ -201,7 +202,7 @@ impl fmt::Display for Reference {
 }
 
 /// The name of an operator: 1 to 32 letters, digits, spaces, dots, dashes, underscores or apostrophes. Two names that
-/// differ only in their case are the same. The first spelling is shown.
+/// differ only in case are the same. The first spelling is shown.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -219,7 +220,7 @@ impl OperatorName {
     /// Parses a typed name. A text with enough digits for a card number is refused.
     ///
     /// # Errors
-    /// When it is empty, too long, or has other characters.
+    /// Returns an error if the text is empty, too long, or has other characters.
     pub fn parse(text: impl Into<String>) -> Result<Self, OperatorNameError> {
         let text = text.into();
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | '-' | '_' | '\'');
@@ -238,7 +239,7 @@ impl OperatorName {
         &self.0
     }
 
-    /// Returns the form that is compared.
+    /// Returns the form that is used for comparison.
     #[must_use]
     pub fn folded(&self) -> String {
         self.0.to_lowercase()

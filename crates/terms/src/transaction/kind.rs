@@ -1,4 +1,4 @@
-//! The kinds of transactions and their properties. One table answers every question about a kind (design: Reading the
+//! The kinds of transactions and their properties. One table defines every property of a kind (design: Reading the
 //! interface documents, payment types at the counter).
 
 use serde::{Deserialize, Serialize};
@@ -11,21 +11,21 @@ pub enum Kind {
     /// A payment with a card.
     #[default]
     Sale,
-    /// A reservation of a card's money; captures take it.
+    /// A reservation of money on a card, to be charged by captures.
     PreAuthorisation,
     /// A payment to a card without an earlier payment.
     Credit,
     /// A payment with a stored card.
     ByRegistration,
-    /// A reservation of a stored card's money; captures take it.
+    /// A reservation of money on a stored card, to be charged by captures.
     PreAuthorisationByRegistration,
     /// A card is read and stored for later payments; nothing is paid.
     StoreCard,
     /// A stored card is deleted; nothing is paid.
     ForgetCard,
-    /// Reserved money is taken, in full or in part.
+    /// Reserved money is charged, in full or in part.
     Capture,
-    /// Paid money is returned, in full or in part.
+    /// Paid money is refunded, in full or in part.
     Refund,
     /// An earlier transaction is reversed.
     Reversal,
@@ -63,17 +63,18 @@ enum Money {
     Taken,
     Reserved,
     Given,
-    /// No money moves: it is not a payment, and not in any sum.
+    /// No money moves. The transaction is not a payment, and no sum includes it.
     Untouched,
 }
 
 /// The handling of an unknown outcome (design: path of a sale, 9).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WithoutAnswer {
-    /// It is reversed. Nothing may stay charged.
+    /// The transaction is reversed. Nothing may stay charged.
     Undone,
-    /// It is carried out if it was not. It was decided earlier, and reversing it is no safer than finishing it. A
-    /// credit stays as it is found: money that was paid out is not taken back automatically (design: invariant 11).
+    /// The transaction is carried out if this has not happened yet. It was decided earlier, and reversing it is no
+    /// safer than finishing it. A credit stays as it is found, because money that was paid out is not reversed
+    /// automatically (design: invariant 11).
     Finished,
 }
 
@@ -113,7 +114,7 @@ impl Kind {
             Self::PreAuthorisationByRegistration => {
                 facts("pre-authorisation-by-registration", "PA", StoredCard, Reserved, Undone)
             }
-            // RG and DR are types of the query (interface: Query parameters). No request names them.
+            // RG and DR are types in the query (interface: Query parameters). No request names them.
             Self::StoreCard => facts("store-card", "RG", Card, Untouched, Finished),
             Self::ForgetCard => facts("forget-card", "DR", StoredCard, Untouched, Finished),
             Self::Capture => facts("capture", "CP", Earlier, Taken, Finished),
@@ -143,63 +144,63 @@ impl Kind {
         self.facts().source == Source::Card
     }
 
-    /// Returns whether it refers to an earlier transaction.
+    /// Returns whether the kind refers to an earlier transaction.
     #[must_use]
     pub fn has_earlier(self) -> bool {
         self.facts().source == Source::Earlier
     }
 
-    /// Returns whether it uses a stored card.
+    /// Returns whether the kind uses a stored card.
     #[must_use]
     pub fn has_stored_card(self) -> bool {
         self.facts().source == Source::StoredCard
     }
 
-    /// Returns whether an unknown outcome is reversed; otherwise it is finished.
+    /// Returns whether the transaction is reversed if its outcome is unknown. Otherwise, it is finished.
     #[must_use]
     pub fn is_undone_when_unknown(self) -> bool {
         self.facts().without_answer == WithoutAnswer::Undone
     }
 
-    /// Returns whether the till may take or refuse a partial approval. At the counter the missing amount can be paid
-    /// another way. Kinds that were decided earlier (captures, refunds, …) take what is approved, and report it.
+    /// Returns whether the till may accept or refuse a partial approval. At the counter, the missing amount can be paid
+    /// in another way. Kinds that were decided earlier (captures, refunds, …) accept the approved amount and report it.
     #[must_use]
     pub fn till_may_refuse_a_part(self) -> bool {
         self.is_undone_when_unknown()
     }
 
-    /// Returns whether the card must confirm the gateway's approval. A credit's AAC is the normal answer (design: path
-    /// of a sale, 7). A card to store has been stored by the gateway, regardless of the chip's answer.
+    /// Returns whether the card must confirm the gateway's approval. For a credit, an AAC is the normal answer (design:
+    /// path of a sale, 7). A card to store has been stored by the gateway, regardless of the chip's answer.
     #[must_use]
     pub fn card_has_a_say(self) -> bool {
         self.needs_card() && (self.takes_money() || self.reserves_money())
     }
 
-    /// Returns whether the card's refusal, before anything is sent, ends the transaction.
+    /// Returns whether the transaction ends if the card refuses before anything is sent.
     #[must_use]
     pub fn card_may_decline(self) -> bool {
         self.needs_card() && !self.gives_money()
     }
 
-    /// Returns whether it moves money at all. If not, nothing is paid, summed or settled.
+    /// Returns whether the kind moves money at all. If not, nothing is paid, summed or settled.
     #[must_use]
     pub fn moves_money(self) -> bool {
         self.facts().money != Money::Untouched
     }
 
-    /// Returns whether the cardholder pays, so a refund may follow.
+    /// Returns whether the cardholder pays, so that a refund may follow.
     #[must_use]
     pub fn takes_money(self) -> bool {
         self.facts().money == Money::Taken
     }
 
-    /// Returns whether money is reserved and not taken.
+    /// Returns whether money is reserved but not charged.
     #[must_use]
     pub fn reserves_money(self) -> bool {
         self.facts().money == Money::Reserved
     }
 
-    /// Returns whether the cardholder receives money, new or returned.
+    /// Returns whether the cardholder receives money: in a credit, a refund or a reversal.
     #[must_use]
     pub fn gives_money(self) -> bool {
         self.facts().money == Money::Given
@@ -211,7 +212,8 @@ impl Kind {
         self.gives_money() && self.has_earlier()
     }
 
-    /// Returns whether it is a separate reservation that captures refer to. An increment is part of one.
+    /// Returns whether the kind is a separate reservation, to which captures refer. An increment is part of another
+    /// reservation.
     #[must_use]
     pub fn is_reservation(self) -> bool {
         self.reserves_money() && self != Self::Increment

@@ -1,4 +1,4 @@
-//! The training results: the outcomes that a cashier can choose in a transaction of training. None of them moves money.
+//! The training results, from which a cashier chooses the outcome of a training transaction. None of them moves money.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,11 +27,12 @@ lessons! {
     Approved = "approved",
     /// The bank declines.
     Declined = "declined",
-    /// The bank approves half of it. If the till takes no part, it is reversed.
+    /// The bank approves half of the amount. If the till accepts no partial approval, the payment is reversed.
     Partial = "partial",
     /// Approved, and the signature must be compared.
     Signature = "signature",
-    /// The bank's answer is lost: unconfirmed, and then reversed, or, for a kind without a card, carried out.
+    /// The bank's answer is lost. The transaction is unconfirmed and then reversed, or, for a kind without a card,
+    /// carried out.
     Unconfirmed = "unconfirmed",
     /// The customer presses the cancel key.
     Cancelled = "cancelled",
@@ -39,8 +40,8 @@ lessons! {
     NoCard = "no-card",
     /// The gateway cannot be reached.
     NotSent = "not-sent",
-    /// The card refuses after the bank has approved: it is reversed.
+    /// The card refuses after the bank's approval, and the payment is reversed.
     Reversed = "reversed",
-    /// The last two digits of the amount choose one of the others.
+    /// The last two digits of the amount select one of the other results.
     ByAmount = "by-amount",
 }

@@ -1,5 +1,5 @@
 //! The terms that every module uses for a transaction: its kind, its request, its ids, its callers and its outcomes.
-//! Nothing here decides anything. The properties of a kind are in one table, in [`Kind`].
+//! This module makes no decisions. The properties of a kind are in one table, in [`Kind`].
 //!
 //! Names such as [`SaleNumber`] cover every kind of transaction.
 
@@ -73,8 +73,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Returns the operation of a kind, with the earlier transaction or the stored card. `None` when a value that its
-    /// kind needs is missing.
+    /// Returns the operation of a kind, with the earlier transaction or the stored card. Returns `None` if a value that
+    /// the kind needs is missing.
     #[must_use]
     pub fn new(kind: Kind, of: Option<Earlier>, registration: Option<String>) -> Option<Self> {
         Some(match kind {
@@ -144,7 +144,7 @@ impl Operation {
         }
     }
 
-    /// Returns whether it is the most common kind, which the journal omits.
+    /// Returns whether this is the most common kind, which the journal omits.
     #[must_use]
     pub fn is_sale(&self) -> bool {
         *self == Self::Sale
@@ -157,18 +157,18 @@ impl Operation {
 pub struct Earlier {
     /// The payment id at the gateway.
     pub payment: PaymentId,
-    /// The number in this journal, when it is there. The amount that is left of it is then known.
+    /// The number in this journal, if the transaction is in it. Its remaining amount is then known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<SaleNumber>,
 }
 
-/// The caller of a request, and the person at the counter. The caller is a till by its token, or a program at the
-/// socket by its user. Absent in records from before this was kept.
+/// The caller of a request, and the person at the counter. The caller is a till, identified by its token, or a program
+/// at the socket, identified by its user. Old records do not have it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Who {
-    /// The till of the token.
+    /// The till to which the token belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// The number of the user, as the system reports it (`SO_PEERCRED`).
@@ -177,10 +177,10 @@ pub struct Who {
     /// The signed-in operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator: Option<OperatorName>,
-    /// The supervisor who confirmed it.
+    /// The supervisor who confirmed the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supervisor: Option<OperatorName>,
-    /// The till's own cashier, as the till states. No PIN was checked here.
+    /// The till's own cashier, as named by the till. No PIN was checked here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_operator: Option<String>,
 }
@@ -192,7 +192,7 @@ impl Who {
         Self { token: self.token.clone(), uid: self.uid, ..Self::default() }
     }
 
-    /// Returns the person at the counter, as it is shown: the operator, or else the cashier whom the till states.
+    /// Returns the name of the person at the counter: the operator, or else the cashier that the till names.
     #[must_use]
     pub fn person(&self) -> Option<&str> {
         self.operator.as_ref().map(OperatorName::as_str).or(self.stated_operator.as_deref())
@@ -219,23 +219,23 @@ impl fmt::Display for Who {
     }
 }
 
-/// The outcome of a transaction, as programs write it. `transaction::Outcome` of the core has what the journal keeps
-/// with the word.
+/// The outcome of a transaction, as programs write it. `transaction::Outcome` of the core also has the data that the
+/// journal keeps with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OutcomeWord {
     /// Charged in full.
     Approved,
-    /// Charged in part: see `approvedAmount`.
+    /// Charged in part; see `approvedAmount`.
     PartiallyApproved,
     /// Not charged: the issuer or the card declined.
     Declined,
     /// Not charged: the customer or the till cancelled before anything was sent.
     Cancelled,
-    /// Not charged, no payment exists: nothing left the terminal, or the gateway did not process it.
+    /// Not charged, and no payment exists: nothing left the terminal, or the gateway did not process it.
     NotSent,
-    /// Not charged: it was, or may have been, approved, and was reversed.
+    /// Not charged: the payment was approved, or may have been approved, and was reversed.
     Reversed,
 }
 

@@ -1,21 +1,21 @@
-//! The till's answer about an approved transaction that it wants to confirm: whether it takes the amount.
+//! The till's answer about an approved transaction that it wants to confirm: the amount that it accepts.
 
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 
-/// The till's answer about an approved transaction that waits for it.
+/// The till's answer about an approved transaction that waits for this answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Taken {
-    /// The till takes the full approved amount.
+    /// The till accepts the full approved amount.
     All,
-    /// The till takes this amount, and the rest is refunded.
+    /// The till accepts this amount, and the rest is refunded.
     Part {
-        /// The taken amount, less than the approved amount.
+        /// The accepted amount, which is less than the approved amount.
         amount: Amount,
     },
-    /// The till does not take it: the payment is reversed.
+    /// The till accepts nothing, and the payment is reversed.
     Nothing,
 }
 
@@ -31,7 +31,7 @@ impl Taken {
     }
 }
 
-/// The action when the till does not answer in time.
+/// The action if the till does not answer in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

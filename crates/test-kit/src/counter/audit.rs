@@ -1,5 +1,5 @@
-//! The comparison of the gateway's ledger with the agent's journal, which is read as an operator does with any SQLite
-//! tool.
+//! Compares the gateway's ledger with the agent's journal. The journal is read with SQLite, as an operator can do with
+//! any SQLite tool.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::Counter;
 
-/// A transaction as it is in the journal.
+/// A transaction in the journal.
 #[derive(Debug)]
 pub struct Kept {
     pub order: Order,
@@ -19,13 +19,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns whether the journal says that the payment is about to be sent.
+    /// Returns whether the journal announces that the payment will be sent.
     pub fn asked(&self) -> bool {
         self.records.iter().any(|record| matches!(record, Record::Asked { .. }))
     }
 
-    /// Returns whether the journal says that a request is about to be sent under this reference: the payment's, or the
-    /// reversal's own one.
+    /// Returns whether the journal announces a request under this reference, which is that of the payment or of its
+    /// reversal.
     pub fn announced(&self, reference: &str) -> bool {
         (self.order.merchant_transaction_id == reference && self.asked())
             || self
@@ -41,14 +41,14 @@ impl Kept {
         })
     }
 
-    /// Returns the names of its records, in their order.
+    /// Returns the names of the transaction's records, in their order.
     pub fn kinds(&self) -> Vec<&'static str> {
         self.records.iter().map(Record::name).collect()
     }
 }
 
 impl Counter {
-    /// Returns the journal's transactions, oldest first. The file is opened again, read-only.
+    /// Returns the journal's transactions, the oldest first. The file is opened separately, read-only.
     pub fn kept(&self) -> Vec<Kept> {
         let path = self.shop.folder().join("journal.db");
         if !path.exists() {
@@ -68,7 +68,7 @@ impl Counter {
         kept
     }
 
-    /// Returns the amounts that the gateway holds as charged for one reference of a till, as `12.34 EUR`.
+    /// Returns the amounts that the gateway has charged for a till's reference, in the form `12.34 EUR`.
     pub fn charged_for(&self, reference: &str) -> Vec<String> {
         let ledger = self.shop.gateway.ledger();
         let kept = self.kept();
@@ -78,8 +78,8 @@ impl Counter {
             .collect()
     }
 
-    /// Checks four rules. Every entry of the ledger was announced in the journal. An ended transaction holds exactly
-    /// what its outcome says. Nothing is charged twice. No card number is on the disk.
+    /// Checks four rules. The journal announced every entry of the ledger. For an ended transaction, the charged amount
+    /// matches the outcome. Nothing is charged twice. No card number is on the disk.
     pub fn audit(&self, what: &str) {
         let (ledger, kept) = (self.shop.gateway.ledger(), self.kept());
         for entry in ledger.entries().iter().filter(|entry| entry.kind == Kind::Debit) {
@@ -104,7 +104,7 @@ impl Counter {
     }
 
     fn no_card_number_on_the_disk(&self, what: &str) {
-        // Every number as text and as BCD, found by its first two bytes in one pass over a file.
+        // Each number is searched as text and as BCD. One pass over a file finds their first two bytes.
         let bcd = |pan: &str| hex::decode(pan.get(..pan.len() / 2 * 2).unwrap()).unwrap();
         let numbers: Vec<_> =
             DECK.iter().flat_map(|card| [(card, card.pan.as_bytes().to_vec()), (card, bcd(card.pan))]).collect();
@@ -113,7 +113,7 @@ impl Counter {
             begins[usize::from(u16::from_be_bytes([number[0], number[1]]))] = true;
         }
         for file in fs::read_dir(self.shop.folder()).unwrap().map(Result::unwrap) {
-            // The reader's connection and the till's socket are no files.
+            // The reader's connection and the till's socket are not regular files.
             if !file.file_type().unwrap().is_file() {
                 continue;
             }

@@ -1,5 +1,5 @@
 //! A complete counter: a simulated shop with real connections (pty, TLS, TCP), and the real agent in this process.
-//! Tests ask the agent over its Unix socket, as a till does.
+//! Tests send requests over the agent's Unix socket, as a till does.
 
 use std::future::Future;
 
@@ -32,12 +32,12 @@ struct Running {
 }
 
 impl Counter {
-    /// Opens a shop with the usual options, and waits until the agent is ready for a transaction.
+    /// Opens a shop with the default options, and waits until the agent is ready for a transaction.
     pub async fn open() -> Self {
         Self::open_with(Options::default()).await
     }
 
-    /// Opens a shop with options, and waits until the agent is ready, independently of the gateway.
+    /// Opens a shop with these options, and waits until the agent is ready, regardless of the gateway.
     pub async fn open_with(options: Options) -> Self {
         let mut counter = Self::closed(options).await;
         counter.start_agent();
@@ -47,16 +47,16 @@ impl Counter {
 
     /// Opens the shop without an agent.
     pub async fn closed(options: Options) -> Self {
-        // With RUST_LOG set a failing test shows the agent's log. Without it the global subscriber stays free for a
-        // test that keeps the process's log.
+        // With RUST_LOG set, a failing test shows the agent's log. Without it, the global subscriber stays free for a
+        // test that records the process's log.
         if let Some(filter) = std::env::var("RUST_LOG").ok().and_then(|level| level.parse::<Targets>().ok()) {
             let lines = tracing_subscriber::fmt::layer().with_test_writer();
             let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
         }
-        // An error means that another test of this program has installed a provider already, which works as well.
+        // An error means that another test in this program has already installed a provider, which also works.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shop = Shop::open(options).await.unwrap();
-        // No connection is kept for reuse, because the agent may close it at the moment of its next use.
+        // No connection is kept for reuse, because the agent may close a connection just before its next use.
         let http =
             reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { shop, http, agent: None }
@@ -64,7 +64,7 @@ impl Counter {
 
     pub fn start_agent(&mut self) {
         let config = config::load(&self.shop.config()).unwrap();
-        // A program that another test is starting holds the locks of this process until it runs.
+        // While another test starts a program, that program briefly holds the locks of this process.
         for _ in 0..10_000 {
             if !pos_journal::is_held(&config.journal.path) {
                 break;
@@ -76,7 +76,7 @@ impl Counter {
         self.agent = Some(Running { stop, task });
     }
 
-    /// Changes the terminal's currency: a terminal has one at a time.
+    /// Changes the terminal's currency. A terminal has only one currency at a time.
     pub async fn change_currency(&mut self, currency: &str) {
         self.stop_agent().await;
         let text = std::fs::read_to_string(self.shop.config()).unwrap();
@@ -90,29 +90,29 @@ impl Counter {
         self.until_ready().await;
     }
 
-    /// Stops the agent properly.
+    /// Stops the agent gracefully.
     pub async fn stop_agent(&mut self) {
         let running = self.agent.take().unwrap();
         drop(running.stop);
         running.task.await.unwrap().unwrap();
     }
 
-    /// Ends the agent as a power cut does: between two of its steps, without cleaning up.
+    /// Ends the agent as a power cut does, between two of its steps and without cleaning up.
     pub async fn cut_power(&mut self) {
         let running = self.agent.take().unwrap();
         running.task.abort();
         assert!(running.task.await.unwrap_err().is_cancelled());
-        // The journal's thread releases the file a moment later.
+        // The journal's thread releases the file a little later.
         let lock = std::fs::File::open(self.shop.folder().join("journal.lock")).unwrap();
         lock.lock().unwrap();
     }
 
-    /// Waits until the agent is ready for a transaction, and none is at the reader.
+    /// Waits until the agent is ready for a transaction, and no transaction uses the reader.
     pub async fn until_ready(&self) {
         self.until_status("ready", |status| status.ready && !status.busy).await;
     }
 
-    /// Waits until a transaction can begin, independently of the gateway's state.
+    /// Waits until a transaction can begin, regardless of the gateway's state.
     pub async fn until_free(&self) {
         let free = |status: &StatusView| status.reader.state == ReaderState::Ready && !status.busy;
         self.until_status("the reader", free).await;
@@ -137,7 +137,7 @@ impl Counter {
         self.http.get("http://till/v1/status").send().await.unwrap().json_of().await
     }
 
-    /// Begins a sale; returns the status code and the body.
+    /// Begins a sale, and returns the status code and the body.
     pub async fn begin(&self, reference: &str, amount: &str) -> (u16, Value) {
         self.begin_in(reference, amount, "EUR").await
     }
@@ -156,7 +156,7 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Sends the till's confirmation of an approved amount; returns the status code and the answer.
+    /// Sends the till's confirmation of an approved amount, and returns the status code and the answer.
     pub async fn confirm(&self, reference: &str, said: Value) -> (u16, Value) {
         let url = format!("http://till/v1/sales/{reference}/confirm");
         let request = self.http.post(url).header("content-type", "application/json");
@@ -180,7 +180,7 @@ impl Counter {
         self.http.get(url).header("accept", "text/plain").send().await.unwrap().text().await.unwrap()
     }
 
-    /// Waits for a state of a transaction.
+    /// Waits until a transaction has this state.
     pub async fn until(&self, reference: &str, what: &str, wanted: impl Fn(&SaleView) -> bool) -> SaleView {
         let asked = async {
             loop {
@@ -198,7 +198,8 @@ impl Counter {
         self.until(reference, "the sale's end", |view| view.state == SaleState::Ended).await
     }
 
-    /// Plays the customer, who presents the card when the reader asks for one, and follows its further requests.
+    /// Acts as the customer, who presents the card when the reader asks for one, and follows the reader's further
+    /// requests.
     pub async fn present(&self, card: &'static Card, entry: CardEntry) {
         within("the reader asking for a card", self.shop.reader.waits_for(WaitsFor::Card)).await;
         self.shop.reader.present(card, entry);
@@ -234,19 +235,19 @@ impl Counter {
         within("a receipt", self.shop.printer.next_receipt()).await
     }
 
-    /// Returns the commands that the reader got, without its clock (D010), which the agent reads and sets
-    /// automatically.
+    /// Returns the commands that the reader received. The clock command (D010) is omitted, because the agent reads and
+    /// sets the clock automatically.
     pub fn told_to_reader(&self) -> Vec<u16> {
         self.shop.reader.counters().commands.into_iter().filter(|command| *command != 0xD010).collect()
     }
 
-    /// Returns all amounts that the gateway holds as charged.
+    /// Returns all amounts that the gateway has charged.
     pub fn charged(&self) -> Vec<String> {
         self.shop.gateway.ledger().all_charged().map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
     }
 }
 
-/// Reads the JSON of an answer; reqwest's own reader is not compiled in.
+/// Parses the JSON of an answer, because reqwest is built without its JSON parser.
 pub trait JsonOf {
     fn json_of<T: serde::de::DeserializeOwned>(self) -> impl Future<Output = T>;
 }

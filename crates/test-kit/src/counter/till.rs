@@ -1,5 +1,5 @@
-//! The messages that a till gets: the real command line as a separate process, and the events and look-ups of a till.
-//! Each is compared with the gateway's ledger at that moment.
+//! The messages that a till receives: from the real command line in a separate process, and from events and look-ups.
+//! Each message is compared with the gateway's ledger at that moment.
 
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::{Counter, JsonOf};
 
-/// Returns a command for the real program, which is killed when no test waits for it.
+/// Returns a command for the real program. The process is killed when its handle is dropped.
 pub fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(crate::agent());
     command.args(arguments).stdin(Stdio::null()).env_remove("RUST_LOG").env_remove("CREDENTIALS_DIRECTORY");
@@ -21,21 +21,21 @@ pub fn program(arguments: &[&str]) -> Command {
 }
 
 impl Counter {
-    /// Runs a verb of the real program, against the agent of this counter.
+    /// Runs a command of the real program against the agent of this counter.
     pub fn verb(&self, arguments: &[&str]) -> JoinHandle<Output> {
         let mut command = program(arguments);
         command.arg("--socket").arg(self.shop.socket());
         tokio::spawn(async move { command.output().await.unwrap() })
     }
 
-    /// Posts any body to `POST /v1/sales`; returns the status code and the answer.
+    /// Posts any body to `POST /v1/sales`, and returns the status code and the answer.
     pub async fn post_sale(&self, body: &str) -> (u16, Value) {
         let request = self.http.post("http://till/v1/sales").header("content-type", "application/json");
         let answer = request.body(body.to_owned()).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Sends a till's request; returns the status code and the answer.
+    /// Sends a till's request, and returns the status code and the answer.
     pub async fn ask(&self, body: Value) -> (u16, Value) {
         self.post_sale(&body.to_string()).await
     }
@@ -48,7 +48,7 @@ impl Counter {
         self.until_ended(&reference).await
     }
 
-    /// Sends the cashier's decision about the signature; returns the status code and the answer.
+    /// Sends the cashier's decision about the signature, and returns the status code and the answer.
     pub async fn answer_signature(&self, reference: &str, accepted: bool) -> (u16, Value) {
         let url = format!("http://till/v1/sales/{reference}/signature");
         let request = self.http.post(url).header("content-type", "application/json");
@@ -56,20 +56,20 @@ impl Counter {
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Sends any command; returns the status code and the answer.
+    /// Sends any command, and returns the status code and the answer.
     pub async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
         let request = self.http.post(format!("http://till{path}")).header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Sends any GET request; returns the status code and the answer.
+    /// Sends any GET request, and returns the status code and the answer.
     pub async fn get(&self, path: &str) -> (u16, Value) {
         let answer = self.http.get(format!("http://till{path}")).send().await.unwrap();
         (answer.status().as_u16(), answer.json_of().await)
     }
 
-    /// Returns the transaction if it is known.
+    /// Returns the transaction if the agent knows it.
     pub async fn find(&self, reference: &str) -> Option<SaleView> {
         let answer = self.http.get(format!("http://till/v1/sales/{reference}")).send().await.unwrap();
         match answer.status().as_u16() {
@@ -84,9 +84,9 @@ impl Counter {
         Ears { stream, text: String::new(), heard: Vec::new() }
     }
 
-    /// Looks up and receives events until the transaction is as wanted, and compares each with the gateway. The till
-    /// must never get an end without a charge while the gateway holds one (design: invariant 3). And every payment that
-    /// the gateway has processed was announced in the journal earlier.
+    /// Looks up the transaction and receives events until its state is as wanted, and compares each state with the
+    /// gateway. The till must never get an outcome without a charge while the gateway holds a charge (design: invariant
+    /// 3). The journal must have announced every payment that the gateway has processed.
     pub async fn follow(
         &self,
         ears: &mut Ears,
@@ -116,7 +116,7 @@ impl Counter {
         crate::within(what, looking).await
     }
 
-    /// Checks that a till gets "no charge" only if there is none.
+    /// Checks that a till gets "no charge" only if the gateway holds none.
     pub fn told_the_truth(&self, view: &SaleView, what: &str) {
         let uncharged =
             matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
@@ -140,7 +140,7 @@ impl Counter {
 pub struct Ears {
     stream: reqwest::Response,
     text: String,
-    /// Every step so far.
+    /// All steps so far.
     pub heard: Vec<Progress>,
 }
 
@@ -176,7 +176,7 @@ impl Ears {
         }
     }
 
-    /// Returns the states of one transaction in the order in which they came, each once.
+    /// Returns the states of one transaction in their order, each one once.
     pub fn states(&self, reference: &str) -> Vec<SaleState> {
         let views = self.heard.iter().filter_map(|step| step.sale.as_deref());
         let mut states: Vec<_> = views.filter(|sale| sale.reference == reference).map(|sale| sale.state).collect();

@@ -1,5 +1,5 @@
-//! The requests of a till's protocol to the terminal in the world, carried to the agent without a connection. At each
-//! answer the power or the connection can be cut.
+//! The requests of a till's protocol to the terminal in the world, passed to the agent without a connection. At each
+//! answer, the power or the connection can be cut.
 
 use std::time::Duration;
 
@@ -15,18 +15,18 @@ use super::tills::{Confirms, Says, Till};
 /// A till's knowledge about its payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Belief {
-    /// The till must ask.
+    /// The till must ask for the outcome.
     Unknown,
-    /// The till believes that this amount is paid: the goods are given out.
+    /// The till assumes that this amount is paid, and the shop hands over the goods.
     Paid(u64),
     NotPaid,
 }
 
-/// The agent, as a till's protocol asks it.
+/// The agent as the receiver of a till protocol's requests.
 pub struct Terminal<'a>(pub &'a Till);
 
 impl Terminal<'_> {
-    /// Returns whether a message arrives; the power may be cut right after it.
+    /// Returns whether a message arrives. The power may be cut right after it.
     pub async fn arrives(&self) -> bool {
         match self.0.world.pass(Place::Till) {
             Fate::Happens => true,

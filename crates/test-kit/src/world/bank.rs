@@ -1,12 +1,12 @@
 //! The bank: the simulated gateway with its issuers, and a ledger in memory (`ledger.rs`). It is written from the
-//! interface and shares no code with the agent or with `pos-sim`'s gateway. `host_rules.rs` has its answers and
-//! refusals, `bank_server.rs` its end of the connection.
+//! interface, and shares no code with the agent or with `pos-sim`'s gateway. `host_rules.rs` has its answers and
+//! refusals, and `bank_server.rs` has its side of the connection.
 //!
-//! | rules | what it books |
+//! | rules | booked requests |
 //! |---|---|
-//! | checked | what its own rules allow: no more is returned or captured than there is |
-//! | permissive | every request, as often as it comes |
-//! | literal | as permissive, but each reference once; it says and accepts only what the interface says |
+//! | checked | requests that its rules allow: no more is returned or captured than the payment holds |
+//! | permissive | every request, each time it is sent |
+//! | literal | as permissive, but each reference once; requests and answers follow the interface literally |
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -19,16 +19,17 @@ use super::host_rules::{HostRules, ShownFields, id_of, shown};
 use super::ledger::{Asked, AskedThing, EARLIER_DAY, Entry, EntryState, Practice, RequestFate};
 use super::tills::TillResult;
 
-/// The delay of a request whose connection was cut before it was carried out: longer than any wait for an answer.
+/// The delay of a request whose connection was cut before the request was carried out. It is longer than any wait for
+/// an answer.
 pub const LATE: Duration = Duration::from_secs(90);
-/// The delay of a late answer; the agent waits 10 s.
+/// The delay of a late answer; the agent waits for only 10 s.
 const LATE_ANSWER: Duration = Duration::from_secs(25);
 /// The time for which a payment is pending.
 const PENDING: Duration = Duration::from_secs(3);
 /// The amount that a bank reverses in part, in minor units.
 const PART: u64 = 100;
 
-/// The bank's behaviour at the next payments.
+/// The bank's behaviour for the next payments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Behaviour {
     Approves,
@@ -36,42 +37,42 @@ pub enum Behaviour {
     ApprovesPart,
     PendingThenApproved,
     PendingThenDeclined,
-    /// Too many requests, twice; then approved.
+    /// Refuses two requests as too many, and then approves.
     Throttles,
-    /// HTTP 500; nothing was done.
+    /// Answers HTTP 500 without booking.
     FailsBefore,
-    /// HTTP 500; everything was done.
+    /// Books, and answers HTTP 500.
     FailsAfter,
-    /// Booked; the answer has no meaning.
+    /// Books, and sends a meaningless answer.
     Garbage,
     SilentBefore,
     SilentAfter,
-    /// Booked immediately; the answer comes when the agent has stopped waiting.
+    /// Books immediately, but answers after the agent has stopped waiting.
     AnswersLate,
-    /// Booked after the agent has stopped waiting for the answer.
+    /// Books after the agent has stopped waiting for the answer.
     BooksLate,
     /// Approves more than the requested amount.
     ApprovesMore,
     ApprovesInAnotherCurrency,
     /// Approves, but sends "declined" to the chip.
     ContradictsItself,
-    /// Does nothing, and answers with the approval of another payment.
+    /// Books nothing, and answers with the approval of another payment.
     MixesUp,
     /// Approves a part, and does not answer.
     ApprovesPartSilently,
-    /// Does nothing, and answers with an approval of another kind.
+    /// Books nothing, and answers with an approval of another kind.
     ApprovesAnotherKind,
-    /// Does nothing, and answers with an approval whose id was seen before.
+    /// Books nothing, and answers with an approval whose id was already used.
     ApprovesAnOldId,
-    /// Booked; the approval comes with HTTP 401, 403 or 404.
+    /// Books, and sends the approval with HTTP 401, 403 or 404.
     ApprovesAndRefuses,
-    /// Declined, with HTTP 200.
+    /// Declines with HTTP 200.
     DeclinesOddly,
-    /// Booked; the answer is HTTP 200 with the code of a decline.
+    /// Books, and answers HTTP 200 with the code of a decline.
     BooksAndDeclines,
-    /// Booked whole; the answer says approved in part.
+    /// Books the whole amount, but the answer says partially approved.
     AnswersAPart,
-    /// Nothing done; the answer says that the request is invalid.
+    /// Books nothing, and answers that the request is invalid.
     FindsItInvalid,
 }
 
@@ -105,35 +106,36 @@ impl Behaviour {
     ];
 }
 
-/// The bank's behaviour at a look-up or at a reversal of the agent. After the last entry of the queue it works again.
+/// The bank's behaviour for a look-up or for the agent's reversal. After the last entry of the queue, the bank works
+/// normally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Trouble {
-    /// HTTP 404 to a query.
+    /// Answers HTTP 404 to a query.
     CannotFind,
-    /// HTTP 500.
+    /// Answers HTTP 500.
     Fails,
-    /// An answer without meaning.
+    /// Sends a meaningless answer.
     Garbage,
-    /// Nothing is done, and no answer is sent.
+    /// Carries out nothing, and does not answer.
     Silent,
-    /// Everything is done, and no answer is sent.
+    /// Carries out the request, and does not answer.
     SilentAfter,
-    /// The access token was revoked.
+    /// Refuses, because the access token was revoked.
     Refuses,
-    /// The list has the payments of all terminals.
+    /// Lists the payments of all terminals.
     ListsAll,
-    /// HTTP 404 to every query by reference, for good; reversals are accepted.
+    /// Answers HTTP 404 to every query by reference, permanently, but accepts reversals.
     NeverFinds,
-    /// HTTP 500 to a look-up; reversals are accepted.
+    /// Answers HTTP 500 to a look-up, but accepts reversals.
     CannotTell,
-    /// A reversal is carried out in part, and the answer says so.
+    /// Carries out a part of a reversal, and says so in the answer.
     ReversesPart,
-    /// A reversal is carried out in part, and no answer is sent.
+    /// Carries out a part of a reversal, and does not answer.
     ReversesPartSilently,
 }
 
 impl Trouble {
-    /// The troubles of look-ups and reversals.
+    /// All troubles of look-ups and reversals.
     pub const ALL: [Self; 8] = [
         Self::CannotFind,
         Self::Fails,
@@ -145,13 +147,13 @@ impl Trouble {
         Self::ReversesPartSilently,
     ];
 
-    /// Returns whether it concerns reversals only.
+    /// Returns whether the trouble affects only reversals.
     fn is_of_a_reversal(self) -> bool {
         matches!(self, Self::ReversesPart | Self::ReversesPartSilently)
     }
 }
 
-/// A request that was read whole.
+/// A request that was read completely.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub method: String,
@@ -172,17 +174,18 @@ impl Request {
         self.get(name).unwrap_or_default().to_owned()
     }
 
-    /// Returns whether it is a query, by GET or by POST with body parameters.
+    /// Returns whether the request is a query, by GET or by POST with body parameters.
     pub(super) fn is_query(&self) -> bool {
         self.path.starts_with("/v1/query")
     }
 
-    /// Returns whether a till wished it. All other requests are look-ups and the agent's own reversals.
+    /// Returns whether the request is for a till's wish. All other requests are look-ups and the agent's automatic
+    /// reversals.
     pub fn is_wish(&self) -> bool {
         self.moves_money() && !self.is_reversal()
     }
 
-    /// Returns whether it may book something.
+    /// Returns whether the request can lead to a booking.
     pub fn moves_money(&self) -> bool {
         (self.method == "POST" && !self.is_query()) || self.method == "DELETE"
     }
@@ -191,7 +194,7 @@ impl Request {
         self.get("paymentType") == Some("RV") && self.wish().is_none()
     }
 
-    /// Returns the number of the till's wish, which its request carries as a note. The agent's own requests carry none.
+    /// Returns the number of the till's wish from the note in the request. The agent's automatic requests have no note.
     fn wish(&self) -> Option<usize> {
         let note = self.get("merchantMemo").or_else(|| self.get("customer.givenName"));
         match (self.card(), note) {
@@ -200,7 +203,7 @@ impl Request {
         }
     }
 
-    /// Returns the action on a stored card without a payment, in the query's types.
+    /// Returns the action on a stored card without a payment, as a type of the query.
     pub(super) fn card(&self) -> Option<&'static str> {
         match (self.method.as_str(), self.path.strip_prefix("/v1/registrations")?) {
             ("POST", "") => Some("RG"),
@@ -209,7 +212,7 @@ impl Request {
         }
     }
 
-    /// Returns the payment that it refers to.
+    /// Returns the payment that the request refers to.
     pub(super) fn payment(&self) -> Option<String> {
         let in_path = self.path.strip_prefix("/v1/payments/").map(str::to_owned);
         in_path.or_else(|| self.get("referenceUuid").map(str::to_owned))
@@ -225,7 +228,7 @@ impl Request {
 
     fn what(&self) -> AskedThing {
         if let Some(kind) = self.card() {
-            // Only the id names the card that is to be deleted.
+            // Only the id identifies the card to delete.
             let id = self.path.rsplit('/').next().unwrap_or_default().to_owned();
             let reference = if kind == "DR" { id } else { self.text("merchantTransactionId") };
             return AskedThing {
@@ -263,25 +266,25 @@ pub(super) enum Reply {
 pub struct Bank {
     pub host_rules: HostRules,
     pub ledger: Vec<Entry>,
-    /// Every request that could move money and was read.
+    /// Every request that was read and could move money.
     pub asked: Vec<Asked>,
-    /// The behaviour at each payment in turn; the last one stays.
+    /// The behaviour for each payment in turn; the last one repeats.
     pub behaviours: VecDeque<Behaviour>,
-    /// The trouble at each look-up and reversal in turn.
+    /// The trouble for each look-up and reversal in turn.
     pub troubles: VecDeque<Trouble>,
     throttled: u32,
-    /// Requests that are carried out later, with their positions in `asked`.
+    /// Requests to carry out later, with their positions in `asked`.
     late: Vec<(Duration, Request, usize)>,
     /// True if the bank does not answer.
     pub away: bool,
     pub token_revoked: bool,
-    /// Every nth request is answered with a redirect; 0 means none (literal).
+    /// Every nth request is answered with a redirect; 0 means no redirects (literal).
     pub redirects: u64,
-    /// True if the agent's configuration says to query by POST.
+    /// True if the agent's configuration requires queries by POST.
     pub asked_by_post: bool,
     /// The times of the latest requests of each operation (literal).
     pub(super) operations: BTreeMap<String, VecDeque<Duration>>,
-    /// The board that got the last answer to a query by date.
+    /// The board that received the last answer to a query by date.
     pub dates_told_to: Option<usize>,
     /// The number of bytes after which answers are cut.
     pub answers_end_after: Option<usize>,
@@ -342,7 +345,7 @@ impl Bank {
         self.late.iter().map(|(at, ..)| *at).chain(pending).min()
     }
 
-    /// Counts the bookings that repeat a request: a risk that remains with permissive rules.
+    /// Counts the bookings that repeat a request, which is a remaining risk with permissive rules.
     pub fn booked_twice(&self) -> usize {
         self.ledger.iter().filter(|entry| entry.again && entry.state == EntryState::Approved).count()
     }
@@ -353,7 +356,7 @@ impl Bank {
 }
 
 impl State {
-    /// Carries out what is due.
+    /// Carries out the due requests.
     pub fn bank_goes_on(&mut self) {
         let now = self.now();
         for place in 0..self.bank.ledger.len() {
@@ -371,25 +374,25 @@ impl State {
         }
     }
 
-    /// Keeps a request for later: it was read, but the connection was cut before it was carried out.
+    /// Keeps a request for later. It was read, but the connection was cut before it was carried out.
     pub(super) fn carried_out_later(&mut self, request: Request) {
         let asked = self.read(&request, RequestFate::Late);
         self.bank.late.push((self.now() + LATE, request, asked));
         self.judge_asked(asked);
     }
 
-    /// Records a request that may move money; returns its position.
+    /// Records a request that may move money, and returns its position.
     fn read(&mut self, request: &Request, fate: RequestFate) -> usize {
         let (at, board) = (self.now(), self.board());
         self.bank.asked.push(Asked { what: request.what(), wish: request.wish(), at, board, fate });
         self.bank.asked.len() - 1
     }
 
-    /// Returns the answer to a request, after all its changes to the ledger.
+    /// Returns the answer to a request, after all changes to the ledger.
     pub(super) fn bank_answers(&mut self, request: &Request) -> Reply {
         self.bank_goes_on();
         if request.get("entityId").is_some_and(|entity| entity != ENTITY) {
-            // Another account has its own ledger, and its bookings are not kept.
+            // Another account has a separate ledger, and its bookings are not kept.
             let ours = std::mem::take(&mut self.bank.ledger);
             let reply = self.account_answers(request);
             self.bank.ledger = ours;
@@ -412,7 +415,7 @@ impl State {
         reply
     }
 
-    /// Refuses a request before it is examined.
+    /// Refuses a request without examining it.
     fn turned_away(&mut self, request: &Request) -> Option<Reply> {
         let now = self.now();
         let reply = match self.bank.refuses(request, now) {
@@ -469,7 +472,7 @@ impl State {
                 let other = Entry { kind: kind.to_owned(), ..self.approval_of_nothing(request) };
                 return said(200, shown(&other, ShownFields::default()));
             }
-            // To delete a card its old id is the right one.
+            // For the deletion of a card, its old id is the right one.
             Behaviour::ApprovesAnOldId if request.card() != Some("DR") => {
                 if let Some(id) = self.id_seen_before(request) {
                     let old = Entry { id, ..self.approval_of_nothing(request) };
@@ -537,7 +540,7 @@ impl State {
         }
     }
 
-    /// Returns the id of an earlier payment that a till knows, or of the one that the request refers to.
+    /// Returns the id of an earlier payment that a till knows, or of the payment that the request refers to.
     fn id_seen_before(&self, request: &Request) -> Option<String> {
         let other = self.wishes.iter().rev().filter(|wish| Some(wish.number) != request.wish());
         let told =
@@ -545,7 +548,7 @@ impl State {
         told.or_else(|| request.payment())
     }
 
-    /// Returns the trouble of the next look-up or reversal.
+    /// Returns the trouble for the next look-up or reversal.
     fn next_trouble(&mut self, of_a_reversal: bool) -> Option<Trouble> {
         match self.bank.troubles.front().copied()? {
             Trouble::NeverFinds => (!of_a_reversal).then_some(Trouble::NeverFinds),
@@ -555,7 +558,7 @@ impl State {
         }
     }
 
-    /// Handles the agent's own reversal.
+    /// Handles the agent's automatic reversal.
     fn reversal(&mut self, request: &Request, asked: usize) -> Reply {
         let trouble = self.next_trouble(true);
         match trouble {
@@ -583,7 +586,7 @@ impl State {
 
     fn question(&mut self, request: &Request) -> Reply {
         let by_date = request.get("date.from").is_some();
-        // Look-ups at a start, before any request, have no trouble.
+        // Look-ups at a start, before any payment request, have no trouble.
         let counts = request.is_query() && !(by_date && self.bank.asked.is_empty());
         let trouble = if counts { self.next_trouble(false) } else { None };
         match trouble {
@@ -594,7 +597,7 @@ impl State {
             Some(Trouble::Silent | Trouble::SilentAfter) => return Reply::Silence,
             Some(Trouble::Refuses) => return said(403, json!({})),
             Some(Trouble::ListsAll) => {
-                // A list of all payments includes those of this terminal.
+                // A list of all payments includes the payments of this terminal.
                 if by_date {
                     self.bank.dates_told_to = Some(self.board());
                 }
@@ -622,7 +625,7 @@ impl State {
         said(status, json!({}))
     }
 
-    /// Books a request; returns HTTP status and answer.
+    /// Books a request, and returns the HTTP status and the answer.
     fn carry_out(&mut self, request: &Request, asked: usize, behaviour: Behaviour) -> (u16, Value) {
         let what = request.what();
         let is_gone = |entry: &Entry| {
@@ -645,7 +648,7 @@ impl State {
             Behaviour::ApprovesInAnotherCurrency => (minor, "USD".to_owned()),
             _ => (minor, what.currency.clone()),
         };
-        // Storing or deleting a card pays nothing.
+        // A request that stores or deletes a card pays nothing.
         let approved = if request.card().is_some() { 0 } else { approved };
         let until = self.now() + PENDING;
         let state = match behaviour {
@@ -682,7 +685,7 @@ impl State {
         let entry = &self.bank.ledger[place];
         let mut answer = shown(entry, ShownFields::to_a_request(self.bank.host_rules, entry));
         if behaviour == Behaviour::ContradictsItself {
-            // 8A "05": do not honour.
+            // 8A "05" means: do not honour.
             answer["pos"]["iccDataResponse"] = json!(if place.is_multiple_of(2) { "8A023035" } else { "8a023035" });
         }
         self.booked();
@@ -704,7 +707,7 @@ impl State {
     }
 }
 
-/// An answer that cannot be read.
+/// An unreadable answer.
 const GARBAGE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n[{]";
 
 pub(super) fn said(status: u16, body: Value) -> Reply {

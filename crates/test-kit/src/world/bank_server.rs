@@ -1,5 +1,4 @@
-//! The bank's server at its end of the connection: TLS with its own certificates, HTTP, and the points at which the
-//! connection can be cut.
+//! The bank's server: TLS with its certificates, HTTP, and the points at which the connection can be cut.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -61,7 +60,7 @@ pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
         }
         let bytes = match reply {
             Reply::Silence => {
-                // Until the client closes the connection.
+                // The server waits until the client closes the connection.
                 let _ = line.read(&mut [0; 16]).await;
                 return;
             }
@@ -140,7 +139,7 @@ fn http(status: u16, header: &str, now: Duration, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status} X\r\ndate: {date}\r\n{header}content-length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// Reads one request of the agent; `None` when the connection ends.
+/// Reads one request from the agent; `None` if the connection ends.
 async fn read(line: &mut TlsStream<DuplexStream>) -> Option<Request> {
     let mut bytes = Vec::new();
     loop {
@@ -178,8 +177,8 @@ fn whole(bytes: &[u8]) -> Option<Request> {
     })
 }
 
-/// Returns one of the bank's certificates, each from its own CA: the CA as PEM, and the server's side of TLS. All
-/// worlds share them.
+/// Returns one of the bank's certificates, with its CA as PEM and the server's TLS configuration. Each certificate has
+/// a different CA. All worlds share them.
 pub fn tls(number: usize) -> (String, Arc<ServerConfig>) {
     static MADE: OnceLock<Vec<(String, Arc<ServerConfig>)>> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -190,10 +189,10 @@ pub fn tls(number: usize) -> (String, Arc<ServerConfig>) {
         .clone()
 }
 
-/// The certificate that expires within the year; the others outlive every world.
+/// The certificate that expires within the year; all others outlast every world.
 pub const ENDS_SOON: usize = 2;
 
-/// Makes a certificate; `ends` is year, month, day.
+/// Makes a certificate. `ends` is its last day as year, month, day.
 fn made(ends: (i32, u8, u8)) -> (String, Arc<ServerConfig>) {
     let mut ca = CertificateParams::new(Vec::<String>::new()).unwrap();
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -209,7 +208,7 @@ fn made(ends: (i32, u8, u8)) -> (String, Arc<ServerConfig>) {
     leaf.not_after = date_time_ymd(ends.0, ends.1, ends.2);
     let key = KeyPair::generate().unwrap();
     let certificate = leaf.signed_by(&key, &ca).unwrap();
-    // The cheapest suite, because a storm has a dozen handshakes.
+    // The cheapest suite, because a storm makes a dozen handshakes.
     let suites = vec![rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256];
     let provider = Arc::new(CryptoProvider { cipher_suites: suites, ..rustls::crypto::ring::default_provider() });
     let config = ServerConfig::builder_with_provider(provider)

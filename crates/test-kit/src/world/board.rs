@@ -1,5 +1,5 @@
-//! The board: boots the agent from the disk in its current state, with its own clock, and runs it until the power is
-//! cut.
+//! The board. It boots the agent from the disk in its current state, with a separate clock, and runs it until the power
+//! is cut.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,19 +22,19 @@ use super::host_rules::HostRules;
 use super::tills::Till;
 use super::{World, cable, hardware};
 
-/// The way in which the life of a board ended.
+/// The reason why a board stopped.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    /// All work was done; then the power was switched off.
+    /// All work was done, and then the power was switched off.
     Done,
     /// The plan cut the power.
     Cut,
-    /// The agent did not start, for this reason.
+    /// The agent failed to start, for this reason.
     NotStarted(String),
 }
 
 impl World {
-    /// Boots, lets `people` act, and switches off.
+    /// Boots the agent, lets `people` act, and switches off.
     pub fn boot<F>(&self, people: impl FnOnce(Till) -> F) -> End
     where
         F: Future<Output = ()>,
@@ -59,13 +59,14 @@ impl World {
                 ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
                 () = people(till) => End::Done,
             };
-            // This is counted while the board's clock runs: the world's time is the sum of all boards' times.
+            // The time is counted while the board's clock runs, because the world's time is the sum of all boards'
+            // times.
             self.lock().points.rest();
             self.die();
             end
         });
         drop(runtime);
-        // Takes the signal of this board's end, which the next board must not get.
+        // Takes the signal for this board's end, so that the next board does not get it.
         let _ = futures_now(self.0.died.notified());
         end
     }
@@ -82,7 +83,7 @@ impl World {
         }
     }
 
-    /// Decides whether the journal may write.
+    /// Decides whether a write of the journal succeeds.
     fn may_write(&self) -> Result<(), pos_journal::Error> {
         let failed = |why: &str| Err(pos_journal::Error::Failed { cause: why.to_owned() });
         self.take_the_journal_away();
@@ -94,7 +95,7 @@ impl World {
             Fate::Last => {
                 let mut state = self.lock();
                 state.last_commit = true;
-                // The disk's earlier state is kept: after a power cut, unsynced data may be missing from the later one.
+                // The disk's earlier state is kept, because unsynced data may be missing after a power cut.
                 copy_disk(&self.journal_of(state.boots), &self.journal_before());
                 Ok(())
             }
@@ -103,7 +104,7 @@ impl World {
         }
     }
 
-    /// Passes the point after a write, before anything else is done.
+    /// Passes the cut point after a write, before any other action.
     fn has_written(&self) {
         self.take_the_journal_away();
         if std::mem::take(&mut self.lock().last_commit) {
@@ -112,7 +113,7 @@ impl World {
     }
 }
 
-/// The agent's book; at every write the power can be cut.
+/// The agent's journal. At every write, the power can be cut.
 struct BookOfTheWorld<'a> {
     book: &'a mut AnyBook<'a>,
     world: World,
@@ -134,21 +135,22 @@ impl Book for BookOfTheWorld<'_> {
 pub enum TakenAway {
     /// `rm journal.db*`.
     Wholly,
-    /// Its `-wal` file only.
+    /// Only its `-wal` file is removed.
     WalAlone,
     /// Another terminal's journal is moved over it.
     Replaced,
-    /// A copy that was just made is written over it: the file itself stays the same.
+    /// A fresh copy of the journal is written over it, so the file itself stays the same.
     WrittenOver,
 }
 
 impl World {
-    /// Takes the journal away at the nth point from here on; each commit has a point before and one after it.
+    /// Makes the agent lose its journal at the nth point from now. Each commit has one point before it and one after
+    /// it.
     pub fn takes_journal_away(&self, nth: usize, how: TakenAway) {
         self.lock().taken_away = Some((nth, how));
     }
 
-    /// Returns whether it was taken away.
+    /// Returns whether the agent has lost its journal.
     pub fn was_taken_away(&self) -> bool {
         self.lock().taken_away.is_none()
     }
@@ -177,14 +179,14 @@ impl World {
     }
 }
 
-/// Polls a future once, and returns whether it was ready; the future is dropped.
+/// Polls a future once, drops it, and returns whether it was ready.
 fn futures_now(future: impl Future<Output = ()>) -> bool {
     let mut future = std::pin::pin!(future);
     let waker = std::task::Waker::noop();
     future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_ready()
 }
 
-/// Carries out the bank's due work, also without requests.
+/// Carries out the bank's due work, even without requests.
 async fn bank_works(world: World) {
     loop {
         let next = {
@@ -197,7 +199,7 @@ async fn bank_works(world: World) {
     }
 }
 
-/// Writes the files that are the same for all boards.
+/// Writes the files that all boards share.
 pub(super) fn write_files(folder: &Path) {
     let private = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -208,13 +210,13 @@ pub(super) fn write_files(folder: &Path) {
     fs::write(folder.join("ca.pem"), bank_server::tls(0).0).unwrap();
 }
 
-/// The terminal id of the acquirer.
+/// The acquirer's terminal id.
 pub const TERMINAL: &str = "12345678";
 
 /// The shop's account at the gateway.
 pub const ENTITY: &str = "8a8294174b7ecb28014b9699220015ca";
 
-/// The configuration for a gateway that accepts each reference once.
+/// The configuration for a gateway that accepts each reference only once.
 const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 
 fn write_config(world: &World) -> std::path::PathBuf {
@@ -275,8 +277,8 @@ path = "{}"
     path
 }
 
-/// Returns a time zone whose clock goes forward in the world's second night, and back three nights later (POSIX: `Jn`
-/// is the nth day of a year without a leap day).
+/// Returns a time zone whose clock goes forward in the world's second night, and back three nights later. In the POSIX
+/// format, `Jn` is the nth day of a year without a leap day.
 fn time_zone() -> String {
     let day = |after: i64| {
         let at = DateTime::from_timestamp_millis(super::beginning_ms()).unwrap() + TimeDelta::days(after);
@@ -300,7 +302,7 @@ pub(super) fn copy_disk(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the written part of a file: a long run of zeros follows it.
+/// Returns the written part of a file, which ends before a long run of zeros.
 fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(AT_ONCE * 6);
     while (bytes.len() as u64) < length {
@@ -314,18 +316,18 @@ fn written(file: &mut fs::File, length: u64) -> Vec<u8> {
     bytes
 }
 
-/// The bytes that are copied in one step; longer than any gap between two written parts in a world.
+/// The number of bytes copied in one step. It is longer than any gap between two written parts in a world.
 const AT_ONCE: usize = 16 * 1024;
 
-/// Copies a new journal with a WAL of full size and no entry. It is made once, because making one takes longer than the
-/// transactions of a day.
+/// Copies a new journal with a WAL of full size and without entries. The journal is made only once, because that takes
+/// longer than the transactions of a day.
 pub(super) fn new_disk(to: &Path) {
     static MADE: OnceLock<Vec<u8>> = OnceLock::new();
     let database = MADE.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.db");
         drop(pos_journal::Journal::open(&path).unwrap());
-        // VACUUM removes the pages that remain from making room for the WAL.
+        // VACUUM removes the pages that were used to extend the WAL.
         let connection = rusqlite::Connection::open(&path).unwrap();
         connection.execute_batch("PRAGMA journal_mode = DELETE; VACUUM; PRAGMA journal_mode = WAL;").unwrap();
         drop(connection);
@@ -338,7 +340,7 @@ pub(super) fn new_disk(to: &Path) {
 /// The size to which the journal extends its WAL.
 const WAL_BYTES: u64 = 1 << 20;
 
-/// Makes the disk of a terminal that has been in use: after the current entries its WAL has older ones.
+/// Makes the disk of a terminal that has been in use. Its WAL has older entries after the current ones.
 pub(super) fn used_disk(to: &Path) {
     static MADE: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     let files = MADE.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The cable to the bank, in memory. It can be cut before, during and after every phase of a request.
+//! The connection to the bank, in memory. It can be cut before, during and after every phase of a request.
 
 use std::io;
 use std::pin::Pin;
@@ -13,20 +13,20 @@ use super::World;
 use super::bank_server;
 use super::cut_points::{Fate, Phase, Place};
 
-/// A longer TLS record of application data has a request; shorter ones are the end of the handshake and of the
-/// connection.
+/// The minimum length of a TLS record that contains a request. Shorter records of application data belong to the end of
+/// the handshake or of the connection.
 const SHORTEST_REQUEST: usize = 100;
 /// The type of application data in a TLS record.
 const APPLICATION_DATA: u8 = 0x17;
 
-/// The agent's end of the cable.
+/// The agent's side of the cable.
 struct Cable {
     world: World,
     wire: DuplexStream,
     link: Arc<Link>,
 }
 
-/// The state that both ends share.
+/// The state that both sides share.
 #[derive(Default)]
 pub struct Link {
     cut: AtomicBool,

@@ -1,14 +1,15 @@
-//! The closes of day, and the judge's equation for them. They are compared with the bank's ledger, never with the
+//! The closes of day, and the judge's equation for them. The judge compares them with the bank's ledger, never with the
 //! journal.
 //!
 //! | | |
 //! |---|---|
-//! | each close | the sum of all closes up to this one equals the ledger's sum of the wishes, except those that it names as open |
-//! | in the end | the last close does so too, when everything has had its time: then only transactions that wait for a person are open |
-//! | numbers | closes are counted from 1, without a gap; the same reference is the same close, and it never changes |
+//! | each close | the sum of all closes up to this one equals the ledger's sum of the wishes, except for the wishes that the close lists as open |
+//! | at the end | the same holds for the last close, when all work is finished and only transactions that wait for a person are open |
+//! | numbers | closes are counted from 1 without a gap; the same reference always returns the same close, unchanged |
 //!
-//! A close is counted at some moment between its request and its answer. A change of a wish in between, in the ledger
-//! or in the messages to its till, may or may not be in it. Everything else is in it to the cent.
+//! A close takes its sums at some moment between its request and its answer. A wish may change during that time, in the
+//! ledger or in the messages to its till. The close may or may not include that change. The close includes everything
+//! else, to the cent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,14 +23,15 @@ use super::ledger::{Entry, EntryState};
 use super::tills::{Till, Wish};
 use super::{State, World};
 
-/// Minor units by currency; money that was paid out is negative.
+/// Minor units by currency. Money that was paid out is negative.
 type Money = BTreeMap<String, i128>;
 
-/// The state of the world: for each wish the sum in the ledger and the number of messages to its till; and the refund
-/// of the rest if its till accepted a part.
+/// The state of the world: for each wish, its sum in the ledger and the number of messages to its till. The refund of
+/// the rest is listed separately, if a till accepted a part.
 type Standing = BTreeMap<(usize, Part), (Money, usize)>;
 
-/// The part of a wish. A wish is one transaction, or two: the refund of what its till did not accept is separate.
+/// A part of a wish. A wish is one transaction or two, because the refund of the amount that its till did not accept is
+/// separate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Itself,
@@ -40,12 +42,12 @@ enum Part {
 #[derive(Clone, Debug)]
 pub struct HeardClose {
     pub close: Close,
-    /// The state of the world at the request and at the answer; `None` if the first answer was lost.
+    /// The states of the world at the request and at the answer; `None` if the first answer was lost.
     between: Option<[Standing; 2]>,
 }
 
 impl Till {
-    /// Requests the close of this reference, as often as needed; returns whether it was received.
+    /// Requests the close with this reference, repeatedly if necessary. Returns whether the till received it.
     pub async fn close(&self, reference: &str) -> bool {
         let asked = self.world.lock().standing();
         let wish = CloseAsked {
@@ -98,13 +100,13 @@ impl State {
         self.wishes.iter().flat_map(both).collect()
     }
 
-    /// Returns the money that a wish has moved, by the ledger.
+    /// Returns the money that a wish has moved, according to the ledger.
     fn moved_by(&self, wish: &Wish) -> Money {
         let may_be_sent_again = matches!(wish.payment_type(), "CP" | "RF" | "RV");
         self.sum(self.entries(wish).filter(|entry| !(entry.again && may_be_sent_again)))
     }
 
-    /// Returns the money of a wish that the agent has refunded automatically, by the ledger.
+    /// Returns the money of a wish that the agent has refunded automatically, according to the ledger.
     fn given_back_of(&self, wish: &Wish) -> Money {
         let paid = |entry: &&Entry| self.entries(wish).any(|paid| Some(&paid.id) == entry.refers_to.as_ref());
         let refunds =
@@ -123,7 +125,7 @@ impl State {
         money
     }
 
-    /// Returns the direction of an entry's money: 1 to the shop, -1 from it.
+    /// Returns the direction in which an entry moves money: 1 to the shop, -1 from the shop.
     fn way(&self, entry: &Entry) -> i128 {
         if entry.state != EntryState::Approved {
             return 0;
@@ -168,8 +170,8 @@ impl State {
         }
     }
 
-    /// Checks that the sum of all closes up to this one is the ledger's, except for the transactions that it names as
-    /// open.
+    /// Checks that the sum of all closes up to this one equals the ledger's sum, except for the transactions that the
+    /// close lists as open.
     fn explains(&self, close: &Close, sum: &Money, asked: &Standing, heard: &Standing) -> Result<(), String> {
         let has_no_end = |is: OpenKind| is != OpenKind::PreAuthorisation;
         let open: BTreeSet<&str> = (close.open.iter())
@@ -198,7 +200,7 @@ impl State {
 }
 
 impl World {
-    /// Compares the closes with the ledger, after everything has had its time.
+    /// Compares the closes with the ledger, after all work is finished.
     pub fn judge_closes(&self) {
         self.lock().judge_closes();
     }
@@ -210,8 +212,8 @@ fn add(to: &mut Money, more: &Money) {
     }
 }
 
-/// Returns whether the sum is the certain amount plus some uncertain ones. Each uncertain one counts with its earlier
-/// value, its later value, or not at all.
+/// Returns whether the sum is the certain amount plus some of the uncertain ones. Each uncertain amount counts with its
+/// earlier value, with its later value, or not at all.
 fn is_reached(certain: &Money, perhaps: &[[Money; 2]], sum: &Money) -> bool {
     let Some(([before, after], rest)) = perhaps.split_first() else {
         let moved = |money: &Money| {

@@ -1,11 +1,11 @@
-//! The cut points: every externally visible event has a number, and there the power and the connections can be cut.
+//! The cut points. Every externally visible event has a number, and the power and the connections can be cut there.
 
 use std::collections::BTreeMap;
 
-/// The event at a point.
+/// The kind of event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// The journal writes.
+    /// A write of the journal.
     Commit,
     /// A packet to the reader.
     FrameOut,
@@ -19,21 +19,21 @@ pub enum Place {
     Till,
 }
 
-/// The phases in which a request can break.
+/// The phases of a request in which the connection can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     BeforeConnect,
     InHandshake,
     HandshakeDone,
     RequestHalfSent,
-    /// The whole request was read and is not processed. If it is cut here, the bank carries it out later.
+    /// The whole request was read, but not processed. After a cut here, the bank carries it out later.
     RequestRead,
     Processed,
     AnswerHalfSent,
     AnswerRead,
 }
 
-/// All of them.
+/// All phases.
 pub const PHASES: [Phase; 8] = [
     Phase::BeforeConnect,
     Phase::InHandshake,
@@ -48,11 +48,11 @@ pub const PHASES: [Phase; 8] = [
 /// The kind of a cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cut {
-    /// The power, before the event.
+    /// A power cut before the event.
     PowerBefore,
-    /// The power, directly after the event.
+    /// A power cut directly after the event.
     PowerAfter,
-    /// The connection of the event; for the journal, a commit that fails.
+    /// A cut of the event's connection; for the journal, a commit that fails.
     Line,
 }
 
@@ -65,31 +65,31 @@ pub struct Plan {
     pub cut: Cut,
 }
 
-/// The fate of the event at a point.
+/// The result for the event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Fate {
     Happens,
-    /// It happens, and then the caller cuts the power.
+    /// The event happens, and then the caller cuts the power.
     Last,
     /// The connection is cut.
     Cut,
-    /// The power is off already.
+    /// The power is already off.
     Dead,
 }
 
-/// The points that were passed.
+/// The passed points.
 #[derive(Default)]
 pub struct Points {
     counting: bool,
     seen: Vec<Place>,
     plan: Option<Plan>,
-    /// The point at which the plan's cut was made.
+    /// The point of the planned cut, once it was made.
     fired: Option<Place>,
 }
 
 impl Points {
-    /// Starts a new count, with the cut of the plan.
+    /// Starts a new count, with the planned cut.
     pub fn plan(&mut self, plan: Option<Plan>) {
         *self = Self { counting: true, seen: Vec::new(), plan, fired: None };
     }

@@ -1,5 +1,5 @@
-//! The disturbances of a storm: random faults, their times and their ends, and the wishes of customers and tills
-//! meanwhile. The same seed gives the same storm.
+//! The disturbances of a storm: random faults with their start and end times, and the wishes of customers and tills
+//! during that time. The same seed produces the same storm.
 
 use std::fs;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::bank::{Behaviour, Trouble};
 use super::bank_server;
 use super::tills::{By, Confirms, Earlier, Says, Wish};
 
-/// Random numbers that are the same for the same seed (splitmix64).
+/// Random numbers that depend only on the seed (splitmix64).
 #[derive(Clone)]
 pub struct Dice(u64);
 
@@ -33,7 +33,7 @@ impl Dice {
         self.roll() % bound
     }
 
-    /// Returns true once in this many times.
+    /// Returns true once in this many calls, on average.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
@@ -56,7 +56,7 @@ pub enum Disturbance {
     ReaderUnplugged,
     PrinterUnplugged,
     DiskFull,
-    /// Everything stops for a while: a slow disk.
+    /// A slow disk, which stops everything for a while.
     DiskSlow,
     ClockIn1970,
     ClockAnHourBack,
@@ -80,13 +80,13 @@ pub const DISTURBANCES: [Disturbance; 12] = [
     Disturbance::CertificateRotated,
 ];
 
-/// 56 years, an hour, a year; in milliseconds.
+/// These constants are 56 years, an hour and a year, in milliseconds.
 const TO_1970_MS: i64 = -56 * 365 * 24 * 3600 * 1000;
 const HOUR_MS: i64 = 3600 * 1000;
 const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Returns the actions of a day's cardholders, one after the other.
+/// Returns the actions of a day's cardholders in their order.
 pub fn customers(dice: &mut Dice) -> String {
     let hands = [
         "insert chip-no-cvm",
@@ -103,7 +103,7 @@ pub fn customers(dice: &mut Dice) -> String {
     (1..=24).map(|nth| format!("on waiting {nth}: {}\n", dice.pick(&hands))).collect()
 }
 
-/// Adds the tills' wishes for cards, and for payments of earlier days.
+/// Adds the tills' wishes for card transactions and for payments of earlier days.
 pub fn wishes(world: &World, dice: &mut Dice) {
     let kinds = [
         Kind::Sale,
@@ -148,20 +148,20 @@ pub fn wishes(world: &World, dice: &mut Dice) {
     }
 }
 
-/// Lets some tills confirm what they accept. It has its own dice, so the rest of the storm stays the same.
+/// Lets some tills confirm the amount that they accept. Separate random numbers keep the rest of the storm unchanged.
 fn confirmations(wishes: &mut [Wish], dice: &Dice) {
     let mut dice = Dice::new(dice.clone().roll());
     for wish in wishes.iter_mut().filter(|wish| matches!(wish.kind, Kind::Sale | Kind::PreAuthorisation)) {
         let says = dice.pick(&[Says::All, Says::All, Says::Part, Says::Nothing, Says::Silent]);
-        // A reservation can only be accepted as a whole.
+        // A pre-authorisation can only be accepted as a whole.
         let says = if says == Says::Part && wish.kind != Kind::Sale { Says::All } else { says };
         let on_silence = dice.pick(&[OnSilence::Reverse, OnSilence::Keep]);
         wish.confirms = dice.once_in(3).then_some(Confirms { says, on_silence });
     }
 }
 
-/// Adds the tills' wishes for follow-ups of this storm's transactions, their own and each other's. Some want more than
-/// there is, some come twice, and some make no sense.
+/// Adds the tills' wishes for follow-ups of this storm's transactions, including those of other tills. Some are for
+/// more than the remaining amount, some repeat others, and some make no sense.
 fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     let later = [Kind::Capture, Kind::Refund, Kind::Reversal, Kind::Increment, Kind::Reauthorisation];
     let mut base = dice.below(wishes.len() as u64);
@@ -182,7 +182,7 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
             }
             _ => Kind::Reversal,
         };
-        // A stored or deleted card has no follow-up; the wish asks for some amount anyway.
+        // A stored or deleted card has no follow-up, but the wish requests some amount anyway.
         let all = if earlier.kind.moves_money() { earlier.minor } else { 1000 };
         let minor = match dice.below(6) {
             0 => all / 3 + dice.below(50),
@@ -203,7 +203,7 @@ fn later_wishes(wishes: &mut Vec<Wish>, dice: &mut Dice) {
     }
 }
 
-/// Starts a disturbance and ends it after a while. After a power cut the caller boots the next board.
+/// Starts a disturbance, and ends it after a while. After a power cut, the caller boots the next board.
 pub async fn happens(world: &World, fault: Disturbance, dice: &mut Dice) {
     let pause = dice.ms(20_000);
     match fault {
@@ -253,7 +253,7 @@ pub async fn happens(world: &World, fault: Disturbance, dice: &mut Dice) {
 }
 
 impl World {
-    /// Trusts both of the bank's CAs from here on.
+    /// Trusts both CAs of the bank from this point.
     fn technician_comes(&self) {
         let both = bank_server::tls(0).0 + &bank_server::tls(1).0;
         fs::write(self.folder().join("ca.pem"), both).unwrap();

@@ -1,5 +1,5 @@
 //! The card reader and the printer, with connections in memory. The reader is the simulated device, with a script for
-//! the cardholder; the printer is a roll of paper.
+//! the cardholder. The printer is a roll of paper.
 
 use std::io;
 use std::pin::Pin;
@@ -86,7 +86,7 @@ impl AsyncRead for ReaderWire {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
             let world = self.world.clone();
-            // Registered before the check, so that no signal is missed.
+            // The listener is registered before the check, so it misses no signal.
             let woken = self.woken.get_or_insert_with(|| {
                 let world = world.clone();
                 Box::pin(async move { world.reader_moves().notified().await })
@@ -140,7 +140,7 @@ impl AsyncRead for ReaderWire {
 }
 
 impl World {
-    /// Pulls the reader's cable. [`World::plug_reader`] puts it back, or the world does so five seconds later.
+    /// Pulls the reader's cable. [`World::plug_reader`] puts it back; otherwise, the world does so after five seconds.
     pub fn unplug_reader(&self) {
         let mut state = self.lock();
         state.reader_plugged = false;
@@ -166,7 +166,7 @@ impl World {
 #[derive(Default)]
 pub struct Printer {
     pub unplugged: bool,
-    /// The papers; each connection's bytes are one piece.
+    /// The pieces of paper; the bytes of each connection are one piece.
     pub papers: Vec<Vec<u8>>,
 }
 
@@ -228,13 +228,13 @@ impl AsyncWrite for PrinterWire {
 }
 
 impl AsyncRead for PrinterWire {
-    /// Returns no bytes, because the printer sends nothing; a connection that ends is closed immediately.
+    /// Returns no bytes, because the printer sends nothing. If a connection ends, it is closed immediately.
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 }
 
-/// Returns the lines of a piece of paper without the printer's commands, as a person reads them.
+/// Returns the lines on a piece of paper as a person reads them, without the printer's commands.
 pub fn lines(paper: &[u8]) -> Vec<String> {
     let mut text = String::new();
     let mut bytes = paper.iter().copied();

@@ -1,6 +1,6 @@
-//! The rules of the bank: its refusals, its bookings, and the form of its answers. The literal rules accept and say
-//! only what the interface says, and use everything that it allows: every form of an amount, of a code, of hexadecimal
-//! digits.
+//! The rules of the bank: its refusals, its bookings, and the form of its answers. With literal rules, requests and
+//! answers must follow the interface literally. The bank then uses every form that the interface allows for an amount,
+//! a code or hexadecimal digits.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ pub enum HostRules {
     Literal,
 }
 
-/// All of them.
+/// All host rules.
 pub const ALL_HOST_RULES: [HostRules; 3] = [HostRules::Checked, HostRules::Permissive, HostRules::Literal];
 
-/// The default rules of the tests: `POS_AGENT_GATEWAYS=permissive,literal` selects others.
+/// The default rules of the tests. `POS_AGENT_GATEWAYS=permissive,literal` selects others.
 const PLAYED: &[HostRules] = &ALL_HOST_RULES;
 
 /// Returns the rules that the tests use.
@@ -36,24 +36,25 @@ pub fn played() -> &'static [HostRules] {
     })
 }
 
-/// The requests of one operation in [`SPAN`] that the literal gateway accepts.
+/// The number of requests of one operation that the literal gateway accepts in [`SPAN`].
 const AT_MOST: usize = 4;
 const SPAN: Duration = Duration::from_secs(10);
-/// The entries of a list without `limit`, and the bounds of `limit` (interface: Query limit).
+/// The length of a list without `limit`, and the range of `limit` (interface: Query limit).
 const LIMIT: usize = 100;
 const LIMITS: std::ops::RangeInclusive<usize> = 100..=500;
-/// The path to which a redirect leads.
+/// The path that a redirect points to.
 const MOVED: &str = "/moved";
 
 impl HostRules {
-    /// Returns the code of a decline. Result codes have two to eleven characters, and their catalogue is not published.
+    /// Returns a result code for a decline. Result codes have two to eleven characters, and their catalogue is not
+    /// published.
     pub(super) fn declines_with(self, place: usize) -> &'static str {
         let codes = ["800.100.152", "05", "100.39", "800.100.15", "800.100.152"];
         if self == Self::Literal { codes[place % codes.len()] } else { codes[0] }
     }
 }
 
-/// Makes the id of the nth entry: 32 hexadecimal digits, which the literal gateway writes in either case.
+/// Makes the id of the nth entry: 32 hexadecimal digits, which the literal gateway writes in upper or lower case.
 pub(super) fn id_of(host_rules: HostRules, place: usize) -> String {
     let id = format!("8ac7a4a0{:024x}", place + 1);
     if host_rules == HostRules::Literal && place % 2 == 1 { id.to_uppercase() } else { id }
@@ -62,13 +63,13 @@ pub(super) fn id_of(host_rules: HostRules, place: usize) -> String {
 /// The fields of an entry that an answer shows, and their form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownFields {
-    /// True if it shows the payment that the entry refers to.
+    /// True if the answer shows the payment that the entry refers to.
     refers_to: bool,
-    /// True if it shows our reference.
+    /// True if the answer shows our reference.
     reference: bool,
     /// True if the amount is a number.
     number: bool,
-    /// True if it has the fields that every answer must have (interface: Payment response fields).
+    /// True if the answer has the fields that every answer must have (interface: Payment response fields).
     required: bool,
 }
 
@@ -79,24 +80,24 @@ impl Default for ShownFields {
 }
 
 impl ShownFields {
-    /// Returns the fields of the answer to the request that booked the entry, or to a look-up by its id.
+    /// Returns the fields for the answer to the request that booked the entry, or to a look-up by its id.
     pub(super) fn to_a_request(host_rules: HostRules, entry: &Entry) -> Self {
         let odd = entry.id.ends_with(|last: char| last.to_digit(16).is_some_and(|digit| digit % 2 == 1));
         match host_rules {
-            // Fields that a response may contain are optional, so they are left out.
+            // Fields that the interface calls optional in an answer are omitted.
             HostRules::Literal => Self { refers_to: false, reference: odd, number: odd, required: true },
             _ => Self::default(),
         }
     }
 
-    /// Returns the fields of an entry in the answer to a query.
+    /// Returns the fields of an entry for the answer to a query.
     pub(super) fn in_a_list(host_rules: HostRules) -> Self {
         let literal = host_rules == HostRules::Literal;
         Self { refers_to: !literal, reference: true, number: literal, required: literal }
     }
 }
 
-/// Writes an entry as the interface shows it.
+/// Writes an entry in the form of the interface.
 pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let (code, description) = match entry.state {
         EntryState::Approved if shows.required => ("000.100.110", "Request successfully processed"),
@@ -107,7 +108,7 @@ pub(super) fn shown(entry: &Entry, shows: ShownFields) -> Value {
     let text = format!("{}.{:02}", entry.approved / 100, entry.approved % 100);
     let amount = if shows.number { json!(text.parse::<f64>().unwrap()) } else { json!(text) };
     let mut shown = json!({
-        // A deleted card has the id under which it was stored.
+        // A deleted card keeps the id under which it was stored.
         "id": if entry.kind == "DR" { &entry.reference } else { &entry.id },
         "paymentType": entry.kind,
         "amount": amount,
@@ -132,7 +133,7 @@ fn with_what_is_required(body: &mut Value) {
     body["timestamp"] = json!("2026-01-01 12:00:00+0000");
 }
 
-/// Writes a refusal as the interface shows it.
+/// Writes a refusal in the form of the interface.
 fn refusal(code: &str, description: &str) -> Value {
     let mut body = json!({"id": "0".repeat(32), "result": {"code": code, "description": description}});
     with_what_is_required(&mut body);
@@ -144,14 +145,14 @@ fn invalid(what: &str) -> Reply {
 }
 
 impl Bank {
-    /// Refuses, with literal rules, before it examines the meaning of the request.
+    /// Refuses a request by the literal rules, before the bank examines the request's meaning.
     pub(super) fn refuses(&mut self, request: &Request, now: Duration) -> Option<Reply> {
         if self.host_rules != HostRules::Literal {
             return None;
         }
         let was_moved = request.target.starts_with(MOVED);
         if !was_moved && self.redirects > 0 && self.requests.is_multiple_of(self.redirects) {
-            // The redirect leads to the same host, as a path or with its name.
+            // The redirect points to the same host, as a path or with the host's name.
             let host = if self.requests.is_multiple_of(2) { "" } else { "https://bank.test" };
             return Some(Reply::Moved(format!("{host}{MOVED}{}", request.target)));
         }
@@ -178,7 +179,7 @@ impl Bank {
         if request.moves_money() { wrong_payment(request) } else { None }
     }
 
-    /// Returns the refusal of a request that is not booked.
+    /// Returns the refusal of a request that the bank does not book.
     pub(super) fn refuses_to_book(&self, what: &AskedThing) -> Option<(u16, Value)> {
         if self.host_rules != HostRules::Literal {
             return None;
@@ -194,8 +195,8 @@ impl Bank {
         used.then(|| (400, refusal("200.300.404", "merchantTransactionId was used before")))
     }
 
-    /// Returns whether the state of an earlier transaction allows it. Only the checked bank has rules, but no bank
-    /// reverses a declined payment.
+    /// Returns whether the state of an earlier transaction allows the request. Only the checked bank has rules, but no
+    /// bank reverses a declined payment.
     pub(super) fn allows(&self, what: &AskedThing) -> bool {
         let Some(id) = what.payment.as_deref() else { return true };
         let earlier = self.ledger.iter().find(|entry| entry.id == id);
@@ -228,7 +229,7 @@ impl Bank {
         }
     }
 
-    /// Answers a query: HTTP status and answer.
+    /// Answers a query, with the HTTP status and the body.
     pub(super) fn found(&self, request: &Request) -> (u16, Value) {
         let literal = self.host_rules == HostRules::Literal;
         let limit = request.get("limit").map_or(Some(LIMIT), |text| text.parse().ok());
@@ -303,13 +304,13 @@ fn booked_unix_s(entry: &Entry) -> i64 {
     (super::beginning_ms() + i64::try_from(entry.at.as_millis()).unwrap_or(i64::MAX)) / 1000
 }
 
-/// Returns the bank's time for the `Date` of an answer.
+/// Returns the bank's time in the format of the `Date` header.
 pub(super) fn http_date(now: Duration) -> String {
     let ms = super::beginning_ms() + i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
     DateTime::from_timestamp_millis(ms).unwrap_or_default().format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-/// Returns the original path of a request that was redirected.
+/// Returns the original path of a redirected request.
 pub(super) fn not_moved(path: &str) -> &str {
     path.strip_prefix(MOVED).unwrap_or(path)
 }

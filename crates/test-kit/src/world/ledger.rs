@@ -1,21 +1,21 @@
-//! The bank's ledger: its bookings, and every request that it read, with its fate.
+//! The bank's ledger: its bookings, and every request that it read, with the result.
 //!
-//! Requests with the same reference, payment, kind and amount are one operation. With permissive rules the bank may
-//! book it twice: that is the bank's fault, and marked (`Entry::again`). Requests under different references are
-//! separate operations of the agent.
+//! Requests with the same reference, payment, kind and amount are one operation. With permissive rules, the bank may
+//! book an operation twice. This is the bank's fault, and the second entry is marked (`Entry::again`). Requests with
+//! different references are separate operations of the agent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::State;
 
-/// The reference of bookings from before the world began.
+/// The reference of bookings from the time before the world began.
 pub const EARLIER_DAY: &str = "of-an-earlier-day";
-/// The time for which a request without an answer may still be carried out, as the agent assumes
-/// (`absence-final-after-h` of the board's configuration).
+/// The time in which a request without an answer may still be carried out, as the agent assumes
+/// (`absence-final-after-h` in the board's configuration).
 pub const ABSENCE_FINAL: Duration = Duration::from_secs(3600);
 
-/// One line of the ledger.
+/// An entry of the ledger.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub id: String,
@@ -25,29 +25,29 @@ pub struct Entry {
     pub approved: u64,
     pub currency: String,
     pub reference: String,
-    /// The till's wish, from the note in its request; the agent's own reversal carries none.
+    /// The till's wish, from the note in the request. The agent's automatic reversal has no note.
     pub wish: Option<usize>,
     pub refers_to: Option<String>,
     pub practice: Option<Practice>,
     pub state: EntryState,
-    /// The code of its decline.
+    /// The result code of the decline.
     pub declined_with: &'static str,
     /// The sum of all approved reversals.
     pub reversed: u64,
-    /// The part of it that the agent reversed automatically.
+    /// The part of that sum that the agent reversed automatically.
     pub taken_back: u64,
     /// The time of the booking.
     pub at: Duration,
-    /// True if the same request was booked before.
+    /// True if the same request was already booked.
     pub again: bool,
 }
 
-/// The reason for using a card's data again (`standingInstruction.industryPractice`).
+/// The reason for the reuse of a card's data (`standingInstruction.industryPractice`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Practice {
-    /// A reservation is raised.
+    /// A pre-authorisation is raised.
     Increment,
-    /// A reservation is made again.
+    /// A pre-authorisation is replaced.
     Anew,
 }
 
@@ -64,24 +64,24 @@ impl Entry {
         self.state == EntryState::Approved && self.reversed < self.approved
     }
 
-    /// Returns the amount that the terminal did not reverse. A till that later reverses its own payment does not reduce
-    /// it.
+    /// Returns the amount that the terminal did not reverse automatically. A till's later reversal of its payment does
+    /// not reduce it.
     pub fn stands(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved.saturating_sub(self.taken_back) } else { 0 }
     }
 
-    /// Returns the amount that is certainly there, before any reversal.
+    /// Returns the amount that was certainly approved, before any reversal.
     fn certain(&self) -> u64 {
         if self.state == EntryState::Approved { self.approved } else { 0 }
     }
 
-    /// Returns the amount that is there or may come.
+    /// Returns the amount that was approved or may still be approved.
     fn possible(&self) -> u64 {
         if matches!(self.state, EntryState::Pending { .. }) { self.asked } else { self.certain() }
     }
 }
 
-/// A request that the bank read whole.
+/// A request that the bank read completely.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub what: AskedThing,
@@ -92,29 +92,29 @@ pub struct Asked {
     pub fate: RequestFate,
 }
 
-/// An operation: requests with equal values are one operation.
+/// An operation. Requests with equal values belong to one operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AskedThing {
     pub reference: String,
-    /// The payment that it refers to.
+    /// The payment that the operation refers to.
     pub payment: Option<String>,
     pub kind: String,
     pub minor: u64,
     pub currency: String,
 }
 
-/// The fate of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFate {
-    /// Not processed, and the answer says so: it may be sent again.
+    /// Not processed, as the answer says, so it may be sent again.
     NotProcessed,
-    /// Refused; nothing was booked.
+    /// Refused without a booking.
     Refused,
-    /// Not processed, and the agent cannot know it.
+    /// Not processed, but the agent cannot know this.
     Lost,
-    /// It is carried out later.
+    /// To be carried out later.
     Late,
-    /// A line of the ledger, by its position; it may be declined.
+    /// Booked in the ledger at this position, perhaps as declined.
     Booked(usize),
 }
 
@@ -141,8 +141,8 @@ impl State {
                     match entry.state {
                         EntryState::Declined => {}
                         EntryState::Pending { .. } => moves.perhaps = entry.asked,
-                        // A reversal of a refund or capture reduces its amount. With permissive rules the bank books
-                        // one request twice, which is one operation.
+                        // A reversal of a refund or capture reduces the amount of that operation. If permissive rules
+                        // book one request twice, it is still one operation.
                         EntryState::Approved => {
                             let net = entry.approved.min(entry.asked).saturating_sub(entry.reversed);
                             moves.surely = moves.surely.max(Some(net));
@@ -154,14 +154,14 @@ impl State {
         things.into_iter().map(|(what, moves)| (what, moves.surely.unwrap_or(moves.perhaps))).collect()
     }
 
-    /// Returns the rule that is broken, and how, if more was requested of a payment than there is.
+    /// Returns the violated rule and its details, if the requests exceed the amount of a payment.
     pub(super) fn asked_too_much(&self, payment: &str) -> Option<(&'static str, String)> {
         let Some(entry) = self.bank.ledger.iter().find(|entry| entry.id == payment) else {
             let asked: u64 = self.asked_of(payment).values().sum();
             return (asked > 0)
                 .then(|| ("the request names a payment that does not exist", format!("{asked} of {payment}")));
         };
-        // An increment is part of its reservation.
+        // An increment is part of its pre-authorisation.
         let base = match entry.practice {
             Some(Practice::Increment) => {
                 let base = entry.refers_to.as_deref();
@@ -192,7 +192,7 @@ impl State {
                 ));
             }
             let back: u64 = of_part.iter().filter(|(what, _)| what.kind != "CP").map(|(_, may)| may).sum();
-            // A reservation is released together with its increments.
+            // A pre-authorisation is released together with its increments.
             let there = if part.kind == "PA" && part.id == base.id { u64::MAX } else { part.possible() };
             if back > there {
                 return Some((
@@ -202,7 +202,7 @@ impl State {
             }
             all.extend(of_part);
         }
-        // Captured and released amounts of a reservation come out of what is certainly reserved.
+        // The captured and released amounts together must not exceed the amount that is certainly reserved.
         let sum = |kind: &str| all.iter().filter(|(what, _)| what.kind == kind).map(|(_, may)| may).sum::<u64>();
         let (taken, free) = (sum("CP"), sum("RV"));
         let reserved: u64 = parts.iter().map(|part| if taken > 0 { part.certain() } else { part.possible() }).sum();

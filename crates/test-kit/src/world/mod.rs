@@ -1,6 +1,6 @@
-//! A world of memory and virtual time around a real agent. Its core, its journal on real files, its recovery, the
-//! reader's session and the gateway's client run as they ship. The connections are memory, the hours pass in
-//! milliseconds, and the power can be cut at any moment.
+//! A world in memory with virtual time, around a real agent. The agent's core, journal (in real files), recovery,
+//! reader session and gateway client are the released code. The connections are in memory, hours pass in milliseconds,
+//! and the power can be cut at any moment.
 //!
 //! ```text
 //!   tills (tills.rs) ──▶ the agent, booted on a board (board.rs) ──▶ reader and printer (hardware.rs)
@@ -9,15 +9,15 @@
 //! ```
 //!
 //! The bank has one of three sets of rules (host_rules.rs): checked, permissive or literal. The simulated reader
-//! includes the cardholder. disturbances.rs has the random faults and their times.
+//! includes the cardholder. disturbances.rs contains the random faults and their times.
 //!
 //! Every externally visible event passes a numbered point (cut_points.rs): a commit of the journal, a packet of the
-//! reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and there the power or
-//! the connection is cut. At a power cut the disk keeps its current state, and every message on its way is lost. A new
-//! board boots from that disk. The bank continues with the requests that it has read.
+//! reader, a phase of a request, a piece of paper, a message to a till. A plan names a number, and the power or the
+//! connection is cut at that point. At a power cut, the disk keeps its current state, and all messages in transit are
+//! lost. A new board boots from that disk. The bank continues with the requests that it has already read.
 //!
-//! `verdict.rs` is the judge. It reads the requests and bookings of the bank (ledger.rs), the printed bytes and the
-//! messages to the tills, and never the agent. The equation of the closes of day (closes.rs) follows the same rule.
+//! `verdict.rs` is the judge. It reads the bank's requests and bookings (ledger.rs), the printed bytes and the messages
+//! to the tills, but never the agent's data. The equation for the closes of day (closes.rs) follows the same rule.
 
 pub mod asked;
 pub mod bank;
@@ -54,7 +54,7 @@ use hardware::Printer;
 use tills::Wish;
 use verdict::Verdict;
 
-/// The world; clones are the same one.
+/// The world; all clones are the same world.
 #[derive(Clone)]
 pub struct World(Arc<Shared>);
 
@@ -62,7 +62,7 @@ pub struct Shared {
     state: Mutex<State>,
     /// Signals that the power was cut.
     died: Notify,
-    /// Signals that bytes for the agent are there, or the reader's device was touched.
+    /// Signals new bytes for the agent, or a change at the reader's device.
     pub reader_moves: Notify,
     folder: TempDir,
 }
@@ -71,9 +71,9 @@ pub struct State {
     pub bank: Bank,
     pub device: Device,
     pub reader_plugged: bool,
-    /// The number of times that its cable was plugged in.
+    /// The number of times that the reader's cable was plugged in.
     plugs: u64,
-    /// True if the power goes off after the commit that is being written.
+    /// True if the power goes off after the current commit.
     last_commit: bool,
     pub printer: Printer,
     pub wishes: Vec<Wish>,
@@ -81,14 +81,14 @@ pub struct State {
     pub closes: Vec<HeardClose>,
     pub points: Points,
     pub verdict: Verdict,
-    /// True without power: no action of the agent is visible.
+    /// True while the power is off, when no action of the agent is visible.
     dead: bool,
     /// The virtual time of all earlier boards.
     before: Duration,
     booted: Option<Instant>,
     /// The error of the board's clock, in milliseconds; positive if it is ahead.
     pub clock_off_ms: i64,
-    /// The number of commit points until the journal is taken away.
+    /// The number of commit points until the agent loses its journal, and the way in which it is lost.
     taken_away: Option<(usize, board::TakenAway)>,
     /// True if the disk is full.
     pub disk_full: bool,
@@ -101,16 +101,16 @@ pub struct State {
     boots: usize,
 }
 
-/// The time of the board's clock when the world begins: one day after the program was built.
+/// The board's clock time at the beginning of the world: one day after the program was built.
 const BEGINNING_AFTER_BUILD_MS: i64 = 24 * 3600 * 1000;
 
 impl World {
-    /// Opens a shop. The cardholder follows `script`.
+    /// Opens a shop whose cardholder follows `script`.
     pub fn new(script: &str) -> Self {
         Self::with(AbortRace::AbortWins, script)
     }
 
-    /// Opens a shop with a reader in which a cancel meets the card in this way.
+    /// Opens a shop with a reader that resolves the race between an ABORT and a card in this way.
     pub fn with(race: AbortRace, script: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
         let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
@@ -166,7 +166,7 @@ impl World {
         &self.0.reader_moves
     }
 
-    /// Passes a point, and returns the fate of its event.
+    /// Passes a point, and returns the result for its event.
     pub fn pass(&self, place: Place) -> Fate {
         let mut state = self.lock();
         if state.dead {
@@ -184,7 +184,7 @@ impl World {
         }
     }
 
-    /// Cuts the power: the disk keeps its current state.
+    /// Cuts the power. The disk keeps its current state.
     pub fn die(&self) {
         let mut state = self.lock();
         if state.dead {
@@ -219,7 +219,7 @@ impl World {
         self.folder().join(format!("journal-{boot}.db"))
     }
 
-    /// Returns the disk from before the commit after which the power was cut.
+    /// Returns the disk's state before the commit after which the power was cut.
     pub fn journal_before(&self) -> PathBuf {
         self.folder().join("before.db")
     }
@@ -235,7 +235,7 @@ impl World {
         board::copy_disk(&self.kept(), &self.journal());
     }
 
-    /// Replaces the board: the next one has an empty journal, and no mark that the terminal has been in use.
+    /// Replaces the board. The next board has an empty journal, and no mark that the terminal has been in use.
     pub fn change_board(&self) {
         assert!(self.is_dead(), "a board is changed between two");
         for file in std::fs::read_dir(self.folder()).unwrap().map(|entry| entry.unwrap().path()) {
@@ -276,12 +276,12 @@ impl State {
         self.dead
     }
 
-    /// Returns the number of this board among all that were booted from the disk.
+    /// Returns the number of this board, counted over all boots from the disk.
     pub fn board(&self) -> usize {
         self.boots
     }
 
-    /// Returns 128 bits that no other transaction of this world has.
+    /// Returns 128 bits that are unique among the transactions of this world.
     fn next_random(&mut self) -> [u8; 16] {
         let mut dice = disturbances::Dice::new(self.randoms);
         self.randoms += 1;
@@ -298,7 +298,7 @@ impl State {
     }
 }
 
-/// Returns the moment at which every world begins.
+/// Returns the time at which every world begins.
 pub fn beginning_ms() -> i64 {
     static BEGINNING: std::sync::OnceLock<i64> = std::sync::OnceLock::new();
     *BEGINNING.get_or_init(|| chrono::Utc::now().timestamp_millis() + BEGINNING_AFTER_BUILD_MS)

@@ -1,5 +1,5 @@
-//! A nexo till in the world: the real session of `pos-front` without a connection. The session lives while the board
-//! has power, and loses its state with it. The till's final knowledge is compared with the bank's ledger.
+//! A nexo till in the world: the real session of `pos-front` without a connection. The session exists while the board
+//! has power, and loses its state when the power goes. The till's final knowledge is compared with the bank's ledger.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::tills::Till;
 enum Answered {
     /// The answer has arrived.
     Says(Value),
-    /// The connection broke earlier.
+    /// The connection broke before the answer.
     Nothing,
 }
 
@@ -30,13 +30,13 @@ pub struct NexoTill<'a> {
     said: VecDeque<(u64, Said)>,
     belief: &'a std::cell::Cell<Belief>,
     exchanges: Exchange,
-    /// The request of the payment, counted from 0, before which the till waits this long and then stops the payment.
+    /// The point at which the till aborts its payment: the number of requests so far, and the delay before the abort.
     aborts: Option<(usize, Duration)>,
-    /// The number of requests of its payment.
+    /// The number of requests of its payment so far.
     pub asked: usize,
 }
 
-/// Returns the settings of a world's till.
+/// Returns the settings for a till of the world.
 pub(super) fn settings() -> Settings {
     Settings {
         sale_id: "till".to_owned(),
@@ -70,7 +70,7 @@ impl<'a> NexoTill<'a> {
         Self { aborts, ..self }
     }
 
-    /// Sends a payment with ServiceID 1: the same message each time.
+    /// Sends a payment with ServiceID 1, the same message each time.
     pub async fn pays(&mut self, minor: u64) {
         let amount = format!("{}.{:02}", minor / 100, minor % 100);
         let body = format!(
@@ -82,7 +82,7 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    /// Sends `TransactionStatus` for that message until the outcome is known; gives up after `patience`.
+    /// Sends `TransactionStatus` for that message until the outcome is known, for at most `patience`.
     pub async fn learns(&mut self, patience: Duration) {
         let until = Instant::now() + patience;
         while self.belief.get() == Belief::Unknown && Instant::now() < until {
@@ -92,7 +92,7 @@ impl<'a> NexoTill<'a> {
                 match response["Response"]["ErrorCondition"].as_str() {
                     None => self
                         .told(&response["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"]),
-                    // It was never begun.
+                    // The payment never began.
                     Some("NotFound") => self.belief.set(Belief::NotPaid),
                     Some(_) => {}
                 }
@@ -117,7 +117,7 @@ impl<'a> NexoTill<'a> {
         }
     }
 
-    /// Stops the payment in any state.
+    /// Aborts the payment in any state.
     async fn stops(&mut self) {
         let body =
             r#"{"AbortReason":"MerchantAbort","MessageReference":{"MessageCategory":"Payment","ServiceID":"1"}}"#;

@@ -1,6 +1,6 @@
-//! A nexo till that repeats its messages: over all categories, immediately and after days, as the same one or as
-//! another one under the same numbers. Each Success is compared with the bank's ledger: its transaction must be there,
-//! and must be the one that this message requested.
+//! A nexo till that repeats its messages in all categories, immediately and after days. A repetition is the same
+//! message, or a different message with the same numbers. Each Success is compared with the bank's ledger, which must
+//! contain the transaction that this message requested.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -21,23 +21,23 @@ use super::asked::Terminal;
 use super::ledger::EntryState;
 use super::tills::Till;
 
-/// The till's name at the agent.
+/// The till's name in the agent's configuration.
 const TILL: &str = "till-1";
 
-/// A message, and the ledger entry that its Success means.
+/// A message, and the ledger entry that its Success implies.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub category: &'static str,
     pub service_id: String,
     pub body: String,
-    /// `paymentType` at the bank, minor units, and the payment that it refers to.
+    /// The `paymentType` at the bank, the amount in minor units, and the payment that the entry refers to.
     pub is: (&'static str, u64, Option<String>),
 }
 
-/// The till's answer to a message.
+/// The result of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NexoResult {
-    /// Success: the payment at the bank.
+    /// Success, with the payment at the bank.
     Done(String),
     Failure(String),
     Rejected,
@@ -45,7 +45,7 @@ pub enum NexoResult {
     Nothing,
 }
 
-/// The session of a till, while the board has power.
+/// A till's session, while the board has power.
 pub struct Counter<'a> {
     till: &'a Till,
     session: Session,
@@ -59,19 +59,19 @@ impl<'a> Counter<'a> {
         Self { till, session, start: Instant::now(), exchanges: 0 }
     }
 
-    /// Sends a message and returns its answer.
+    /// Sends a message, and returns its answer.
     pub async fn asks(&mut self, asked: &Asked) -> NexoResult {
         let answer = self.exchange(asked, None).await.pop().flatten();
         self.told(asked, answer.as_ref())
     }
 
-    /// Repeats a message until there is an answer other than "unknown" or "not ready", for eight hours at most.
+    /// Repeats a message until the answer is neither "unknown" nor "not ready", for at most eight hours.
     pub async fn insists(&mut self, asked: &Asked) -> NexoResult {
         let mut last = NexoResult::Nothing;
         for _ in 0..100 {
             match self.asks(asked).await {
                 NexoResult::Nothing => {}
-                // The outcome is not known yet, or the terminal is not ready.
+                // The outcome is still unknown, or the terminal is not ready.
                 NexoResult::Failure(condition)
                     if condition == "UnreachableHost" || condition == "UnavailableDevice" =>
                 {
@@ -79,20 +79,20 @@ impl<'a> Counter<'a> {
                 }
                 told => return told,
             }
-            // Only after hours it is certain whether a refund without an answer exists.
+            // Only after hours is it certain whether a refund without an answer exists.
             sleep(Duration::from_secs(300)).await;
         }
         last
     }
 
-    /// Sends the same message twice, the second one after this many answers to the first one's requests.
+    /// Sends the same message twice. The second one is sent after the first one's requests have got this many answers.
     pub async fn asks_twice(&mut self, asked: &Asked, after: usize) -> [NexoResult; 2] {
         let mut answers = self.exchange(asked, Some(after)).await;
         let (other, one) = (answers.pop().flatten(), answers.pop().flatten());
         [self.told(asked, one.as_ref()), self.told(asked, other.as_ref())]
     }
 
-    /// Sends a Reconciliation: returns the number of the close and its total, or the condition of its refusal.
+    /// Sends a Reconciliation. Returns the number of the close and its total, or the error condition of its refusal.
     pub async fn closes(&mut self, service_id: &str) -> Result<(String, f64), String> {
         let asked = Asked {
             category: "Reconciliation",
@@ -111,7 +111,7 @@ impl<'a> Counter<'a> {
         Ok((number, sums.map(|sum| sum["TransactionAmount"].as_f64().unwrap()).sum()))
     }
 
-    /// Reads the answer; a Success must match the ledger's entry of exactly this message.
+    /// Reads the answer. A Success must match the ledger entry for exactly this message.
     fn told(&self, asked: &Asked, answer: Option<&Value>) -> NexoResult {
         let Some(answer) = answer else { return NexoResult::Nothing };
         let response = &answer["SaleToPOIResponse"][format!("{}Response", asked.category)];
@@ -164,7 +164,7 @@ impl<'a> Counter<'a> {
                 sleep_until(self.start + at).await;
                 self.session.tick(self.now())
             } else {
-                // The first one is over before the second has come.
+                // The first message is finished before the second arrives.
                 answered = usize::MAX;
                 Vec::new()
             };
@@ -280,7 +280,7 @@ impl<'a> Counter<'a> {
         open.map(|sale| format!("{sale:?}")).collect()
     }
 
-    /// Returns the payments at the bank that hold money and that the till does not know.
+    /// Returns the payments that hold money at the bank and are unknown to the till.
     pub fn not_told(&self, told: &BTreeSet<String>) -> Vec<String> {
         let state = self.till.world.lock();
         let stands = state.bank.ledger.iter().filter(|entry| entry.stands() > 0);
@@ -292,7 +292,7 @@ fn json(answer: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(answer).unwrap()
 }
 
-/// Returns the request as the agent reads it over HTTP.
+/// Returns the request in the form that the agent reads over HTTP.
 fn wanted(begin: &Begin) -> Wanted {
     let amount = |text: &String| Amount::parse(text, Currency::from_code("EUR").unwrap()).unwrap();
     let kind: Kind = serde_json::from_value(serde_json::json!(begin.kind)).unwrap();

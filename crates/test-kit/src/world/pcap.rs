@@ -1,8 +1,8 @@
-//! The traffic of a till's connection for Wireshark: each test of a ZVT till writes its streams if `POS_ZVT_STREAMS`
-//! names a folder (`bash tests/clients/dissect`). A file has the packets of one stream and no file header. A header
-//! followed by all files of the folder is one capture.
+//! The traffic of a till's connection, for Wireshark. Each test of a ZVT till writes its streams if `POS_ZVT_STREAMS`
+//! names a folder (`bash tests/clients/dissect`). A file has the packets of one stream, without a file header. A header
+//! followed by all files of the folder makes one capture.
 //!
-//! pcap: draft-ietf-opsawg-pcap, 5. The packets are raw IPv4 (link type 101) with TCP, and no checksum is right.
+//! pcap: draft-ietf-opsawg-pcap, 5. The packets are raw IPv4 (link type 101) with TCP. Their checksums are not valid.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// ZVT's port: PA00P016.
 const PORT: u16 = 20_007;
-/// IPv4, no fragment, TTL 64, TCP; the length is at offset 2.
+/// IPv4, no fragment, TTL 64, TCP. The length is at offset 2.
 const IPV4: [u8; 12] = [0x45, 0, 0, 0, 0, 0, 0, 0, 64, 6, 0, 0];
-/// Five words of header; PSH and ACK; a window of 65,535.
+/// A header of five words, with PSH and ACK, and a window of 65,535.
 const FLAGS: [u8; 8] = [0x50, 0x18, 0xFF, 0xFF, 0, 0, 0, 0];
 const TERMINAL: [u8; 4] = [127, 0, 0, 1];
 
@@ -22,18 +22,18 @@ const TERMINAL: [u8; 4] = [127, 0, 0, 1];
 pub struct Stream {
     file: File,
     till: [u8; 4],
-    /// The bytes sent by the till and to it.
+    /// The numbers of bytes sent by the till and to it.
     said: u32,
     heard: u32,
 }
 
 impl Stream {
-    /// Begins a stream; `None` if no streams are wanted.
+    /// Begins a stream; `None` if no streams are written.
     pub fn begin() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = std::env::var_os("POS_ZVT_STREAMS")?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Each till has its own address.
+        // Each till has a different address.
         let [_, high, middle, low] = count.to_be_bytes();
         let file = File::create(Path::new(&folder).join(count.to_string())).unwrap();
         Some(Self { file, till: [10, high, middle, low], said: 1, heard: 1 })
@@ -64,7 +64,7 @@ impl Stream {
             packet.extend(FLAGS);
             packet.extend(part);
             *sequence = sequence.wrapping_add(u32::from(length) - 40);
-            // Time zero, and the whole packet was captured.
+            // The time is zero, and the whole packet was captured.
             let mut record = vec![0; 8];
             record.extend(u32::from(length).to_le_bytes());
             record.extend(u32::from(length).to_le_bytes());

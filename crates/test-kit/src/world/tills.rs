@@ -1,5 +1,5 @@
-//! The tills and their cashiers: their wishes, the messages that they get, and their reactions. The cardholder belongs
-//! to the simulated reader (`hardware.rs`).
+//! The tills and their cashiers: their wishes, the messages that they receive, and their reactions. The cardholder is
+//! part of the simulated reader (`hardware.rs`).
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use tokio::time::sleep;
 use super::cut_points::{Fate, Place};
 use super::{State, World};
 
-/// A wish of a till. Each has a number, which its request carries to the bank as a note, so that the ledger's entries
-/// can be assigned.
+/// A transaction that a till wants. Its number is a note in the request to the bank, so each ledger entry can be
+/// assigned to its wish.
 #[derive(Clone, Debug)]
 pub struct Wish {
     pub number: usize,
@@ -29,33 +29,33 @@ pub struct Wish {
     pub accepts_part: bool,
     /// The till's confirmation of the amount that it accepts.
     pub confirms: Option<Confirms>,
-    /// The confirmation of a part or of nothing that the agent has reported to the till; it must not change.
+    /// The till's confirmation of a part or of nothing, as the agent reported it to the till. It must not change.
     pub confirmed: Option<Says>,
     /// The last message to the till about the refund of the rest.
     pub rest: Option<TillResult>,
     /// All messages to the till about the wish, in order.
     pub told: Vec<TillResult>,
-    /// Its number in the terminal's journal, and its payment's id, once the till knows them.
+    /// The transaction's number in the terminal's journal and its payment id, once the till knows them.
     pub in_journal: Option<u64>,
     pub payment: Option<String>,
-    /// The id by which it named an earlier payment.
+    /// The id that identified an earlier payment in the till's request.
     pub named: Option<String>,
 }
 
-/// The behaviour of a till that is asked to confirm.
+/// The behaviour of a till when the agent asks for a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirms {
     pub says: Says,
     pub on_silence: OnSilence,
 }
 
-/// The till's answer; of a part it accepts half.
+/// The till's answer. A part is half of the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     All,
     Part,
     Nothing,
-    /// It never answers.
+    /// No answer.
     Silent,
 }
 
@@ -68,12 +68,12 @@ pub enum Earlier {
     Wish { number: usize, by: By },
 }
 
-/// The way in which a till names an earlier transaction.
+/// The way in which a till identifies an earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum By {
     /// Its till's reference.
     Reference,
-    /// Its number in the terminal's journal.
+    /// The transaction's number in the terminal's journal.
     Number,
     /// The payment's id.
     Payment,
@@ -82,15 +82,15 @@ pub enum By {
 /// A message to a till about a wish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TillResult {
-    /// It waits or is in progress.
+    /// The transaction waits or is in progress.
     UnderWay,
-    /// The signature is to be checked.
+    /// The cashier must check the signature.
     Signature,
-    /// The till is to confirm the approved amount.
+    /// The till must confirm the approved amount.
     ToConfirm {
         minor: u64,
     },
-    /// The outcome is not known.
+    /// The outcome is unknown.
     Unconfirmed {
         needs_a_person: bool,
     },
@@ -114,7 +114,7 @@ impl TillResult {
 
 impl Wish {
     pub fn new(number: usize, kind: Kind, minor: u64) -> Self {
-        // Storing or deleting a card pays nothing.
+        // A request that stores or deletes a card pays nothing.
         let minor = if kind.moves_money() { minor } else { 0 };
         Self {
             number,
@@ -134,7 +134,8 @@ impl Wish {
         }
     }
 
-    /// Describes the till's answer when it was asked to confirm, or its silence; and its request's rule for silence.
+    /// Describes the till's answer (or silence) when the agent asked for a confirmation, and the request's rule for
+    /// silence.
     pub fn was_asked_to_confirm(&self) -> Option<String> {
         let asked = self.told.iter().any(|told| matches!(told, TillResult::ToConfirm { .. }));
         self.confirms
@@ -142,7 +143,7 @@ impl Wish {
             .map(|Confirms { says, on_silence }| format!("{says:?}, {}", on_silence.as_str()))
     }
 
-    /// Returns `paymentType` at the bank.
+    /// Returns the `paymentType` at the bank.
     pub fn payment_type(&self) -> &'static str {
         match self.kind {
             Kind::Sale | Kind::ByRegistration => "DB",
@@ -158,7 +159,7 @@ impl Wish {
         }
     }
 
-    /// Returns whether it uses stored card data instead of the card.
+    /// Returns whether the wish uses stored card data instead of the card.
     fn is_by_registration(&self) -> bool {
         matches!(self.kind, Kind::ByRegistration | Kind::PreAuthorisationByRegistration)
     }
@@ -175,7 +176,7 @@ impl Wish {
         let fields = WishFields {
             of,
             registration: match self.kind {
-                // The id contains the number of the wish, because a DELETE carries no note.
+                // The id contains the number of the wish, because a DELETE has no note.
                 Kind::ForgetCard => Some(format!("f{:0>31}", self.number)),
                 _ => self.is_by_registration().then(|| "f".repeat(32)),
             },
@@ -213,7 +214,7 @@ impl Till {
         Self::new(self.world.clone(), self.commands.clone(), &self.progress)
     }
 
-    /// Waits until the terminal is ready for a transaction, at most some minutes.
+    /// Waits until the terminal is ready for a transaction, for a few minutes at most.
     pub async fn until_ready(&self) {
         let mut pause = Duration::from_millis(100);
         for _ in 0..150 {
@@ -225,7 +226,7 @@ impl Till {
         }
     }
 
-    /// Returns whether the terminal is ready for a transaction, and none is at the reader.
+    /// Returns whether the terminal is ready for a transaction, and no transaction uses the reader.
     pub async fn is_ready(&self) -> bool {
         self.status().await.is_some_and(|status| status.ready && !status.busy)
     }
@@ -242,7 +243,7 @@ impl Till {
         answer.await.ok()
     }
 
-    /// Sends a wish, or gets its outcome.
+    /// Sends the request for a wish, or gets its outcome.
     pub async fn ask(&self, wish: usize) {
         let wanted = self.world.lock().wanted(wish);
         let (reply, answer) = oneshot::channel();
@@ -278,7 +279,7 @@ impl Till {
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
-        // The connection was cut: it is sent again a little later.
+        // The connection was cut, so the till sends the request again a little later.
         sleep(Duration::from_secs(1)).await;
     }
 
@@ -303,11 +304,11 @@ impl Till {
         if let Ok(answer) = answer.await {
             self.hear(wish, &answer);
         }
-        // The connection was cut: it is sent again a little later.
+        // The connection was cut, so the till sends the confirmation again a little later.
         sleep(Duration::from_secs(1)).await;
     }
 
-    /// Looks up the refund of the rest until it has ended, for this long.
+    /// Looks up the refund of the rest until the refund has ended, for this long at most.
     pub async fn until_rest_is_final(&self, wish: usize, patience: Duration) {
         let until = tokio::time::Instant::now() + patience;
         loop {
@@ -337,17 +338,17 @@ impl Till {
         let (till, reference) = self.named(wish);
         let (reply, answer) = oneshot::channel();
         let _ = self.commands.send(Command::Cancel { till, reference, by: Who::default(), reply }).await;
-        // Every till gets the answer to a cancel as an event too.
+        // Every till also gets the answer to a cancellation as an event.
         let _ = answer.await;
     }
 
-    /// Sends a wish and waits for its end; looks it up if no event comes.
+    /// Sends the request for a wish, and waits for its end. If no event arrives, looks it up.
     pub async fn wants(&mut self, wish: usize) {
         self.ask(wish).await;
         self.until_final(wish, Duration::from_secs(4 * 3600)).await;
     }
 
-    /// Waits for events until the end of a wish, for this long.
+    /// Waits for events until a wish has ended, for this long at most.
     pub async fn until_final(&mut self, wish: usize, patience: Duration) {
         let until = tokio::time::Instant::now() + patience;
         let mut pause = Duration::from_secs(1);
@@ -381,7 +382,7 @@ impl Till {
         }
     }
 
-    /// Sends a person's decision about a transaction of an outdated journal copy.
+    /// Sends a person's decision about a transaction in an outdated journal copy.
     pub async fn settle(&self, wish: usize, keep: bool) {
         let number = self.world.lock().wishes[wish].in_journal.unwrap();
         let (reply, answer) = oneshot::channel();
@@ -406,7 +407,7 @@ impl Till {
             if let Ok(view) = answer {
                 let wish = &mut state.wishes[wish];
                 wish.in_journal = Some(view.number.get());
-                // The id in the bank's answer. A card that was not deleted is named by the request only.
+                // This is the id in the bank's answer. Only the request names a card that was not deleted.
                 let answered = view.registration.clone().filter(|_| view.outcome == Some(OutcomeWord::Approved));
                 wish.payment = view.payment_id.as_ref().map(ToString::to_string).or(answered);
                 wish.confirmed = confirmed(wish, view).or(wish.confirmed);
@@ -422,7 +423,7 @@ impl Till {
 fn told(answer: &Result<SaleView, Refused>) -> TillResult {
     let view = match answer {
         Ok(view) => view,
-        // The journal cannot be read.
+        // The agent cannot read the journal.
         Err(Refused::Journal { .. }) => return TillResult::Unconfirmed { needs_a_person: false },
         Err(refused) => return TillResult::Unknown(refused.to_string()),
     };
@@ -447,7 +448,7 @@ fn minor_of(amount: Option<&str>) -> u64 {
     digits.parse().unwrap_or(0)
 }
 
-/// Returns the till's confirmation as the agent reports it.
+/// Returns the till's confirmation, as the agent reports it.
 fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
     let rest =
         |one: &LaterView| one.reference.as_ref().is_some_and(|one| *one == format!("{}-rest", wish.reference).as_str());
@@ -458,7 +459,7 @@ fn confirmed(wish: &Wish, view: &SaleView) -> Option<Says> {
 }
 
 impl State {
-    /// Returns whether the earlier transaction of a wish has ended, as far as its till knows.
+    /// Returns whether the earlier transaction of a wish has ended, as far as the wish's till knows.
     pub fn earlier_has_ended(&self, wish: usize) -> bool {
         match &self.wishes[wish].of {
             Some(Earlier::Wish { number, .. }) => {
@@ -470,14 +471,14 @@ impl State {
         }
     }
 
-    /// Makes the till's request for a wish. It names an earlier transaction in one way, and keeps to it.
+    /// Makes the till's request for a wish. All requests of a wish identify its earlier transaction in the same way.
     pub(super) fn wanted(&mut self, wish: usize) -> Wanted {
         let of = match self.wishes[wish].of.clone() {
             None => None,
             Some(Earlier::Payment(id)) => Some(EarlierName::Payment(PaymentId::new(id))),
             Some(Earlier::Wish { number, by }) => {
                 let earlier = self.wishes.iter().find(|earlier| earlier.number == number).unwrap();
-                // A till does not use the id of a stored card as a payment's.
+                // A till does not use the id of a stored card as the id of a payment.
                 let known = earlier.payment.clone().filter(|_| earlier.kind.moves_money());
                 let named = self.wishes[wish].named.clone().or(known);
                 Some(match (by, earlier.in_journal, named) {
@@ -486,7 +487,7 @@ impl State {
                         self.wishes[wish].named = Some(id.clone());
                         EarlierName::Payment(PaymentId::new(id))
                     }
-                    // The till can only name what it knows.
+                    // The till can use only an identifier that it knows.
                     _ => EarlierName::Reference {
                         till: earlier.till.clone(),
                         reference: Reference::parse(earlier.reference.clone()).unwrap(),

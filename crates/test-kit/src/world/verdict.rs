@@ -1,23 +1,23 @@
-//! The judge: it checks the invariants of the design against the bank's requests and bookings, the printed bytes and
-//! the messages to the tills. It never asks the agent, and never reads its journal.
+//! The judge. It checks the invariants of the design with the bank's requests and bookings, the printed bytes and the
+//! messages to the tills. It neither asks the agent nor reads the journal.
 //!
 //! | | at every moment |
 //! |---|---|
-//! | charged once | the ledger holds at most one un-reversed approval for a wish |
-//! | the right amount | every request to the bank was wished by a till |
-//! | never more than there is | all refunds, reversals and captures of a payment under different references are together no more than was approved |
-//! | asked once | a payment is never sent twice, a capture or refund only under the same reference |
-//! | never told too early | a till with the outcome "nothing was charged" finds nothing held, then or ever after |
-//! | never taken back | an approval that a till has received stays, with that amount, until a till reverses it |
-//! | not before its till | a transaction that a till confirms is approved only after the till has accepted it, or was silent and wished to keep it |
-//! | the rest goes back | if a till accepts a part, exactly the rest is refunded, once, or the refund ends with a message to a person |
-//! | cards | a card is stored once, by its own request, and its till gets its id; if the till hears that it was not stored, it is not left usable; nothing is paid with it |
-//! | paper | the outcome on a receipt was or becomes the till's outcome |
+//! | charged once | for each wish, the ledger holds at most one approval that is not reversed |
+//! | the right amount | every request to the bank is for a till's wish |
+//! | no more than approved | the refunds, reversals and captures of a payment under different references together do not exceed the approved amount |
+//! | sent once | a payment is never sent twice; a capture or refund is sent again only under the same reference |
+//! | not too early | from the moment when the till gets the outcome "nothing was charged", the bank holds no charge for the wish |
+//! | lasting approval | an approval that a till has received stays, with that amount, until a till reverses it |
+//! | confirmed first | a transaction that needs a confirmation is approved only after the till has accepted it, or after the till was silent and its rule for silence is to keep it |
+//! | refund of the rest | if a till accepts a part, exactly the rest is refunded once, or the refund ends with a message that asks for a person |
+//! | cards | a card is stored once, by its own request, and its till gets its id; if the outcome says that it was not stored, it is not usable; nothing is paid with it |
+//! | paper | the outcome on a receipt is the till's outcome, at that time or later |
 //! | | **when everything works again** |
-//! | nothing stays open | every wish ends automatically, or waits for a person and says so |
+//! | nothing stays open | every wish ends automatically, or waits for a person and reports this |
 //!
-//! The agent's requests count, not the bookings of a bank with permissive rules: a request that such a bank books twice
-//! was sent once, and is counted separately (`Bank::booked_twice`).
+//! The judge counts the agent's requests, not the bookings of a bank with permissive rules. If such a bank books one
+//! request twice, this is counted separately (`Bank::booked_twice`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,11 +39,11 @@ pub struct Verdict {
     pub violations: Vec<Violation>,
 }
 
-/// A rule that was broken.
+/// The violated rule.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub rule: &'static str,
-    /// The way in which it was broken.
+    /// The details of the violation.
     how: String,
     at: Duration,
 }
@@ -54,7 +54,7 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// The broken rules, how often each was broken, and where first.
+/// The violated rules, with the number of violations of each, and where the first occurred.
 #[derive(Default)]
 pub struct Broken(BTreeMap<(&'static str, String), usize>);
 
@@ -88,18 +88,18 @@ impl State {
         self.verdict.violations.push(Violation { rule, how, at });
     }
 
-    /// Returns the ledger's entries of a wish.
+    /// Returns the ledger entries of a wish.
     pub fn entries(&self, wish: &Wish) -> impl Iterator<Item = &Entry> {
         let number = wish.number;
         self.bank.ledger.iter().filter(move |entry| entry.wish == Some(number))
     }
 
-    /// Returns the amounts that are held of a wish. A double booking of a request that may be sent twice is the bank's
-    /// fault and does not count.
+    /// Returns the amounts that the bank holds for a wish. If a request may be sent twice, a double booking is the
+    /// bank's fault and does not count.
     fn held(&self, wish: &Wish) -> Vec<u64> {
         let may_be_sent_again = wish.is_later();
         if !wish.kind.moves_money() {
-            // For a card, storing or deleting counts.
+            // For a card, the storage or deletion counts.
             let done = self.entries(wish).filter(|entry| entry.state == EntryState::Approved);
             return done.map(Entry::stands).collect();
         }
@@ -125,7 +125,7 @@ impl State {
         }
     }
 
-    /// Judges a request that was read and whose fate is known.
+    /// Judges a request that was read and whose result is known.
     pub(super) fn judge_asked(&mut self, place: usize) {
         let asked = self.bank.asked[place].clone();
         let what = &asked.what;
@@ -157,7 +157,7 @@ impl State {
         }
     }
 
-    /// Returns why a request is neither a till's wish nor an allowed automatic request of the agent.
+    /// Returns why a request is neither for a till's wish nor an allowed automatic request of the agent.
     fn not_wished(&self, place: usize) -> Option<&'static str> {
         let asked = &self.bank.asked[place];
         let what = &asked.what;
@@ -176,8 +176,8 @@ impl State {
             let right = what.kind == wish.payment_type() && what.minor == wish.minor && what.currency == "EUR" && of;
             return (!right).then_some("the till wished something else");
         }
-        // The agent's automatic requests: it reverses a wish's own payment, in its currency, or refunds what its till
-        // did not accept.
+        // These are the agent's automatic requests. It reverses the payment of a wish in the payment's currency, or
+        // refunds the amount that the till did not accept.
         let undone = self.bank.ledger.iter().find(|entry| Some(&entry.id) == what.payment.as_ref());
         if let ("RF", Some(paid)) = (what.kind.as_str(), undone) {
             let wish = self.wishes.iter().find(|wish| Some(wish.number) == paid.wish);
@@ -235,13 +235,13 @@ impl State {
     }
 }
 
-/// Returns the refund when a till accepts half.
+/// Returns the amount to refund if a till accepts half.
 fn rest_of(approved: u64) -> u64 {
     approved - approved / 2
 }
 
 impl Wish {
-    /// Returns whether its till accepted it, or was asked, was silent and wished to keep it.
+    /// Returns whether the till has accepted the transaction, or was silent and its rule for silence is to keep it.
     fn may_be_approved(&self) -> bool {
         let Some(confirms) = self.confirms else { return true };
         let takes = matches!(confirms.says, Says::All | Says::Part);
@@ -255,25 +255,25 @@ impl Wish {
         matches!(self.payment_type(), "DB" | "PA")
     }
 
-    /// Returns whether it is a capture, refund or reversal. These are completed instead of reversed, so their request
-    /// may be sent again.
+    /// Returns whether the wish is a capture, refund or reversal. These are completed instead of reversed, so their
+    /// request may be sent again.
     fn is_later(&self) -> bool {
         matches!(self.payment_type(), "CP" | "RF" | "RV")
     }
 }
 
-/// The end of a wish, for counting end states.
+/// The final state of a wish, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EndState {
     Approved,
     ApprovedInPart,
-    /// The outcome is "nothing charged"; the ledger has it as declined, or not at all.
+    /// The outcome is "nothing charged", and the ledger has a decline or no entry.
     NothingCharged,
-    /// The outcome is "nothing charged"; it was charged and reversed.
+    /// The outcome is "nothing charged", after a charge and its reversal.
     TakenBack,
-    /// It was never recorded, and never sent to the bank.
+    /// The wish was neither recorded nor sent to the bank.
     NeverBegan,
-    /// It waits for a person and says so.
+    /// The transaction waits for a person and reports this.
     ForAPerson,
 }
 
@@ -287,7 +287,7 @@ pub const END_STATES: [EndState; 6] = [
 ];
 
 impl World {
-    /// Judges at the end, when everything has had its time: returns the violations, and how each wish ended.
+    /// Judges at the end, when all work is finished. Returns the violations, and how each wish ended.
     pub fn judge(&self) -> (Vec<Violation>, Vec<EndState>) {
         let mut state = self.lock();
         state.bank_goes_on();
@@ -334,7 +334,7 @@ impl World {
 }
 
 impl World {
-    /// Describes all wishes, requests, bookings, messages and papers, for finding the reason of a violation.
+    /// Describes all wishes, requests, bookings, messages and papers, to help find the reason for a violation.
     pub fn story(&self) -> String {
         let state = self.lock();
         let mut text = String::new();
@@ -360,7 +360,7 @@ impl World {
 }
 
 impl State {
-    /// Judges the refund of the rest of a sale of which its till accepted a part.
+    /// Judges the refund of the rest of a sale if its till accepted a part.
     fn judge_rest(&self, wish: &Wish) -> Option<(&'static str, String)> {
         let payments: Vec<_> = self.entries(wish).map(|entry| entry.id.clone()).collect();
         let is_rest = |entry: &&Entry| {
@@ -378,7 +378,7 @@ impl State {
                     TillResult::Approved { minor } => Some(*minor),
                     _ => None,
                 });
-                // Only the bank can reduce it, by approving less than the requested amount.
+                // Only the bank can reduce the refund, by approving less than the requested amount.
                 let right = back.len() == 1
                     && given == *minor
                     && whole.is_none_or(|whole| back.iter().all(|entry| entry.asked == rest_of(whole)))
@@ -397,15 +397,15 @@ impl State {
         }
     }
 
-    /// Compares the receipts of a wish with its final outcome at the till.
+    /// Compares the receipts of a wish with the final outcome at the till.
     fn judge_paper(&self, wish: &Wish) -> Result<(), String> {
         let amount = |minor: u64| format!("{}.{:02} EUR", minor / 100, minor % 100);
         for paper in &self.printer.papers {
             let lines = lines(paper);
-            // The first reference: the reference of an earlier transaction may follow below it.
+            // The first reference counts, because the reference of an earlier transaction may follow below it.
             let reference = lines.iter().find_map(|line| line.strip_prefix("Reference"));
             let is_ours = reference.is_some_and(|reference| reference.trim() == wish.reference);
-            // A signature slip has the issuer's answer; the outcome is on the next paper.
+            // A signature slip shows the issuer's answer; the next paper shows the outcome.
             let is_slip = lines.iter().any(|line| line.starts_with("Signature") || line.contains("SIGN"));
             if !is_ours || is_slip {
                 continue;

@@ -1,5 +1,6 @@
 //! A ZVT till in the world: the real session of `pos-front` without a connection. At each answer of the agent and at
-//! each APDU the power or the connection can be cut. The till's knowledge is then compared with the bank's ledger.
+//! each APDU, the power or the connection can be cut. After that, the till's knowledge is compared with the bank's
+//! ledger.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,19 +23,20 @@ const LINE: Line = 1;
 /// The behaviour of a till.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
-    /// The terminal's action without the till's acknowledgement.
+    /// The terminal's action if the till does not acknowledge.
     pub unacknowledged: OnSilence,
-    /// True if it gets `04 FF` (config byte, bit 08).
+    /// True if the till gets `04 FF` (config byte, bit 08).
     pub hears: bool,
-    /// T4: the time for which it waits for the next frame.
+    /// T4: the time that the till waits for the next frame.
     pub patience: Duration,
-    /// The number of frames after which it sends `06 B0`.
+    /// The number of frames after which the till sends `06 B0`.
     pub aborts_after: Option<usize>,
-    /// From this frame on it reads nothing for this time; then it answers all waiting frames, in their order.
+    /// The frame from which the till reads nothing, and for how long. After that, the till answers all waiting frames
+    /// in their order.
     pub sleeps: Option<(usize, Duration)>,
-    /// True if it answers `04 0F` with `84 66`: the goods are not given out.
+    /// True if the till answers `04 0F` with `84 66`, because the shop does not hand over the goods.
     pub refuses: bool,
-    /// True if it answers `04 FF` with `84 83`, as a till that cannot show it.
+    /// True if the till answers `04 FF` with `84 83`, like a till that cannot show the text.
     pub shows_nothing: bool,
 }
 
@@ -53,26 +55,26 @@ impl Manner {
     }
 }
 
-/// A till with its terminal's session, while the board has power.
+/// A till with its session at the terminal, while the board has power.
 pub struct ZvtTill<'a> {
     terminal: Terminal<'a>,
     session: Session,
     start: Instant,
-    /// The terminal's answers that are not delivered yet.
+    /// The terminal's answers that are not yet delivered.
     said: VecDeque<(u64, Said)>,
     belief: &'a std::cell::Cell<Belief>,
-    /// The amount of `04 0F`, until the end comes.
+    /// The amount in `04 0F`, kept until the command ends.
     approved: Option<u64>,
     over: bool,
     manner: Manner,
-    /// The time at which it gives up.
+    /// The time at which the till gives up.
     until: Instant,
-    /// The number of frames that it has received.
+    /// The number of frames that the till has received.
     heard: usize,
     /// True if the command was answered.
     answered: bool,
     gave_up: bool,
-    /// The time until which it reads nothing, and the frames that wait.
+    /// The time until which the till reads nothing, and the waiting frames.
     asleep: Option<Instant>,
     unread: VecDeque<TerminalMessage>,
     stream: Option<Stream>,
@@ -99,7 +101,7 @@ impl<'a> ZvtTill<'a> {
         let data = command::Command::Registration(registration).apdu().data;
         let mut session = Session::new(settings, Some(&data));
         let _ = session.line_opened(LINE);
-        // A till that sleeps has answered intermediate frames in an earlier payment.
+        // A till that stops reading has answered intermediate frames in an earlier payment.
         session.set_answers_intermediate(manner.sleeps.is_some());
         let terminal = Terminal(till);
         Self {
@@ -121,14 +123,14 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Sends `06 01`, and waits for its end or the end of the connection.
+    /// Sends `06 01`, and waits until the command or the connection ends.
     pub async fn pays(&mut self, minor: u64) {
         let mut fields = Fields::default();
         fields.set_number(0x04, minor);
         self.does(&command::Command::Authorisation(fields).apdu()).await;
     }
 
-    /// Sends `06 20` until the outcome is known; gives up after `patience`.
+    /// Sends `06 20` until the outcome is known, for at most `patience`.
     pub async fn learns(&mut self, patience: Duration) {
         let until = Instant::now() + patience;
         while self.belief.get() == Belief::Unknown && Instant::now() < until {
@@ -140,12 +142,12 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Returns whether T4 has run out.
+    /// Returns whether T4 has expired.
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
 
-    /// Returns the number of frames that it has received.
+    /// Returns the number of frames that the till has received.
     pub fn heard(&self) -> usize {
         self.heard
     }
@@ -155,7 +157,7 @@ impl<'a> ZvtTill<'a> {
         self.until = Instant::now() + self.manner.patience;
         let actions = self.says(apdu).await;
         self.act(actions).await;
-        // Until it gets the end, and the session has no more work.
+        // Runs until the command ends and the session has no further work.
         while !self.over || self.session.is_busy() {
             if self.asleep.is_some_and(|until| Instant::now() >= until) {
                 self.wakes().await;
@@ -170,7 +172,7 @@ impl<'a> ZvtTill<'a> {
             } else {
                 let of_session = self.session.next_deadline().map(|at| self.start + at);
                 let of_till = self.asleep.or((!self.over).then_some(self.until));
-                // Without a deadline no message can come.
+                // Without a deadline, no further message can arrive.
                 let Some(at) = of_session.into_iter().chain(of_till).min() else { return };
                 sleep_until(at).await;
                 self.session.tick(self.start.elapsed())
@@ -179,7 +181,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Reads all frames that came meanwhile, and those that follow.
+    /// Reads all frames that have arrived in the meantime, and those that follow.
     async fn wakes(&mut self) {
         self.asleep = None;
         while let Some(told) = self.unread.pop_front() {
@@ -190,7 +192,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Gives up after T4: aborts, and closes the connection after any answer.
+    /// Gives up after T4: the till aborts, and closes the connection after any answer.
     async fn gives_up(&mut self) {
         self.gave_up = true;
         let abort = Apdu::new(Control::TILL_ABORT, Vec::new());
@@ -202,7 +204,7 @@ impl<'a> ZvtTill<'a> {
         }
     }
 
-    /// Sends an APDU of the till to the terminal.
+    /// Sends an APDU from the till to the terminal.
     async fn says(&mut self, apdu: &Apdu) -> Vec<Action> {
         if !self.terminal.arrives().await {
             return self.line_breaks();
@@ -211,7 +213,7 @@ impl<'a> ZvtTill<'a> {
         self.session.heard(LINE, apdu, self.start.elapsed())
     }
 
-    /// Breaks the connection: the next command uses a new one.
+    /// Breaks the connection, so the next command uses a new one.
     fn line_breaks(&mut self) -> Vec<Action> {
         self.over = true;
         self.asleep = None;
@@ -261,13 +263,13 @@ impl<'a> ZvtTill<'a> {
     fn told(&mut self, told: &TerminalMessage) -> Vec<Apdu> {
         self.heard += 1;
         match told {
-            // A further answer, to its command or to `06 B0`, changes nothing for the till.
+            // A further answer, to the command or to `06 B0`, changes nothing for the till.
             TerminalMessage::Ok | TerminalMessage::Refused(_) if self.answered => return Vec::new(),
             TerminalMessage::Ok => {
                 (self.answered, self.until) = (true, Instant::now() + self.manner.patience);
                 return self.abort();
             }
-            // The command was refused: busy.
+            // The command was refused, because the terminal is busy.
             TerminalMessage::Refused(_) => {
                 self.over = true;
                 return Vec::new();

@@ -1,8 +1,8 @@
-//! The daily probe of the gateway: whether it answers, its time, and whether it accepts our token if no payment has
-//! shown that. No transaction depends on it.
+//! The daily probe of the gateway. It checks that the gateway answers, reads the gateway's time, and checks the token
+//! unless a payment has already done so. No transaction depends on the probe.
 //!
-//! The log warns once a day of certificates, keys and tokens that expire soon, and the status shows them. The gateway
-//! client knows the expiry times; this module only decides when to repeat a warning.
+//! The log warns once a day about certificates, keys and tokens that expire soon, and the status shows them. The
+//! gateway client knows the expiry times. This module only decides when to repeat a warning.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use pos_words::{Message, Sentence};
 
 /// The interval between probes, and between repeated expiry warnings.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The interval while no clock of the terminal can be right: the gateway's clock may be the missing evidence.
+/// The interval while no clock of the terminal can be right. The gateway's clock may be the missing evidence.
 const AGAIN: Duration = Duration::from_secs(3600);
-/// The first interval while the gateway does not answer or refuses our token; each later one is twice as long. A board
-/// starts before its network, and a repair should show without a transaction.
+/// The first interval while the gateway does not answer or refuses the token. Each later interval is twice as long. A
+/// board starts before its network does, and the status should show a repair without a transaction.
 const SOON: Duration = Duration::from_secs(1);
-/// The longest such interval: a shop's network comes back within minutes.
+/// The longest such interval. A shop's network comes back within minutes.
 const LONGEST: Duration = Duration::from_secs(300);
 /// The difference between clocks that causes a warning, in seconds.
 const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000;
@@ -26,27 +26,27 @@ const CLOCKS_DIFFER_S: u64 = pos_journal::CLOCKS_DIFFER_MS.unsigned_abs() / 1000
 /// The time of the next probe, and the results of earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Probing {
-    /// When the gateway is probed again.
+    /// The time of the next probe.
     pub(super) at: Duration,
-    /// True if it has answered; `tries` counts the failures until then.
+    /// True if the gateway has answered a probe since the start.
     pub(super) was_answered: bool,
     tries: u8,
-    /// The logged reason of the last failure.
+    /// The last logged reason for a failure.
     told: Option<&'static str>,
 }
 
 impl GatewayControl {
-    /// Probes the gateway when it is time; cheap when it is not.
+    /// Probes the gateway if the probe is due. This is cheap if it is not.
     pub(in crate::agent) fn probe_daily(&mut self) {
         let now = self.clock.monotonic();
         if now < self.probing.at {
             return;
         }
-        // Without a clock that can be right the agent takes no transaction; the gateway's clock may be the missing
-        // evidence.
+        // Without a clock that can be right, the agent begins no transaction, and the gateway's clock may be the
+        // missing evidence.
         self.probing.at = now + if self.clock.local().is_some() { DAY } else { AGAIN };
         let (gateway, done) = (self.client.clone(), self.tasks.clone());
-        // By the time of a wrong clock, the gateway's certificate may have expired.
+        // According to a wrong clock, the gateway's certificate may have expired.
         let doubted = self.clock.doubted().map(|time| pos_gateway::CertificateClock::new(move || time));
         tokio::spawn(async move {
             let probed = match doubted {
@@ -62,7 +62,7 @@ impl GatewayControl {
         self.probing.at
     }
 
-    /// Schedules another probe, at growing intervals, while the gateway has a fault.
+    /// While the gateway has a fault, schedules another probe, at growing intervals.
     pub(in crate::agent) fn probe_again_soon(&mut self) {
         if self.client.contact().fault().is_none() && self.probing.was_answered {
             return;
@@ -75,7 +75,7 @@ impl GatewayControl {
         }
     }
 
-    /// Returns a sentence with the remedy when the gateway's clock and the terminal's are far apart.
+    /// If the gateway's clock and the terminal's differ too much, returns a warning with the remedy.
     pub(in crate::agent) fn clocks_differ(&self) -> Option<Sentence> {
         let theirs = self.clock.gateway()? / 1000;
         let (ours, message) = match self.clock.trusted_board() {
@@ -87,20 +87,21 @@ impl GatewayControl {
     }
 }
 
-/// A probe's result for other parts.
+/// The result of a probe for other modules.
 pub(in crate::agent) enum ProbeBrought {
-    /// The gateway answers. Includes its time (seconds since 1970) if told, and whether that is the first time.
+    /// The gateway has answered. `unix_s` is its time in seconds since 1970, if reported; `is_first_time` is true for
+    /// the first one.
     Answers { unix_s: Option<i64>, is_first_time: bool },
     /// The gateway has not answered since the start, so its time is unknown.
     NeverAnswered { why: Sentence },
-    /// The gateway does not answer at this moment.
+    /// The gateway does not answer, but has answered before.
     Silence,
 }
 
 impl GatewayControl {
-    /// Takes over the result of a probe.
+    /// Handles the result of a probe.
     pub(in crate::agent) fn probed(&mut self, probed: Result<Probed, Fault>) -> ProbeBrought {
-        // A handshake may have shown another certificate.
+        // The gateway may have shown a new certificate in the handshake.
         self.expiry_warnings.look_again();
         let brought = match probed {
             Ok(Probed { unix_s, round_trip }) => {
@@ -115,7 +116,7 @@ impl GatewayControl {
                 ProbeBrought::Answers { unix_s, is_first_time }
             }
             Err(fault) => {
-                // Logged once for each cause: probes repeat every few minutes.
+                // Each cause is logged only once, because probes repeat every few minutes.
                 if self.probing.told.replace(fault.as_str()) != Some(fault.as_str()) {
                     tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
                 }
@@ -134,12 +135,12 @@ impl GatewayControl {
     }
 }
 
-/// Returns the difference of two clocks, in seconds, when it causes a warning.
+/// Returns the difference between two clocks, in seconds, if it causes a warning.
 fn far_apart(theirs: i64, ours: i64) -> Option<u64> {
     Some(theirs.abs_diff(ours)).filter(|apart| *apart > CLOCKS_DIFFER_S)
 }
 
-/// The time of the last check, and of each logged warning.
+/// The time of the last expiry check, and the time of each logged warning.
 #[derive(Debug, Default)]
 pub(super) struct ExpiryWarnings {
     looked: Option<Duration>,
@@ -147,7 +148,7 @@ pub(super) struct ExpiryWarnings {
 }
 
 impl ExpiryWarnings {
-    /// Makes the next check due: a handshake may have shown another certificate.
+    /// Makes the next check due, because the gateway may have shown a new certificate in a handshake.
     pub(super) fn look_again(&mut self) {
         self.looked = None;
     }
@@ -172,7 +173,8 @@ impl ExpiryWarnings {
 }
 
 impl GatewayControl {
-    /// Checks once a day, and after each contact with the gateway; cheap when no check is due.
+    /// Warns about expiring certificates, keys and tokens once a day and after each new handshake or probe. This is
+    /// cheap if no check is due.
     pub(in crate::agent) fn warn_of_expiry(&mut self) {
         let now = self.clock.monotonic();
         if !self.expiry_warnings.is_due(now) {

@@ -1,10 +1,9 @@
-//! The reader between two transactions: a card left in it, and orders that belong to no transaction. Those are an
-//! amount that a till asks for before it begins a transaction, and a text that a till shows there.
+//! The reader between two transactions: a card that is still in it, and orders that belong to no transaction. A till
+//! may let the reader ask for an amount before a transaction, or show a text.
 //!
-//! After the reader's last report about a transaction, its card may still be in the slot, and the reader waits until
-//! the slot is empty. A transaction that begins in those seconds is recorded and waits. It gets the reader only when
-//! the reader reports an empty slot. So the card of the previous transaction can never pay for it (design: invariant
-//! 5).
+//! After the reader's last report about a transaction, the card may still be in the slot, and the reader waits until
+//! the slot is empty. A transaction that begins during this wait is recorded, but gets the reader only when the slot is
+//! empty. So it is never charged to the previous card (design: invariant 5).
 
 use std::time::Duration;
 
@@ -20,11 +19,11 @@ use pos_words::{Message, Sentence, clean};
 
 use super::ReaderControl;
 
-/// How long a transaction waits for the previous card to be removed. A customer who left without the card is not back
-/// sooner, and a till must hear in time that nothing was charged.
+/// The time that a transaction waits for the previous card to be removed. A customer who has forgotten the card rarely
+/// returns sooner, and the till must learn soon that nothing was charged.
 const CARD_OUT: Duration = Duration::from_secs(30);
 
-/// The number for typing an amount that belongs to no transaction.
+/// The transaction number under which the reader asks for an amount that belongs to no transaction.
 pub(in crate::agent) const NO_SALE: SaleNumber = SaleNumber::BEFORE_ALL;
 
 /// The answer channel of a till that waits for an amount.
@@ -33,11 +32,11 @@ pub(super) type AmountAwaited = oneshot::Sender<Result<Amount, Refused>>;
 /// The reader's state between its last report about a transaction and an empty slot.
 #[derive(Default)]
 pub(in crate::agent) struct Slot {
-    /// True if the reader has sent its last report about the transaction that has it.
+    /// True if the reader has sent its last report about the transaction that uses it.
     is_finishing: bool,
     /// True if that transaction's card is in the slot.
     card_is_in: bool,
-    /// The transaction that waits for the reader.
+    /// The next transaction, which waits for an empty slot.
     next: Option<NextSale>,
 }
 
@@ -45,13 +44,12 @@ pub(in crate::agent) struct Slot {
 struct NextSale {
     number: SaleNumber,
     until: Duration,
-    /// Its held action for the reader.
+    /// The transaction's held action for the reader.
     held: Option<Action>,
 }
 
 impl Slot {
-    /// Handles a reader event. An event about a transaction that does not have the reader comes too late: it has lost
-    /// the reader.
+    /// Handles a reader event. An event about a transaction that no longer uses the reader is ignored.
     pub(in crate::agent) fn hears(&mut self, event: &ReaderEvent, in_use_by: Option<SaleNumber>) {
         match event {
             ReaderEvent::NoCard { sale, .. } | ReaderEvent::Completed { sale, .. } if in_use_by == Some(*sale) => {
@@ -71,7 +69,7 @@ impl Slot {
         self.next.as_ref().map(|next| next.number)
     }
 
-    /// Returns until when this transaction waits for an empty slot, and the whole time-out.
+    /// Returns the end of this transaction's wait for an empty slot, and the length of the whole wait.
     pub(in crate::agent) fn wait_of(&self, number: SaleNumber) -> Option<(Duration, Duration)> {
         self.next.as_ref().filter(|next| next.number == number).map(|next| (next.until, CARD_OUT))
     }
@@ -81,8 +79,8 @@ impl Slot {
         self.next.as_ref().map(|next| next.until)
     }
 
-    /// Returns what to do immediately: a waiting transaction's action for the reader is held until the slot is empty.
-    /// If it is cancelled meanwhile, it hears that immediately.
+    /// Lets an action through, or holds a waiting transaction's action for the reader until the slot is empty. If the
+    /// transaction is cancelled meanwhile, returns its event immediately.
     pub(in crate::agent) fn lets_through(&mut self, number: SaleNumber, action: Action) -> Gate {
         let Some(next) = self.next.as_mut().filter(|next| next.number == number) else { return Gate::Opens(action) };
         match action {
@@ -98,18 +96,18 @@ impl Slot {
         }
     }
 
-    /// Returns the waiting transaction, while the previous card is in the slot.
+    /// Returns the waiting transaction as long as the previous card is in the slot.
     pub(in crate::agent) fn waits_for_card_out(&self) -> Option<SaleNumber> {
         self.next().filter(|_| self.card_is_in)
     }
 
-    /// Handles the empty slot: returns the waiting transaction and its held action.
+    /// Handles an empty slot. Returns the waiting transaction and its held action.
     pub(in crate::agent) fn empties(&mut self) -> Option<(SaleNumber, Action)> {
         let next = self.next.take()?;
         next.held.map(|action| (next.number, action))
     }
 
-    /// Returns the waiting transaction when the card was not removed in time.
+    /// Ends the waiting transaction if the card was not removed in time. Returns its event.
     pub(in crate::agent) fn gives_up_when_late(&mut self, now: Duration) -> Option<(SaleNumber, Event)> {
         if self.due().is_none_or(|until| until > now) {
             return None;
@@ -117,20 +115,20 @@ impl Slot {
         self.gives_up(Reason::CardLeftIn.into())
     }
 
-    /// Ends the waiting transaction, of which nothing was sent. Returns its event.
+    /// Ends the waiting transaction, for which nothing was sent. Returns its event.
     pub(in crate::agent) fn gives_up(&mut self, why: Cause) -> Option<(SaleNumber, Event)> {
         self.next.take().map(|next| (next.number, Event::NoCard { why }))
     }
 }
 
 impl ReaderControl {
-    /// Returns the transaction that keeps another from beginning at the reader. One whose card only has to leave the
-    /// slot does not, as long as no other waits for that.
+    /// Returns the transaction that prevents another from beginning at the reader. If only the card of the previous
+    /// transaction is still in the slot, one further transaction may begin.
     pub(in crate::agent) fn is_kept_by(&self) -> Option<SaleNumber> {
         self.slot.next().or(self.in_use_by.filter(|_| !self.slot.is_finishing))
     }
 
-    /// Gives a new transaction the reader, or lets it wait for an empty slot.
+    /// Gives the reader to a new transaction, or lets the transaction wait for an empty slot.
     pub(in crate::agent) fn goes_to(&mut self, number: SaleNumber) {
         if self.in_use_by.is_none() {
             self.in_use_by = Some(number);
@@ -152,7 +150,7 @@ impl ReaderControl {
         self.amount_awaited.is_some()
     }
 
-    /// Lets the reader ask for an amount, when it is free.
+    /// Makes the reader ask for an amount, if it is free.
     pub(in crate::agent) fn type_amount(&mut self, currency: Currency, stopping: bool, reply: AmountAwaited) {
         let what = AmountToType::Amount { currency };
         let order = ReaderOrder::TypeAmount(TypeAmount { sale: NO_SALE, what, timeout: self.card_timeout() });
@@ -162,10 +160,10 @@ impl ReaderControl {
         }
     }
 
-    /// Cancels the question on the reader when the till that waited for the amount has hung up.
+    /// Cancels the question on the reader if the till that waited for the amount has disconnected.
     pub(in crate::agent) fn unless_awaited(&mut self) {
         if self.amount_awaited.as_ref().is_some_and(oneshot::Sender::is_closed) {
-            // A reader that is gone asks no customer: `typing_ends` is called.
+            // A disconnected reader shows no question, and `typing_ends` then answers the till.
             let _ = self.handle.order_now(ReaderOrder::Cancel { sale: NO_SALE });
         }
     }
@@ -175,7 +173,7 @@ impl ReaderControl {
         self.order_between_sales(ReaderOrder::Show { text: clean::text(text) }, stopping)
     }
 
-    /// Gives an order that belongs to no transaction, when the reader is free.
+    /// Gives the reader an order that belongs to no transaction, if the reader is free.
     fn order_between_sales(&mut self, order: ReaderOrder, stopping: bool) -> Result<(), Refused> {
         let refused = if self.slot.card_is_in() {
             Message::AttentionReaderCardLeft.into()
@@ -194,7 +192,7 @@ impl ReaderControl {
         Err(Refused::NotReady { why: refused })
     }
 
-    /// Answers the till with the amount that was typed, or why none was.
+    /// Answers the till with the amount that was typed, or with the reason why there is none.
     pub(in crate::agent) fn amount_typed(&mut self, typed: Result<Option<Amount>, NoAmount>) {
         let answer = match typed {
             Ok(Some(amount)) => Ok(amount),
@@ -206,7 +204,7 @@ impl ReaderControl {
         }
     }
 
-    /// Answers the till that the reader went away and no amount will be typed.
+    /// Answers the till that the reader was lost and that no amount will be typed.
     pub(in crate::agent) fn typing_ends(&mut self, why: Sentence) {
         if let Some(reply) = self.amount_awaited.take() {
             let _ = reply.send(Err(Refused::NotReady { why }));

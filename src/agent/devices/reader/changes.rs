@@ -1,5 +1,5 @@
-//! Changes of the reader, its program or its configuration: recorded, logged and shown. Otherwise no one would see that
-//! the device at the counter is another one.
+//! Changes of the reader, its firmware or its configuration. They are recorded, logged and shown. Otherwise no one
+//! would notice that the device at the counter was replaced.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use pos_reader::ReaderIdentity;
 
 use super::ReaderControl;
 
-/// Changes recorded within a [`DAY`]: a reader that differs at each start must not fill the disk.
+/// The greatest number of changes that are recorded within a [`DAY`]. A reader that differs at each start must not fill
+/// the disk.
 const RECORDED: usize = 20;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -25,12 +26,12 @@ pub(in crate::agent) struct RecordedReader {
 }
 
 impl RecordedReader {
-    /// Creates it from the journal's record at the start.
+    /// Creates the record from the journal's latest change at the start.
     pub(in crate::agent) fn new(latest: Option<ReaderChange>) -> Self {
         Self { latest, written: VecDeque::new() }
     }
 
-    /// Returns whether one more change may be recorded at this moment.
+    /// Returns whether one more change may be recorded, and counts it.
     fn may_record(&mut self, now: Duration) -> bool {
         self.written.retain(|at| now.saturating_sub(*at) < DAY);
         let may = self.written.len() < RECORDED;
@@ -42,7 +43,7 @@ impl RecordedReader {
 }
 
 impl ReaderControl {
-    /// Compares the ready reader with the previous one. Returns the message to every till when it is another one.
+    /// Compares the reader with the recorded one. If they differ, returns the message for every till.
     pub(in crate::agent) fn compare(
         &mut self,
         identity: &ReaderIdentity,
@@ -62,7 +63,7 @@ impl ReaderControl {
         if !self.recorded.may_record(self.clock.monotonic()) {
             tracing::warn!("the reader changes repeatedly; this change is not recorded");
         } else if let Err(error) = journal.mark_reader(&change.reader, change.unix_ms) {
-            // At the reader's next start it is compared with the same record again.
+            // At its next start, the reader is compared with the same record again.
             tracing::warn!(%error, "the change of the reader is not recorded");
             return told;
         }

@@ -1,9 +1,9 @@
-//! Device reports as reasons of the core. Other modules make the sentences for people from the reason.
+//! The conversion of device reports to the core's reasons. Other modules turn a reason into a sentence for people.
 
 use pos_core::transaction::{Cause, Reason};
 use pos_reader::{NoAmount, NoCard, Unready};
 
-/// Returns why no card was read.
+/// Returns the reason why no card was read.
 pub(in crate::agent) fn no_card(why: &NoCard) -> Cause {
     match why {
         NoCard::CancelledByTill => Reason::TillCancelled.into(),
@@ -19,7 +19,7 @@ pub(in crate::agent) fn no_card(why: &NoCard) -> Cause {
     }
 }
 
-/// Returns why no tip was typed; without one the agent asks for no card.
+/// Returns the reason why no tip was typed. Without a tip, the agent does not ask for a card.
 pub(in crate::agent) fn no_tip(why: &NoAmount) -> Cause {
     match why {
         NoAmount::CancelledByTill => Reason::TillCancelled.into(),
@@ -29,7 +29,7 @@ pub(in crate::agent) fn no_tip(why: &NoAmount) -> Cause {
     }
 }
 
-/// Returns why a transaction that waits for its card has lost the reader.
+/// Returns the reason why a transaction that waits for its card has lost the reader.
 pub(in crate::agent) fn unready(why: &Unready) -> Cause {
     match why {
         Unready::Absent { port, cause } => Reason::ReaderAbsent.with(format_args!("{port}: {cause}")),

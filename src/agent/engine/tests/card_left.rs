@@ -1,4 +1,4 @@
-//! The next sale while the previous card is still in the reader.
+//! Tests of a sale that begins while the previous card is still in the reader.
 
 use super::*;
 use crate::till::{Attention, SaleView};
@@ -112,7 +112,7 @@ async fn a_card_that_nobody_takes_out_ends_the_wait_by_name() {
         (Some(OutcomeWord::Cancelled), Some(Reason::CardLeftIn.as_str()))
     );
     assert_eq!(terminal.at_reader(), Some(1));
-    // The next sale waits again, and gets the reader.
+    // The next sale waits as well, and then gets the reader.
     terminal.sells("till-2", "R3").await.unwrap();
     terminal.agent.engine.reader_says(ReaderEvent::Idle);
     assert_eq!(terminal.at_reader(), Some(3));
@@ -144,7 +144,7 @@ async fn a_sale_that_waits_for_the_slot_can_be_cancelled_and_hears_of_a_lost_rea
     assert!(terminal.at_reader().is_none() && !terminal.agent.status(|_| true).reader.card_left);
 }
 
-/// The reader went away and came back. Meanwhile it reported that it could not take the earlier order.
+/// The reader is lost and comes back. In between, it reports late that the earlier sale has ended.
 #[tokio::test(start_paused = true)]
 async fn a_late_word_about_a_sale_that_lost_the_reader_frees_it_for_nobody() {
     let late = |sale| {

@@ -1,5 +1,5 @@
-//! Edge cases of a sale: the refund of the rest, a close of day with open items, another till's original on paper, and
-//! an outdated journal copy.
+//! Edge cases: the refund of the rest, a close of day with open items, another till's original on a receipt, and an
+//! outdated journal copy.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Terminal {
         self.agent.confirm(&sale, taken, &Who::default(), view)
     }
 
-    /// Enters a transaction of this till under this reference.
+    /// Enters a transaction of this till with this reference.
     fn named(&mut self, number: u64, till: &str, reference: &str) {
         let order: Order = serde_json::from_value(json!({
             "kind": { "is": "by-registration", "registration": "f".repeat(32) },
@@ -97,7 +97,7 @@ impl Terminal {
             self.agent.engine.journal.write(|book| pos_core::book::commit(book, now.unix_ms, &mut sale, step)).unwrap();
     }
 
-    /// Returns the open refunds of a rest: reference and amount.
+    /// Returns the reference and amount of each open refund of a rest.
     fn rests(&self) -> BTreeMap<String, Amount> {
         let open = self.agent.engine.sales.open.values().map(|open| open.sale.order());
         open.filter(|order| order.gives_rest).map(|order| (order.reference.to_string(), order.amount)).collect()
@@ -142,7 +142,7 @@ async fn the_refund_of_a_rest_has_a_reference_that_nobody_has_used_or_no_part_is
                 );
                 // The refund has the next number.
                 assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(2 + used.len() as u64));
-                // The same answer repeated is accepted, and a different one comes too late.
+                // The same answer is accepted again, but a different one comes too late.
                 assert!(terminal.takes(1, "till-1", Taken::Part { amount: eur(640) }).is_ok());
                 assert_eq!(terminal.rests(), given, "{used:?}");
                 for other in [Taken::All, Taken::Nothing, Taken::Part { amount: eur(641) }] {
@@ -201,8 +201,8 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     let mut terminal = Terminal::start(folder.path(), "");
     let captured = |of: u64| Operation::Capture { of: in_journal(of) };
     let undone = |of: u64| Operation::Reversal { of: in_journal(of) };
-    // 1: nothing is captured. 2: a part is. 3: all of it. 4: reversed. 5: the capture of all is unconfirmed. 12: its
-    // capture is reversed. 14: a part was reserved.
+    // The pre-authorisations: 1 is not captured, 2 is captured in part, 3 is captured in full, and 4 is reversed. The
+    // full capture of 5 is unconfirmed. The capture of 12 is reversed. Only a part of 14 was approved.
     let reserved = || Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) };
     let order = terminal.order(14, "till-1", reserved(), 1000);
     let Answer::Approved(mut part) = approved(&id(14)) else { unreachable!() };
@@ -247,19 +247,19 @@ async fn a_close_names_what_is_open_with_what_is_left_of_it() {
     assert_eq!(reserved(5).map(|item| item.2.clone()), Some(text("10.00")), "{open:?}");
     assert!(open.iter().any(|item| item.1 == 9 && item.0 != OpenKind::PreAuthorisation), "{open:?}");
     assert!(open.iter().all(|item| item.1 != 10), "{open:?}");
-    // The next close counts nothing twice, and still lists the earlier open items.
+    // The next close counts no transaction twice, and still lists the earlier open items.
     let second = terminal.close("till-1").await;
     assert_eq!(shown(&second), open);
     assert_eq!((first.close.number, second.close.number), (1, 2));
     assert_eq!(first.not_printed, None, "it was not to be printed, and here is no printer");
-    // A close continues where the previous one ended, and its own record is in the next one.
+    // A close continues where the previous one ended, so the next close covers its record.
     let (before, after) = (&first.close.period, &second.close.period);
     assert_eq!((before.after_entry, after.after_entry), (0, before.to_entry));
     assert_eq!((before.from.clone(), after.from.clone()), (None, Some(before.to.clone())));
     assert!(after.to_entry > before.to_entry, "{after:?}");
     assert!(first.close.kinds.iter().any(|sum| sum.sum == "7.00"), "{:?}", first.close.kinds);
     assert!(second.close.kinds.is_empty(), "{:?}", second.close.kinds);
-    // One of them is captured in between.
+    // One pre-authorisation is captured between two closes.
     terminal.enter(11, "till-1", captured(1), 1000, Some(approved(&id(11))));
     let third = terminal.close("till-1").await;
     assert!(third.close.open.iter().all(|item| item.number.get() != 1), "{:?}", third.close.open);
@@ -295,14 +295,14 @@ async fn an_old_copys_numbers_go_on_above_all_that_are_known_and_never_below() {
             }
         }
         let mut terminal = Terminal::start(folder.path(), "");
-        // The numbers are those of our references; the references are not ours.
+        // The references have the agent's form, but this journal does not know them.
         let named = strange.iter().map(|number| format!("{TERMINAL}-{number}-{:032x}", number + 0xFFFF)).collect();
         terminal.agent.engine.references_listed(super::listed(named));
         assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(goes_on_after), "{strange:?}");
     }
 }
 
-/// After the restart the gateway has not been asked yet: the earlier finding stays in the status.
+/// After the restart, the gateway has not been asked yet, but the status still shows the earlier finding.
 #[tokio::test(start_paused = true)]
 async fn an_old_copy_that_was_found_is_still_told_after_a_restart() {
     let tells = |terminal: &Terminal| terminal.agent.status(|_| true).needs(till::Attention::JournalOldCopy);
@@ -336,7 +336,7 @@ async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() 
     }
 }
 
-/// Transactions from another board's journal that its own close has counted are in that close only.
+/// Transactions from another board's journal are not counted again if that board's own close has counted them.
 #[tokio::test(start_paused = true)]
 async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
     let (ours, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -355,7 +355,7 @@ async fn what_another_boards_close_has_counted_is_in_no_sum_here() {
     assert_eq!(sums, [(2, "4.00")], "1.00 of ours, and 3.00 that no close of theirs has counted");
 }
 
-/// The disk is full: the agent makes and promises no close, and takes no sale until the journal can be written again.
+/// The disk is full, so the close is refused, and no sale begins until the journal can be written again.
 #[tokio::test(start_paused = true)]
 async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     let folder = TempDir::new().unwrap();
@@ -380,7 +380,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
         terminal.agent.engine.journal.fault.is_some()
             && terminal.agent.engine.journal.book().last_close().unwrap().is_none()
     );
-    // While the fault lasts, no close is counted.
+    // As long as the fault lasts, no close is counted.
     let (reply, mut made) = oneshot::channel();
     terminal.agent.closing.make(&terminal.agent.engine.journal, wish(), reply);
     let refused = made.try_recv().expect("it is refused at once");
@@ -391,7 +391,7 @@ async fn a_close_that_cannot_be_written_is_none_and_the_journal_is_faulty() {
     assert_eq!((close.number, close.kinds[0].sum.as_str()), (1, "7.00"));
 }
 
-/// The till takes a part: the refund of the rest is a separate transaction, which is sent.
+/// The till accepts a part of the amount. The refund of the rest is a separate transaction, which is sent.
 #[tokio::test(start_paused = true)]
 async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sent() {
     let folder = TempDir::new().unwrap();
@@ -405,7 +405,7 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     assert!(order.merchant_transaction_id.starts_with(&prefix), "{}", order.merchant_transaction_id);
     assert!(order.started_unix_ms >= now, "{} {now}: not when the sale began", order.started_unix_ms);
     assert_eq!(rest.standing(), Standing::InProgress, "it is sent");
-    // Another refund of the sale, in progress when the rest has ended, is not the rest.
+    // After the refund of the rest has ended, another refund of the sale in progress is not taken for it.
     terminal.agent.engine.hear(SaleNumber::new(2), Event::Answered(approved(&id(2))));
     terminal.agent.engine.tell_and_print();
     assert!(!terminal.agent.engine.sales.open.contains_key(&SaleNumber::new(2)));
@@ -417,8 +417,8 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     assert_eq!((told.number, told.amount.as_str()), (SaleNumber::new(2), "3.60"));
 }
 
-/// For a transaction read from the journal, the open one says how long its till may still answer. A transaction whose
-/// state is on the disk only accepts no answer.
+/// For a transaction that is read from the journal, the open one shows how long its till may still answer. A
+/// transaction whose valid state is only on the disk accepts no answer.
 #[tokio::test(start_paused = true)]
 async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     let folder = TempDir::new().unwrap();
@@ -438,7 +438,7 @@ async fn a_till_that_is_waited_for_is_answered_by_how_the_sale_stands_now() {
     assert!(terminal.rests().is_empty());
 }
 
-/// A transaction that is resumed from the disk is in the metrics once.
+/// A transaction that is resumed from the disk is counted in the metrics only once.
 #[tokio::test(start_paused = true)]
 async fn a_sale_that_is_taken_up_again_is_counted_no_second_time() {
     for was_counted in [false, true] {

@@ -1,5 +1,5 @@
-//! Journal entries that this terminal must leave alone: a transaction begun with another account and taken over, one
-//! that follows training, or any while the journal waits for a person.
+//! Tests of transactions that this terminal must leave alone. They were begun with another account, belong to training
+//! or follow it, or are in a journal that waits for a person.
 
 use super::*;
 
@@ -22,7 +22,7 @@ async fn a_journal_that_waits_for_a_person_stays_untouched_after_a_retry() {
     }
 }
 
-/// The account's mark is part of the order, so the journal that takes the order over has it too.
+/// The account is part of the order, so it is kept when another journal takes over the order.
 #[tokio::test(start_paused = true)]
 async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_takes_it_over() {
     let (ours, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -49,7 +49,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
         terminal.agent.engine.sales.left_alone.iter().map(|(number, (.., why))| (number, why)).collect();
     assert!(matches!(left_alone[..], [(number, why)] if *number == 2 && why.to_string().contains("another account")));
     assert_eq!(terminal.agent.engine.sales.open.keys().map(|number| number.get()).collect::<Vec<_>>(), [4]);
-    // Nothing may follow its payments either.
+    // Nothing may follow the other account's payments either.
     let of = |number| refund("till-2", EarlierName::Number(SaleNumber::new(number)), 100, &[]);
     terminal.agent.engine.references_listed(super::listed(Vec::new()));
     let refused = terminal.may(&of(3)).unwrap_err();
@@ -57,7 +57,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
     assert!(terminal.may(&of(5)).is_ok());
 }
 
-/// An earlier program let it begin.
+/// An earlier version of the program allowed this refund to begin.
 #[tokio::test(start_paused = true)]
 async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
     let folder = TempDir::new().unwrap();
@@ -75,7 +75,7 @@ async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
     );
 }
 
-/// An open training transaction in the shop's journal is left alone; nothing of it is looked up or reversed.
+/// An open training transaction in the shop's journal is left alone. It is neither looked up nor reversed.
 #[tokio::test(start_paused = true)]
 async fn an_open_transaction_of_training_is_left_alone() {
     let folder = TempDir::new().unwrap();

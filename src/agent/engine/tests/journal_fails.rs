@@ -1,5 +1,5 @@
-//! The journal cannot be written while a sale has the reader. The card that waits for its answer gets no approval, and
-//! the till hears that nothing is certain. The next sale finds nothing of it at the reader.
+//! Tests in which the journal cannot be written while a sale uses the reader. The waiting card gets no approval, and
+//! the till learns that the state is uncertain. The failed sale has no effect on the next sale at the reader.
 
 use rusqlite::Connection;
 use tokio::sync::mpsc::Receiver;
@@ -26,7 +26,7 @@ struct AtReader {
 enum Ordered {
     TypeAmount(u64),
     Arm(u64),
-    /// The gateway's answer code, and whether data of the issuer is present.
+    /// Completes a card, with the answer code and whether the issuer's data is present.
     Complete(u64, [u8; 2], bool),
     Cancel(u64),
 }
@@ -44,7 +44,7 @@ impl AtReader {
         Self { terminal, orders, file, _folder: folder }
     }
 
-    /// Makes the disk full, or free again.
+    /// Fills the disk, or frees it again.
     fn full(&self, is: bool) {
         let sql = if is {
             "CREATE TRIGGER full BEFORE INSERT ON step BEGIN SELECT raise(ABORT, 'disk full'); END;
@@ -92,7 +92,7 @@ impl AtReader {
         self.says(ReaderEvent::Completed { sale, verdict, facts: Some(Box::new(icc())), scripts_dropped: false });
     }
 
-    /// Returns the till's view, and whether the agent keeps card data for it.
+    /// Returns the till's view of a sale, and whether the agent keeps card data for the sale.
     fn told(&self, reference: &str) -> (SaleState, Option<OutcomeWord>, bool) {
         let view = self.terminal.says_of("till-1", reference);
         let open = self.terminal.agent.engine.sales.open.get(&view.number);
@@ -109,7 +109,7 @@ fn presented() -> Presented {
     Presented { facts: icc(), card, pin: None, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }
 
-/// Returns an approval in which the issuer also approves at the chip.
+/// Returns an approval whose data for the chip also approves.
 fn issuer_approves(amount: ApprovedAmount) -> Answer {
     let Answer::Approved(mut approval) = approved(&id(1)) else { unreachable!() };
     approval.for_chip.arc = Some(*b"00");
@@ -120,12 +120,12 @@ fn issuer_approves(amount: ApprovedAmount) -> Answer {
 
 fn refused() -> Box<Refusal> {
     let why = Reason::BankDeclined.into();
-    // With a decline, an issuer may still send 00 to the chip.
+    // Even with a decline, an issuer may send the code 00 to the chip.
     let for_chip = ForChip { arc: Some(*b"00"), ..ForChip::default() };
     Box::new(Refusal { why, for_chip, facts: HostFacts::default() })
 }
 
-/// Returns each answer that comes while the chip waits for it, and is written.
+/// Returns each answer for which the chip waits and which is written to the journal.
 fn answers() -> Vec<(&'static str, Answer)> {
     let pending = Answer::Pending { id: PaymentId::new(id(1)), redirect: None };
     vec![
@@ -143,9 +143,9 @@ fn answers() -> Vec<(&'static str, Answer)> {
 
 /// The moment at which the disk is full during a chip sale.
 enum Moment {
-    /// Its card is being read.
+    /// The card is being read.
     CardRead,
-    /// Its card waits for this answer.
+    /// The card waits for this answer.
     Answered(Answer),
 }
 
@@ -171,12 +171,12 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
                 true
             }
         };
-        // The card's answer, the till's view, and the stored card data.
+        // This checks the card's answer, the till's view and the stored card data.
         assert_eq!(at.ordered(), [Ordered::Complete(1, DECLINED.0, DECLINED.1)], "{name}");
         assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false), "{name}");
         let refused = at.terminal.sells("till-1", "R2").await;
         assert!(matches!(refused, Err(Refused::Busy { .. })), "{name}: the card is in the reader: {refused:?}");
-        // A till that asks again, or asks to cancel, hears the same.
+        // A till that repeats its request or asks to cancel gets the same state.
         assert_eq!(at.terminal.sells("till-1", "R1").await.unwrap().state, SaleState::Unconfirmed, "{name}");
         let (reply, mut cancelled) = tokio::sync::oneshot::channel();
         let (till, reference) = ("till-1".to_owned(), Reference::parse("R1").unwrap());
@@ -187,7 +187,7 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
         assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![], None), "{name}");
         let refused = at.terminal.sells("till-1", "R2").await;
         assert!(matches!(refused, Err(Refused::Journal { .. })), "{name}: {refused:?}");
-        // There is space again: the sale is resumed from the disk, and never as approved.
+        // The disk has space again. The sale is resumed from the disk, and never as approved.
         at.full(false);
         tokio::time::advance(Duration::from_secs(5)).await;
         at.terminal.goes_on();
@@ -216,7 +216,7 @@ async fn a_card_that_waits_while_the_journal_fails_hears_a_decline_and_is_used_b
     }
 }
 
-/// The card got the gateway's answer, and its own last report cannot be written.
+/// The card has the gateway's answer, but the card's last report cannot be written.
 #[tokio::test(start_paused = true)]
 async fn a_card_that_had_its_answer_hears_no_second_one_and_the_sale_is_taken_back() {
     for verdict in [CardVerdict::Approved, CardVerdict::Refused, CardVerdict::Lost] {
@@ -239,8 +239,8 @@ async fn a_card_that_had_its_answer_hears_no_second_one_and_the_sale_is_taken_ba
     }
 }
 
-/// Between the typed tip and the card, the reader has no order and reports nothing unasked. Each end of the sale in
-/// that time must free the reader.
+/// Between the typed tip and the card, the reader has no order and sends no reports. However the sale ends in that
+/// time, the reader must become free.
 #[tokio::test(start_paused = true)]
 async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
     let tip = |minor| ReaderEvent::Typed { sale: SaleNumber::new(1), amount: Ok(Some(eur(minor))) };
@@ -271,7 +271,7 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
         if is_full {
             assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false), "{name}");
             at.full(false);
-            // A card that comes before the sale is resumed is not used.
+            // A card that is read before the sale is resumed is not used.
             at.card(1);
             assert_eq!((at.ordered(), at.told("R1")), (vec![], (SaleState::Unconfirmed, None, false)), "{name}");
             tokio::time::advance(Duration::from_secs(5)).await;
@@ -280,11 +280,11 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
         assert_eq!(at.told("R1"), (SaleState::Ended, outcome, false), "{name}");
         at.terminal.sells("till-1", "R2").await.unwrap();
         assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(2)], Some(2)), "{name}");
-        // A card for the first sale is declined and used by no other.
+        // A card for the first sale is not used for the next one.
         at.card(1);
         assert_eq!((at.ordered(), at.told("R2")), (vec![], (SaleState::WaitingForCard, None, false)), "{name}");
     }
-    // A sale whose tip is recorded keeps the reader, and asks for its card.
+    // A sale whose tip is recorded keeps the reader and asks for its card.
     let mut at = AtReader::new();
     at.terminal.sells_with_tip("till-1", "R1", Some(WantedTip::Ask)).await.unwrap();
     at.says(tip(100));
@@ -292,7 +292,7 @@ async fn a_sale_that_ends_at_its_tip_leaves_the_reader_to_the_next_one() {
     assert_eq!((at.terminal.at_reader(), at.told("R1").0), (Some(1), SaleState::WaitingForCard));
 }
 
-/// No customer came to pay, and that cannot be written.
+/// No card was presented in time, and this cannot be written.
 #[tokio::test(start_paused = true)]
 async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keeps_no_reader() {
     let mut at = AtReader::new();
@@ -301,7 +301,7 @@ async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keep
     at.says(ReaderEvent::NoCard { sale: SaleNumber::new(1), why: NoCard::TimedOut });
     assert_eq!(at.told("R1"), (SaleState::Unconfirmed, None, false));
     at.says(ReaderEvent::Idle);
-    // A card that comes at this point belongs to no sale.
+    // A card that is read after this belongs to no sale.
     at.card(1);
     assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(1)], None));
     at.full(false);
@@ -312,7 +312,7 @@ async fn a_sale_without_a_card_is_stuck_for_as_long_as_the_disk_is_full_and_keep
     assert_eq!((at.ordered(), at.terminal.at_reader()), (vec![Ordered::Arm(2)], Some(2)));
 }
 
-/// The issuer's decline is on the disk, and only the card's last report is not: the outcome is final.
+/// The issuer's decline is on the disk, so the outcome is final. Only the card's last report cannot be written.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_is_recorded_stands_although_the_cards_last_word_cannot_be_written() {
     let mut at = AtReader::new();
@@ -331,7 +331,7 @@ async fn an_outcome_that_is_recorded_stands_although_the_cards_last_word_cannot_
     assert_eq!(at.told("R1"), declined);
 }
 
-/// A till that listens hears immediately that nothing is certain.
+/// A listening till learns immediately that the state is uncertain.
 #[tokio::test(start_paused = true)]
 async fn a_till_that_listens_hears_at_once_that_the_journal_failed() {
     let mut at = AtReader::new();

@@ -1,4 +1,4 @@
-//! The list of later transactions, and a till's latest transaction.
+//! Tests of the list of later transactions, and of a till's latest transaction.
 
 use super::*;
 use pos_core::wish::WishFields;
@@ -10,10 +10,10 @@ async fn what_refers_to_a_sale_is_listed_with_it_and_another_tills_by_its_number
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.sold(1, "till-1", 1000);
     terminal.refunded(2, "till-1", in_journal(1), 300);
-    // One by its payment's id, and by another till.
+    // Another till refunds the sale by its payment id.
     terminal.refunded(3, "till-2", Earlier { payment: PaymentId::new(id(1)), number: None }, 200);
     terminal.enter(4, "till-1", Operation::Refund { of: in_journal(1) }, 100, Some(lost()));
-    // Transactions that refer to a refund, or to nothing, do not concern the sale.
+    // This sale refers to no other transaction, so it is not listed.
     terminal.sold(5, "till-1", 700);
     let listed = |reference: &str| {
         let (sale, view) = terminal.agent.engine.facts().find("till-1", &Reference::parse(reference).unwrap()).unwrap();
@@ -61,8 +61,8 @@ async fn the_latest_transaction_is_the_tills_own() {
     assert!(latest(&terminal, "till-3").is_err());
 }
 
-/// A transaction that follows has the currency of the earlier one, even if the terminal has another by then, and even
-/// for the smallest amount.
+/// A follow-up has the currency of the earlier transaction, even if the terminal now has another one, and even for the
+/// smallest amount.
 #[tokio::test(start_paused = true)]
 async fn what_follows_is_in_the_currency_of_the_earlier_one() {
     let folder = TempDir::new().unwrap();
@@ -92,7 +92,7 @@ async fn what_follows_is_in_the_currency_of_the_earlier_one() {
     }
 }
 
-/// An increment can be reversed as long as its reservation was not captured.
+/// An increment can be reversed until its reservation is captured.
 #[tokio::test(start_paused = true)]
 async fn an_increment_is_not_reversed_once_its_reservation_was_captured() {
     for (was_captured, is_possible) in [(false, true), (true, false)] {
@@ -111,7 +111,7 @@ async fn an_increment_is_not_reversed_once_its_reservation_was_captured() {
     }
 }
 
-/// A till hears how much is left only where a transaction may follow.
+/// A till learns how much is left only if another transaction may follow.
 #[tokio::test(start_paused = true)]
 async fn what_is_left_is_told_once_something_may_follow() {
     let folder = TempDir::new().unwrap();
@@ -135,7 +135,7 @@ async fn what_is_left_is_told_once_something_may_follow() {
     assert_eq!(left(&terminal, "R2"), None, "nothing is refunded of a refund");
 }
 
-/// A payment id is 32 letters and digits; nothing else is accepted or kept.
+/// A payment id is 32 letters and digits. Anything else is refused and not stored.
 #[tokio::test(start_paused = true)]
 async fn a_payment_is_named_by_32_letters_and_digits() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Transactions that follow an earlier one while the gateway's list by date is incomplete.
+//! Tests of transactions that follow an earlier one while the gateway's list by date is incomplete.
 
 use super::*;
 use crate::agent::task_results::WaitingWish;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 type Answered = oneshot::Receiver<Result<SaleView, Refused>>;
 
-/// Starts a terminal with an earlier sale. Its gateway has a second with more transactions than it lists.
+/// Starts a terminal with an earlier sale. At its gateway, one second has more transactions than the gateway lists.
 fn terminal(folder: &Path) -> Terminal {
     Terminal::start(folder, "").sold(1, "till-1", 1000);
     let mut terminal = Terminal::start(folder, "max-credit-amount = \"50.00\"");
@@ -63,10 +63,10 @@ async fn a_refund_of_before_waits_for_the_look_up_of_its_payment() {
     let declined = one(8, "RF", ListedState::Declined, None);
     let begun = terminal.refunds("known", Inquiry::Payments(vec![payment(), declined])).unwrap();
     assert_eq!(begun.amount, "4.00");
-    // The look-up was for that request only.
+    // The look-up was valid only for that request.
     let mut next = terminal.wants(refund_of_1("next"));
     assert!(next.try_recv().is_err());
-    // This journal knows the transactions that it began itself.
+    // This journal knows the transactions that the terminal itself began.
     let own = terminal.agent.engine.journal.book().number(SaleNumber::new(2)).unwrap().unwrap();
     let own = own.order().merchant_transaction_id.clone();
     let now = terminal.agent.engine.clock.now();
@@ -114,7 +114,7 @@ async fn what_is_not_known_of_a_payment_and_what_has_none_is_refused_by_name() {
         );
     }
     assert!(terminal.agent.engine.sales.open.is_empty());
-    // A refund of this terminal that the journal does not know shows an outdated copy.
+    // A refund by this terminal that the journal does not know shows an outdated copy.
     let strange = one(7, "RF", ListedState::Approved, Some(reference(7)));
     let refused = terminal.refunds("R8", Inquiry::Payments(vec![payment(), strange]));
     assert!(matches!(refused, Err(Refused::NotPossible { .. })), "{refused:?}");

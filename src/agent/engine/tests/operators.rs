@@ -1,5 +1,5 @@
-//! Operators in a terminal with virtual time: sessions that lock, PINs that wait, counts that are on the disk first,
-//! and the actions that a supervisor must confirm.
+//! Tests of operators in a terminal with virtual time: sessions that lock, PINs that wait, counters that are written
+//! first, and commands that a supervisor must confirm.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn till(n: u32) -> Who {
 type Heard<T> = oneshot::Receiver<Result<T, Refused>>;
 
 impl Terminal {
-    /// Waits for a thread's result and handles it.
+    /// Waits for the result of a thread and handles it.
     async fn reckoned(&mut self) {
         let brought = self.ends.tasks.recv().await.unwrap();
         self.agent.task_brought(brought);
@@ -114,7 +114,7 @@ async fn a_try_is_on_the_disk_before_the_pin_is_looked_at_and_forgiven_after_a_r
     let wait = Duration::from_secs(30);
     assert_eq!(locked, Refused::Operator(OperatorRefused::Locked { wait }));
     assert_eq!(terminal.tries(&anna), 5, "what is not looked at is not counted");
-    // After another start, at any time of the board's clock, the whole wait applies again.
+    // After a restart, the whole wait applies again, whatever the board's clock shows.
     drop(terminal);
     let mut terminal = Terminal::start(folder.path(), "");
     tokio::time::advance(Duration::from_secs(29)).await;
@@ -166,7 +166,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.add("Ben", Role::Supervisor).await;
-    // `enter` writes it with another day than the board's.
+    // `enter` gives the transaction a different day from the board's.
     terminal.sold(1, "till-1", 1000);
     let mut wanted = refund("till-1", by_reference("till-1", 1), 1000, &[]);
     wanted.wish =
@@ -203,7 +203,7 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     wanted.caller = caller.with(present(Some(approval)));
     let who = author(&terminal, &wanted).unwrap();
     assert_eq!(who.to_string(), "the token of till till-1, operator Anna, supervisor Ben");
-    // Another transaction of the same amount is not covered.
+    // The approval does not cover another transaction with the same amount.
     terminal.sold(2, "till-1", 1000);
     let other = Wanted {
         wish: wish(WishFields { of: Some(by_reference("till-1", 2)), amount: None, ..WishFields::new(Kind::Reversal) }),
@@ -230,9 +230,9 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
 enum Between {
     Nothing,
     Removed(&'static str),
-    /// Removed, and added again in this role.
+    /// The operator was removed, and added again in this role.
     AddedAgain(&'static str, Role),
-    /// A PIN was set: the same one or another.
+    /// The operator's PIN was set, to the same one or another.
     PinSet(&'static str),
     SignsOut(&'static str),
     RunsOut(&'static str),
@@ -241,7 +241,7 @@ enum Between {
 }
 
 impl Terminal {
-    /// Lets Ben confirm the refund of transaction 1 to Anna.
+    /// Lets Ben approve Anna's command, and returns the approval.
     async fn word_of_ben(&mut self, wanted: &Wanted) -> TokenDigest {
         let (reply, given) = oneshot::channel();
         let (wanted, door) = (Box::new(wanted.clone()), wanted.caller.who().door());
@@ -315,7 +315,7 @@ impl Terminal {
     }
 }
 
-/// The rows of the table in `counter/approvals.rs`.
+/// Checks the rows of the table in `counter/approvals.rs`.
 #[tokio::test(start_paused = true)]
 async fn a_word_ends_with_the_one_who_gave_it_and_with_the_one_who_got_it() {
     let settings = "[operators]\nidle-lock-s = 60\n[gateway.assumptions]\nquery-by-date = false\n";
@@ -446,7 +446,7 @@ async fn there_are_no_more_operators_than_a_shop_has() {
     terminal.add("Anna", Role::Cashier).await;
 }
 
-/// A tip that the customer types counts for a supervisor's limit, like one that the till names.
+/// A tip that the customer types counts towards the supervisor's limit, like a tip that the till gives.
 #[tokio::test(start_paused = true)]
 async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms() {
     for (role, tip, is_charged) in

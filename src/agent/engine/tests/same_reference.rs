@@ -1,4 +1,4 @@
-//! A known reference: the agent answers the same request again, and refuses one that differs in any field.
+//! Tests of a repeated reference. The agent answers the same request again, and refuses one that differs in any field.
 
 use serde_json::json;
 use tokio::sync::oneshot;
@@ -15,7 +15,7 @@ impl Terminal {
     }
 }
 
-/// A by-registration payment under the reference `R1`, and then each field that may differ.
+/// The reference `R1` belongs to a by-registration payment. Each further request differs in one field.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_differs_in_anything_is_not_the_same() {
     let folder = TempDir::new().unwrap();
@@ -31,7 +31,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     assert!(!begun.replayed);
     let again = terminal.begin(asked()).unwrap();
     assert_eq!((again.replayed, again.number), (true, begun.number));
-    // Flat parameters are the same, in any order.
+    // Parameters with flat names count as the same, in any order.
     let flat = parameters(json!({"customParameters[table]": 12, "customParameters[shop]": "7"}));
     assert!(terminal.begin(Wanted { parameters: flat, ..asked() }).unwrap().replayed);
 
@@ -70,7 +70,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
         let answer = terminal.begin(other);
         assert!(matches!(answer, Err(Refused::AmountDiffers { .. })), "{what}: {answer:?}");
     }
-    // The same reference of another till is another sale.
+    // The same reference from another till means another sale.
     let others = terminal.begin(Wanted { till: "till-2".to_owned(), ..asked() }).unwrap();
     assert_eq!(
         (others.replayed, others.till.as_str(), others.number),
@@ -79,7 +79,7 @@ async fn a_request_that_differs_in_anything_is_not_the_same() {
     assert!(terminal.begin(asked()).unwrap().number == begun.number, "and changes nothing of the first");
 }
 
-/// The same for the fields that only a presented card has.
+/// Checks the same for the fields that only a presented card has.
 #[tokio::test(start_paused = true)]
 async fn a_tip_a_typed_card_or_a_part_make_it_another_request() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Training in a whole terminal whose connections are silent: each kind and each outcome, next to a shop that is not
-//! affected.
+//! Tests of training in a whole terminal whose connections are silent. They cover each kind and each outcome, and check
+//! that the shop's agent is not affected.
 
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -28,7 +28,8 @@ impl Terminal {
         self.asks(|reply| Command::Show { till, reference, reply }).await
     }
 
-    /// Returns its view when it has ended or needs a person at the counter, and the states until then.
+    /// Waits until the transaction has ended or needs a person at the counter. Returns its view and its states until
+    /// then.
     async fn trained(&mut self, reference: &str) -> (SaleView, Vec<SaleState>) {
         let mut states = Vec::new();
         loop {
@@ -44,7 +45,7 @@ impl Terminal {
         }
     }
 
-    /// Checks that nothing of the training is in the shop's agent.
+    /// Checks that the shop's agent contains no trace of the training.
     async fn knows_nothing(&mut self) {
         assert_eq!(self.agent.engine.journal.last_number, SaleNumber::BEFORE_ALL);
         assert!(self.agent.engine.sales.open.is_empty() && self.agent.engine.sales.inbox.is_empty());
@@ -166,7 +167,7 @@ async fn each_kind_and_what_follows_it() {
         assert_eq!(terminal.shows(reference).await.unwrap().tip.as_deref(), Some(tip));
     }
     assert_eq!(terminal.shows("sale").await.unwrap().left.as_deref(), Some("7.00"));
-    // A refund without an answer is carried out in the end.
+    // A refund whose answer is lost is carried out in the end.
     let lost = wanted("lost", Some(Lesson::Unconfirmed), amount(of(Kind::Refund, "sale"), 100));
     terminal.trains(lost).await.unwrap();
     let (view, states) = terminal.trained("lost").await;
@@ -184,13 +185,13 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     terminal.trains(trained).await.unwrap();
     let (view, _) = terminal.trained("R2").await;
     let payment = view.payment_id.clone().unwrap();
-    // A real transaction, named in training.
+    // Training names a real transaction.
     for of in [by_reference(TILL, 1), EarlierName::Payment(PaymentId::new(id(1)))] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.trains(wanted("R3", Some(Lesson::Approved), fields)).await.unwrap_err();
         assert!(refused.to_string().contains("training") || matches!(refused, Refused::NoSuchSale { .. }), "{refused}");
     }
-    // A training transaction, named as if it were real.
+    // A real request names a training transaction.
     for of in [by_reference(TILL, 2), EarlierName::Payment(payment)] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.may(&wanted("R3", None, fields)).unwrap_err();
@@ -206,7 +207,7 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
     let stray = terminal.trains(wanted("R4", None, of(Kind::Refund, "R2"))).await;
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
-    // The same reference is another transaction there, and the same request returns the same one.
+    // In training, the same reference means another transaction, and the same request returns the same one.
     let again = terminal.trains(wanted("R2", Some(Lesson::Approved), sale(1000))).await.unwrap();
     assert!(again.replayed && again.training);
     let other = terminal.trains(wanted("R2", Some(Lesson::Declined), sale(1000))).await;
@@ -228,7 +229,7 @@ async fn nobody_trains_where_it_is_not_allowed() {
     assert!(!folder.path().join("training.db").exists());
 }
 
-/// Both copies say at the head and at the foot that they are training, and neither is printed.
+/// Both copies of the receipt say at the top and at the bottom that they are training, and neither is printed.
 #[tokio::test(start_paused = true)]
 async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     let folder = TempDir::new().unwrap();
@@ -251,8 +252,8 @@ async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     }
 }
 
-/// The power fails in the middle of training: the shop's agent resumes nothing, and nothing that the trainer resumes
-/// reaches a device or the gateway.
+/// The power fails during training. The shop's agent resumes nothing, and nothing that the trainer resumes reaches a
+/// device or the gateway.
 #[tokio::test(start_paused = true)]
 async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
     let folder = TempDir::new().unwrap();
@@ -277,7 +278,7 @@ async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
     }
 }
 
-/// Waits until the training agent has ended, at its next turn.
+/// Waits until the training agent has ended, which happens in its next turn.
 async fn ended_with_its_agent() {
     sleep(Duration::from_secs(1)).await;
 }

@@ -1,5 +1,6 @@
-//! A close of day with transactions in the journal that this program cannot read: a later program wrote them, or they
-//! are damaged. Each close lists them, no sum includes them, and the first close that can read them counts them once.
+//! Tests of a close of day with transactions in the journal that this program cannot read. A later version of the
+//! program wrote them, or they are damaged. Each close lists them without counting them, and the first close that can
+//! read them counts them once.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ fn reserved() -> Operation {
     Operation::PreAuthorisationByRegistration { registration: "f".repeat(32) }
 }
 
-/// The direction of the money, seen from the shop.
+/// The direction of the money, as seen by the shop.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Taken,
@@ -27,7 +28,7 @@ enum Way {
 }
 use Way::{Given, Neither, Taken};
 
-/// Returns the transactions that have ended: number, till, operation, amount, and direction of the money.
+/// Returns the transactions that have ended, with number, till, operation, amount, and direction of the money.
 fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     let of = in_journal;
     [
@@ -42,8 +43,8 @@ fn ended() -> [(u64, &'static str, Operation, Amount, Way); 8] {
     ]
 }
 
-/// Returns the open items of a close when everything can be read: a capture and a sale without an answer, and the rest
-/// of three reservations. The rest of the last one is not known yet.
+/// Returns the open items of a close if everything can be read: a capture and a sale without an answer, and the rest of
+/// three reservations. The rest of the last reservation is not known yet.
 fn open_at_all_times() -> Vec<Named> {
     vec![
         named(OpenKind::Unconfirmed, 10, Some("50.00 EUR")),
@@ -54,7 +55,7 @@ fn open_at_all_times() -> Vec<Named> {
     ]
 }
 
-/// Why it is open, its number, and its amount.
+/// The reason why an item is open, its number, and its amount.
 type Named = (OpenKind, u64, Option<String>);
 
 fn named(is: OpenKind, number: u64, amount: Option<&str>) -> Named {
@@ -67,7 +68,7 @@ fn names(close: &Close) -> Vec<Named> {
     close.open.iter().map(|item| (item.is, item.number.get(), amount(item))).collect()
 }
 
-/// Count and sum by kind and currency, and by currency the amounts taken and given.
+/// The count and sum for each kind and currency, and the amounts taken and given for each currency.
 #[derive(Debug, Default, PartialEq)]
 struct Counted {
     kinds: BTreeMap<(&'static str, String), (u64, String)>,
@@ -81,7 +82,7 @@ fn counted(close: &Close) -> Counted {
     Counted { kinds: kinds.collect(), net: net.collect() }
 }
 
-/// Returns the sums of the selected [`ended`] transactions, calculated here.
+/// Calculates the sums of the selected [`ended`] transactions.
 fn sums_of(is_meant: impl Fn(u64) -> bool) -> Counted {
     let (mut kinds, mut net) = (BTreeMap::<_, (u64, u64)>::new(), BTreeMap::<_, (u64, u64, u64)>::new());
     for (_, _, transaction, amount, way) in ended().into_iter().filter(|row| is_meant(row.0)) {
@@ -102,7 +103,7 @@ fn sums_of(is_meant: impl Fn(u64) -> bool) -> Counted {
     }
 }
 
-/// The ways to make a transaction unreadable. `?1` is its first step.
+/// The ways to make a transaction unreadable. `?1` is the transaction's first step.
 const WAYS: [(&str, &str); 7] = [
     (
         "a later program added to it",
@@ -150,7 +151,7 @@ impl File {
     }
 }
 
-/// Writes a shop's day, once.
+/// Writes the journal of one day in a shop.
 fn a_day() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
@@ -165,13 +166,13 @@ fn a_day() -> TempDir {
     enter(10, "till-1", Operation::Capture { of: in_journal(9) }, eur(5000), lost());
     enter(11, "till-2", stored_card(), usd(300), lost());
     drop(terminal);
-    // The next sale records them the same way.
+    // The next sale would record this in the same way.
     let ended = "UPDATE sale SET settled = 1 WHERE number NOT IN (10, 11)";
     assert_eq!(File::of(folder.path()).0.execute(ended, []).unwrap(), 9);
     folder
 }
 
-/// Starts a separate terminal with the same day.
+/// Starts a separate terminal with a copy of the day.
 fn terminal_of(day: &TempDir) -> (Terminal, File, TempDir) {
     let folder = copy_of(day);
     (Terminal::start(folder.path(), ""), File::of(folder.path()), folder)
@@ -192,7 +193,8 @@ impl Terminal {
     }
 }
 
-/// Returns the transactions that a close cannot count while this one is unreadable: itself, and its reversal.
+/// Returns the transactions that a close cannot count while this one is unreadable: the transaction itself and its
+/// reversal.
 fn hidden_by(number: u64) -> Vec<u64> {
     let of_it = Some(SaleNumber::new(number));
     let reverses =
@@ -200,8 +202,8 @@ fn hidden_by(number: u64) -> Vec<u64> {
     ended().iter().filter(|row| row.0 == number || reverses(&row.2)).map(|row| row.0).collect()
 }
 
-/// Returns the open items while this one is unreadable. The rest of a reservation is unknown then, so all of it is
-/// listed.
+/// Returns the open items while this transaction is unreadable. If it captured or reversed a reservation, the rest is
+/// unknown, so the whole reservation is listed.
 fn open_without(number: u64) -> Vec<Named> {
     let mut open = open_at_all_times();
     open.retain(|(_, of, _)| *of != number);
@@ -232,7 +234,7 @@ async fn what_cannot_be_read_is_named_by_every_close_and_counted_once_by_the_fir
             let first = terminal.closes().await;
             assert_eq!(counted(&first), with_the_ninth(sums_of(|one| !hidden.contains(&one))), "{scene}: the first");
             assert_eq!(names(&first), open_without(number), "{scene}: the first");
-            // Its till sees it under its reference, and other tills do not.
+            // The transaction's till sees it with its reference, and other tills do not.
             let item = |close: &Close| close.open.iter().find(|item| item.number.get() == number).cloned().unwrap();
             let its_name = (Some(till.to_owned()), Some(format!("R{number}")));
             let name = |close: &Close| (item(close).till, item(close).reference.map(|reference| reference.to_string()));
@@ -253,7 +255,7 @@ async fn what_cannot_be_read_is_named_by_every_close_and_counted_once_by_the_fir
     }
 }
 
-/// Adds the reservation 9, of 50.00 EUR, to the first counts.
+/// Adds reservation 9 (50.00 EUR) to the counts of the first close.
 fn with_the_ninth(mut counted: Counted) -> Counted {
     let of = (Kind::PreAuthorisationByRegistration.as_str(), "EUR".to_owned());
     let sum = counted.kinds.entry(of).or_insert((0, "0.00".to_owned()));
@@ -265,8 +267,8 @@ fn with_the_ninth(mut counted: Counted) -> Counted {
     counted
 }
 
-/// An earlier close counted it, and it has been unreadable since. It is not counted again, and no reservation is
-/// forgotten.
+/// An earlier close counted the transaction, and later it became unreadable. It is not counted again, and no
+/// reservation is forgotten.
 #[tokio::test(start_paused = true)]
 async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
     let day = a_day();
@@ -294,7 +296,7 @@ async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
     }
 }
 
-/// A transaction that may be open and is damaged prevents the close, because the missing part would be unknown.
+/// A damaged transaction that may be open prevents the close, because the close would not know what is missing.
 #[tokio::test(start_paused = true)]
 async fn no_close_is_made_over_damage_in_what_has_no_end() {
     let day = a_day();
@@ -319,7 +321,8 @@ async fn no_close_is_made_over_damage_in_what_has_no_end() {
     }
 }
 
-/// A later program wrote an open transaction: it is set aside, and listed. That program is installed again and ends it.
+/// A later version of the program wrote an open transaction, which is set aside and listed. That version is installed
+/// again and ends the transaction.
 #[tokio::test(start_paused = true)]
 async fn what_was_set_aside_is_counted_once_by_the_close_after_its_end() {
     let day = copy_of(&a_day());

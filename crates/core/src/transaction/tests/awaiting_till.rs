@@ -1,5 +1,5 @@
-//! A transaction that its till confirms. The approval is not reported earlier, for any answer, and a power cut in each
-//! state changes nothing of that.
+//! Tests a transaction that its till must confirm. The approval is never reported before the till has confirmed,
+//! whatever the gateway answers and in whichever state the power fails.
 
 use super::*;
 use pos_terms::card::Cvm;
@@ -15,7 +15,7 @@ fn confirmed(on_silence: OnSilence) -> Order {
     Order { till_confirms: Some(on_silence), ..order() }
 }
 
-/// Returns a transaction that was approved, with a chip that has confirmed.
+/// Returns a transaction that the gateway approved and the chip confirmed.
 fn at_till(order: Order) -> Trace {
     let mut trace = Trace::asked_by(order, EntryMode::Icc);
     let _ = trace.on(approved());
@@ -33,7 +33,7 @@ fn answer(taken: bool) -> Event {
     Event::TillAnswered { taken, by: till() }
 }
 
-/// Returns the names of a refund, as the agent gives them.
+/// Returns the number, the references and the times that the agent gives to a refund.
 fn names() -> Order {
     Order {
         number: SaleNumber::new(8),
@@ -88,7 +88,7 @@ fn a_silent_till_has_it_reversed_or_kept_as_its_request_said() {
     assert_eq!((sale.outcome(), sale.sale.till_said()), (Some(&Outcome::Approved), None));
 }
 
-/// After each power cut the till has the full time again.
+/// After each power cut, the till again has the full time.
 #[test]
 fn a_power_cut_lets_it_wait_again() {
     let mut sale = at_till(confirmed(OnSilence::Reverse));
@@ -138,7 +138,7 @@ fn what_is_no_part_is_refused() {
     assert_eq!(sale.sale.rest_of(eur(1000)), Err(PartMisfit::NotOfReservation));
 }
 
-/// A partial approval, of which the till takes a part.
+/// The till accepts a part of a partial approval.
 #[test]
 fn a_partial_approval_is_confirmed_too() {
     let order = Order { accept_partial: true, ..confirmed(OnSilence::Reverse) };
@@ -175,7 +175,7 @@ fn a_tap_waits_for_the_till_and_for_its_own_last_word_in_either_order() {
     assert_eq!(sale.on(answer(false)), [Action::Tell, reverse_known()]);
 }
 
-/// The signature comes first, then the till. The till cannot take a payment whose signature is unchecked.
+/// The signature comes first, then the till. The till cannot accept a payment whose signature is unchecked.
 #[test]
 fn the_signature_comes_first() {
     let signing = || {
@@ -202,7 +202,7 @@ fn the_signature_comes_first() {
     assert_eq!(sale.on(answer(true)), [], "and nobody takes it any more");
 }
 
-/// When the chip refused, or the power failed before it confirmed, the till is never asked.
+/// If the chip refused, or the power failed before it confirmed, the till is never asked.
 #[test]
 fn what_the_chip_did_not_confirm_is_never_offered_to_the_till() {
     let mut sale = Trace::asked_by(confirmed(OnSilence::Keep), EntryMode::Icc);
@@ -228,7 +228,7 @@ fn an_old_copy_waits_for_a_person() {
     }
 }
 
-/// Returns the refund of the rest, begun and sent.
+/// Returns a refund of the rest that was begun and sent.
 fn rest() -> Trace {
     let mut sale = at_till(confirmed(OnSilence::Reverse));
     let (_, back, begins) = sale.sale.take_part(eur(1000), names(), till(), at(2)).unwrap();
@@ -239,12 +239,12 @@ fn rest() -> Trace {
 
 #[test]
 fn the_rest_is_given_back_whatever_comes_between() {
-    // The power fails before it was sent. Unlike a till's own refund, it continues.
+    // The power fails before the refund was sent. Unlike a till's own refund, it continues.
     let mut refund = rest();
     assert!(!refund.sale.can_be_cancelled());
     assert_eq!(refund.on(Event::CancelAsked { by: till() }), []);
     assert_eq!(refund.cut(), [Action::Ask, Action::Tell]);
-    // The gateway cannot be reached. It is retried, and looked up when that takes long.
+    // The gateway cannot be reached. The refund is retried, and looked up if the retries take too long.
     let unsent = || Event::Answered(Answer::NotSent { why: Reason::GatewayUnreachable.with("no route") });
     assert_eq!(refund.on_at(unsent(), 2), []);
     assert_eq!(refund.on_at(Event::DeadlinePassed, 5), [Action::Ask]);
@@ -252,7 +252,7 @@ fn the_rest_is_given_back_whatever_comes_between() {
     let actions = refund.on_at(unsent(), 60);
     assert!(matches!(actions.as_slice(), [Action::Tell, Action::Query { .. }]), "{actions:?}");
     assert!(refund.is_unconfirmed());
-    // When it is declined it ends, and a person is alarmed.
+    // If the refund is declined, it ends, and a person is alarmed.
     let mut refund = rest();
     let _ = refund.on(Event::Proceed);
     let refusal =
@@ -261,7 +261,7 @@ fn the_rest_is_given_back_whatever_comes_between() {
     let alarm = Action::Alarm { why: Reason::RestNotGivenBack.with("bank-declined: no") };
     assert!(actions.contains(&alarm), "{actions:?}");
     assert!(matches!(refund.outcome(), Some(Outcome::Declined { .. })));
-    // A person is also alarmed when the gateway refunds only a part.
+    // A person is also alarmed if the gateway refunds only a part.
     let mut refund = rest();
     let _ = refund.on(Event::Proceed);
     let _ = refund.on(Event::Answered(Answer::Approved(Box::new(approval(ApprovedAmount::Said(eur(100)))))));
@@ -277,7 +277,7 @@ fn the_rest_is_given_back_whatever_comes_between() {
     assert_eq!(refund.outcome(), Some(&Outcome::PartiallyApproved { amount: eur(100) }));
 }
 
-/// A record of an earlier version has no confirming till, and is written back unchanged.
+/// A record made by an earlier version has no confirming till, and is written back unchanged.
 #[test]
 fn records_of_before_are_read_and_written_as_they_were() {
     let text = serde_json::to_string(&Record::Started { order: order() }).unwrap();

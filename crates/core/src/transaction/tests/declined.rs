@@ -1,4 +1,4 @@
-//! Declines that came in an unusual way, and invalid requests: which of them are trusted.
+//! Tests which declines in an unusual form and which invalid requests are trusted.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn a_decline_in_doubt_is_looked_up_while_the_chip_hears_z1_and_the_till_unconfir
         let mut empty = doubted();
         let _ = empty.on(listed(Vec::new()));
         assert!(empty.is_unconfirmed());
-        // The power fails: it is looked up anyway.
+        // The power fails. The transaction is looked up anyway.
         assert_eq!(empty.cut(), [query()]);
     }
 }
@@ -74,7 +74,7 @@ fn what_was_decided_before_is_looked_up_too_and_not_sent_again() {
         let _ = booked.on(listed(vec![found(kind, "x1", ListedState::Approved, None)]));
         assert_eq!(booked.outcome(), Some(&Outcome::Approved), "{kind}");
 
-        // The gateway declined. The request is not repeated, and after the full time the decline is valid.
+        // The gateway declined. The request is not repeated, and the decline becomes final after the full time.
         let mut empty = doubted();
         for seconds in [1, 10, 1000] {
             let asked = empty.on_at(listed(Vec::new()), seconds);
@@ -99,7 +99,7 @@ fn an_invalid_request_was_not_sent_and_one_that_was_in_doubt_before_is_looked_up
     assert_eq!(refund.on_at(listed(Vec::new()), 10), [Action::Ask]);
     assert!(refund.on_at(invalid(), 11).contains(&query()) && refund.is_unconfirmed(), "the first may have been done");
 
-    // A refund that is owed to the customer is not sent again unchanged. A person must give it back.
+    // A refund that is owed to the customer is not sent again unchanged. A person must refund it.
     let refund = Operation::Refund { of: of() };
     let mut rest = without_card_by(Order { operation: refund, gives_rest: true, ..order() });
     let actions = rest.on(invalid());
@@ -107,7 +107,7 @@ fn an_invalid_request_was_not_sent_and_one_that_was_in_doubt_before_is_looked_up
     assert!(matches!(rest.outcome(), Some(Outcome::NotSent { .. })));
 }
 
-/// The issuer asks for the chip. Only a customer who tapped is asked to insert the card.
+/// If the issuer asks for the chip, only a customer who tapped is asked to insert the card.
 #[test]
 fn who_has_inserted_the_card_is_not_asked_to_insert_it() {
     for (entry, told) in [

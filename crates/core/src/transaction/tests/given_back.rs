@@ -1,5 +1,5 @@
-//! The rules for reversals: the amount, the number of attempts and the references. They cover partial reversals,
-//! amounts given back by others, repeated requests, and decisions of a person.
+//! Tests the rules for reversals: the amount, the number of attempts and the references. The cases are partial
+//! reversals, amounts given back by other senders, repeated requests, and decisions of a person.
 
 use super::*;
 use pos_terms::transaction::PaymentId;
@@ -8,7 +8,7 @@ fn with_amount(found: ListedTransaction, minor: u64) -> ListedTransaction {
     ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found }
 }
 
-/// Returns a reversal or refund in a list of a gateway that names no `referencedId`.
+/// Returns a reversal or refund as listed by a gateway that names no `referencedId`.
 fn linked(kind: &str, id: &str, minor: u64, reference: String) -> ListedTransaction {
     with_amount(ListedTransaction { reference: Some(reference), ..found(kind, id, ListedState::Approved, None) }, minor)
 }
@@ -78,7 +78,7 @@ fn a_reversal_answered_in_part_goes_on_with_exactly_the_rest_and_a_refused_rest_
     let actions = sale.on(answered(1, done("rv1", 100)));
     assert!(actions.contains(&reverse(KNOWN, 1134, 2)), "the payment is known: no look is needed: {actions:?}");
     assert_eq!(alarms(&actions), 1);
-    // The same answer again does not answer the request for the rest.
+    // A repetition of the same answer does not answer the request for the rest.
     let _ = sale.on(answered(2, done("rv1", 1134)));
     assert!(sale.is_unconfirmed());
 
@@ -108,7 +108,7 @@ fn what_others_gave_back_is_not_given_back_again() {
     }
 }
 
-/// The till did not take it, and its reversal was never sent. Meanwhile another sender gives a part back.
+/// The chip did not confirm, and the reversal was never sent. Meanwhile another sender gives a part back.
 #[test]
 fn what_others_gave_back_meanwhile_is_counted_after_the_rest_was_reversed_too() {
     let mut sale = Trace::asked(EntryMode::Icc);
@@ -120,7 +120,7 @@ fn what_others_gave_back_meanwhile_is_counted_after_the_rest_was_reversed_too() 
     let of_others = linked("RF", "rf1", 300, "a stranger's".to_owned());
     let list = vec![paid, of_others];
     assert_eq!(sale.on_at(listed(list.clone()), 60), [reverse(KNOWN, 934, 2)]);
-    // The 3.00 are not given back again. Only a look-up shows what is left.
+    // The 3.00 are not given back again. Only a look-up shows the remaining amount.
     assert_eq!(sale.on_at(answered(2, done("rv1", 934)), 61), [query()]);
     let _ = sale.on_at(listed([list, vec![linked("RV", "rv1", 934, own(2))]].concat()), 62);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
@@ -134,7 +134,7 @@ fn whose_reversal_it_is_must_be_known_where_several_payments_are_listed() {
     let _ = sale.on(listed([two(), vec![linked("RF", "x1", 200, "theirs".to_owned())]].concat()));
     assert!(is_for_a_person(&sale));
 
-    // When the gateway names it, it is used.
+    // If the gateway names `referencedId`, the rules use it.
     let mut named = Trace::asked(EntryMode::NfcIcc);
     let _ = named.on(unknown());
     let of_second =
@@ -174,7 +174,7 @@ fn a_lost_reversal_is_sent_again_under_its_reference_and_only_after_looks_that_d
             _ => assert_eq!(actions, [reverse("p1", 1234, 1)], "the same reference"),
         }
     }
-    // A look-up without an answer in between does not count.
+    // A failed look-up in between does not count.
     let _ = sale.on_at(answered(1, lost()), 111);
     let _ = sale.on_at(Event::DeadlinePassed, 200);
     let cannot = sale.on_at(Event::Inquired(Inquiry::CannotAsk { why: "HTTP 500".into() }), 200);
@@ -190,7 +190,8 @@ fn a_reversal_that_was_held_back_has_not_left_and_the_rest_goes_at_once_after_a_
     assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [query_with(1)], "not without a look");
     let theirs = linked("RF", "x1", 200, "of-another-till".to_owned());
     assert_eq!(sale.on_at(listed(vec![charged(), theirs]), 10), [reverse("p1", 1034, 2)], "exactly the rest");
-    // The gateway does not show what it gave back. A person must handle it, and the next look-up is a day later.
+    // The gateway does not list the amount that was given back. A person must handle it, and the next look-up is a day
+    // later.
     let _ = sale.on_at(answered(2, held_back(true)), 20);
     assert!(matches!(sale.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }));
     assert_eq!(sale.on_at(Event::DeadlinePassed, 3600), []);
@@ -205,13 +206,13 @@ fn a_listed_decline_of_the_second_try_is_not_final_while_the_first_may_come() {
         let _ = sale.on_at(Event::DeadlinePassed, seconds);
         let _ = sale.on_at(listed(vec![charged()]), seconds);
     }
-    // It was sent twice, and one of the two is listed as declined.
+    // The reversal was sent twice, and one of the two requests is listed as declined.
     let _ = sale.on_at(answered(1, lost()), 111);
     let declined = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
     let _ = sale.on_at(Event::DeadlinePassed, 200);
     let actions = sale.on_at(listed(vec![charged(), declined.clone()]), 200);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // Both are declined. Neither can be carried out any more, so a new request is sent.
+    // Both are declined. Neither can still be carried out, so a new request is sent.
     let _ = sale.on_at(Event::DeadlinePassed, 600);
     let both = vec![charged(), declined.clone(), ListedTransaction { id: PaymentId::new("rv2"), ..declined }];
     assert_eq!(sale.on_at(listed(both), 600), [reverse("p1", 1234, 2)]);
@@ -234,12 +235,12 @@ fn a_capture_or_refund_is_sent_again_only_when_its_absence_is_final() {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
         assert_eq!(look(&mut sale, Vec::new(), DAY + 10), [Action::Ask], "{kind:?}");
-        // The age of the first request does not make the second one count as absent after an hour.
+        // The second request does not count as absent after an hour, despite the age of the first.
         let _ = sale.on_at(unknown(), DAY + 20);
         for seconds in [DAY + 30, DAY + 8000] {
             assert!(!look(&mut sale, Vec::new(), seconds).contains(&Action::Ask), "{kind:?} after {seconds} s");
         }
-        // One listed decline of two attempts does not end it earlier either.
+        // One listed decline for two attempts does not end the transaction earlier either.
         let declined = || vec![found(kind.kind().payment_type(), "x1", ListedState::Declined, None)];
         let _ = look(&mut sale, declined(), DAY + 9000);
         assert!(sale.is_unconfirmed(), "{kind:?}");
@@ -323,7 +324,8 @@ fn what_carries_our_reference_as_another_kind_is_not_absent() {
             assert!(!look(&mut refund, vec![ours()], seconds).contains(&Action::Ask), "a refund as {kind}");
             assert!(is_for_a_person(&refund), "a refund as {kind} after {seconds} s");
         }
-        // A clerk's transaction of the whole payment: it is unknown whether it gave the money back or captured it.
+        // A clerk made a transaction for the whole payment. It is unknown whether this gave the money back or captured
+        // it.
         let mut voided = Trace::asked(EntryMode::NfcIcc);
         let _ = voided.on(unknown());
         let clerks = linked(kind, "x1", 1234, "of-the-back-office".to_owned());
@@ -345,7 +347,7 @@ fn a_pending_payment_is_known_by_its_id_from_then_on() {
     assert_eq!(sale.written.len(), steps, "once");
 }
 
-/// Returns a transaction of a journal that is an outdated copy, found open and looked up.
+/// Returns an unconfirmed transaction from an outdated journal copy, after its look-up.
 fn held() -> Trace {
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     assert_eq!(sale.cut(), [Action::Tell, query()]);
@@ -365,7 +367,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     assert!(sale.on(Event::Resolve { keep: true, by: None }).contains(&query()));
     let _ = sale.on(listed(vec![charged()]));
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
-    // A kind that is finished when its outcome is unknown is looked up.
+    // A refund is finished and not reversed, so it is looked up.
     let copied_refund = || {
         let (refund, step) = Transaction::begin(Order { operation: Operation::Refund { of: of() }, ..order() });
         let mut refund = Trace { sale: refund, written: Vec::new() };
@@ -381,7 +383,7 @@ fn what_had_not_been_sent_when_the_copy_was_made_and_is_at_the_gateway_is_not_ca
     let reference = refund.sale.our_reference().to_owned();
     let _ = refund.on(listed(vec![linked("RF", "rf1", 1234, reference)]));
     assert_eq!(refund.outcome(), Some(&Outcome::Approved));
-    // It is never sent again: the gateway has received it, regardless of later lists.
+    // The refund is never sent again, because the gateway has received it, regardless of later lists.
     let mut refund = copied_refund();
     for seconds in [5, 3600, DAY + 10, 2 * DAY + 20, 3 * DAY + 30] {
         let actions = look(&mut refund, Vec::new(), seconds);
@@ -402,13 +404,13 @@ fn a_refund_that_an_old_copy_holds_as_open_is_looked_up_and_never_sent_again() {
         let actions = look(&mut sale, Vec::new(), day * 90_000);
         assert!(!actions.contains(&Action::Ask) && is_for_a_person(&sale), "day {day}: {actions:?}");
     }
-    // A stored card is deleted once, however often that is requested.
+    // The deletion of a stored card continues, because deleting it twice does no harm.
     let mut forget = without_card(Operation::ForgetCard { registration: "r".repeat(32) });
     let _ = forget.on(unknown());
     assert_eq!(forget.on(Event::OldCopy { why: "old copy".into() }), []);
     assert!(!look(&mut forget, Vec::new(), 5).contains(&Action::Ask));
     assert_eq!(look(&mut forget, Vec::new(), 60), [Action::Ask]);
-    // The result in the other copy is its outcome.
+    // The outcome is the result that the other copy of the journal obtained.
     let _ = look(&mut sale, vec![found("RF", "rf1", ListedState::Approved, None)], 400_000);
     assert_eq!(sale.outcome(), Some(&Outcome::Approved));
 }
@@ -495,14 +497,15 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     let back = || linked("RV", "rv1", 1234, own(1));
     let _ = sale.on(listed(vec![charged(), back(), undecided()]));
     assert!(sale.is_unconfirmed() && sale.outcome().is_none(), "{:?}", sale.sale.standing());
-    // It is approved in the end, and is reversed too.
+    // The undecided payment is finally approved, and is reversed too.
     let _ = sale.on_at(Event::DeadlinePassed, 100);
     let approved = ListedTransaction { state: ListedState::Approved, ..undecided() };
     let named = |id: &str, one: ListedTransaction| ListedTransaction { refers_to: Some(PaymentId::new(id)), ..one };
     let actions = sale.on_at(listed(vec![charged(), named("p1", back()), approved]), 100);
     assert_eq!(actions, [reverse("p2", 1234, 2)]);
 
-    // The same holds for a kind that is finished: one attempt was carried out, and the other may be.
+    // The same holds for a refund, which is finished and not reversed. One attempt was carried out, and the other may
+    // be.
     let mut refund = without_card(Operation::Refund { of: of() });
     let _ = refund.on(unknown());
     let tries = |state| {
@@ -517,7 +520,7 @@ fn a_second_payment_that_is_not_decided_is_waited_for_whatever_went_back_of_the_
     assert_eq!(refund.outcome(), Some(&Outcome::Approved));
 }
 
-/// The answer named the payment. A part of its reversal is found by a look-up that also shows another transaction.
+/// The answer named the payment. A look-up shows a partial reversal of it, and also another transaction.
 #[test]
 fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
     let known = || found("DB", KNOWN, ListedState::Approved, None);
@@ -535,7 +538,7 @@ fn after_a_part_the_rest_leaves_by_a_look_alone_that_allows_it() {
         let later = if for_person { 2 * DAY } else { 100 };
         assert_eq!(sale.on_at(Event::DeadlinePassed, later), [query()], "{state:?}");
         assert_eq!(sale.cut(), [query()], "{state:?}");
-        // The back office's refund was carried out: nothing is left.
+        // The back office's refund was carried out, so nothing is left.
         let _ = sale
             .on_at(listed(vec![known(), linked("RV", "rv1", 200, own(1)), back_office(ListedState::Approved)]), later);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
@@ -557,7 +560,7 @@ fn a_look_that_allows_nothing_is_followed_by_another_look() {
     let given = || listed(vec![charged(), refund(ListedState::Approved)]);
     assert_eq!(sale.on_at(given(), 1000), [reverse("p1", 834, 2)], "exactly the rest");
 
-    // A person keeps what is left. Nothing is reversed, even if a look-up does not show it yet.
+    // A person keeps the remaining amount. Nothing is reversed, even if a look-up does not show the payment yet.
     let mut kept = being_reversed();
     let _ = kept.on(answered(1, ReversalAnswer::HeldBack { why: "given back by its id".into(), for_person: false }));
     let _ = kept.on(Event::OldCopy { why: "the gateway holds more".into() });
@@ -590,7 +593,7 @@ fn what_the_list_says_of_a_reversal_counts_and_not_what_its_answer_said() {
             None => assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{answer:?}"),
         }
     }
-    // When it is listed as declined, it was not carried out, or the result is unknown.
+    // If the reversal is listed as declined, it was not carried out, or its result is unknown.
     let mut declined = being_reversed();
     let _ = declined.on(answered(1, done("rv1", 1234)));
     let refused = ListedTransaction { state: ListedState::Declined, ..linked("RV", "rv1", 1234, own(1)) };
@@ -621,7 +624,7 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
         assert!(absent.outcome().is_none(), "after {seconds} s");
         assert_eq!(is_for_a_person(&absent), for_person, "after {seconds} s");
     }
-    // The payment is known by an answer, and by an answer of which a part was reversed.
+    // The payment is known from an answer.
     let mut known = Trace::asked(EntryMode::Icc);
     let _ = known.on(approved());
     let _ = known.on(said(false));
@@ -631,7 +634,7 @@ fn what_was_listed_as_approved_is_not_declined_or_absent_later() {
     assert!(is_for_a_person(&known));
 }
 
-/// The gateway's list lags behind for a moment, shows it as undecided all day, and is empty once.
+/// The gateway's list lags behind for a moment, shows the payment as undecided all day, and is then empty.
 #[test]
 fn what_was_listed_is_never_taken_for_never_received() {
     let undecided = || ListedTransaction { state: ListedState::Undecided, ..charged() };
@@ -646,7 +649,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
         assert!(sale.outcome().is_none(), "after {seconds} s: {:?}", sale.sale.standing());
         assert_eq!(is_for_a_person(&sale), for_person, "after {seconds} s");
     }
-    // The same holds after a restart. It is still reversed when it is approved in the end.
+    // The same holds after a restart. If the payment is finally approved, it is still reversed.
     let _ = sale.cut();
     assert!(sale.on_at(listed(vec![charged()]), 3 * DAY).contains(&reverse("p1", 1234, 1)));
 
@@ -662,7 +665,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     assert!(!look(&mut refund, Vec::new(), 3 * DAY).contains(&Action::Ask));
     assert!(is_for_a_person(&refund), "it was there, and is not there any more");
 
-    // The absence of a reversal that one look-up showed counts only from that look-up on.
+    // If one look-up showed the reversal, its absence counts only from the next one.
     let mut reversal = being_reversed();
     let _ = reversal.on(answered(1, lost()));
     let on_its_way = || ListedTransaction { state: ListedState::Undecided, ..linked("RV", "rv1", 1234, own(1)) };
@@ -677,7 +680,7 @@ fn what_was_listed_is_never_taken_for_never_received() {
     }
 }
 
-/// A gateway booked the sale twice, and lists the two in another order each time.
+/// A gateway booked the sale twice, and lists the two payments in a different order each time.
 #[test]
 fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let second = || found("DB", "p2", ListedState::Approved, None);
@@ -688,7 +691,8 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     let _ = sale.on_at(Event::DeadlinePassed, 2);
     let actions = sale.on_at(listed(vec![second(), charged()]), 2);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // The list omits the first one for a moment. The second is reversed, and the first request is still remembered.
+    // The list omits the first payment for a moment. The second is reversed, and the request for the first is still
+    // remembered.
     let _ = sale.on_at(Event::DeadlinePassed, 10);
     assert!(sale.on_at(listed(vec![second()]), 10).contains(&reverse("p2", 1234, 2)));
     let of = |id: &str, nth| ListedTransaction {
@@ -701,7 +705,7 @@ fn a_reversal_without_an_answer_is_not_forgotten_over_another_payment() {
     assert_eq!(sale.cut(), [query_with(1)], "nor after a start");
     let actions = sale.on_at(listed(vec![second(), charged(), of("p2", 2)]), 20);
     assert!(!actions.iter().any(|action| matches!(action, Action::Reverse { .. })), "{actions:?}");
-    // The list shows it together with its payment.
+    // The list shows the reversal together with its payment.
     let _ = sale.on_at(listed(vec![second(), charged(), of("p2", 2), of("p1", 1)]), 100);
     assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })), "{:?}", sale.sale.standing());
 }
@@ -739,7 +743,7 @@ fn what_a_look_showed_as_charged_is_not_forgotten() {
     let _ = sale.on_at(answered(2, done("rv2", 1234)), 11);
     let _ = sale.on_at(listed(vec![second(), back("p2", 2)]), 12);
     assert!(sale.outcome().is_none(), "{:?}", sale.sale.standing());
-    // The list omits the second before its reversal was requested.
+    // The list omits the second payment before its reversal was requested.
     let mut sale = Trace::asked(EntryMode::NfcIcc);
     let _ = sale.on(unknown());
     assert_eq!(sale.on(listed(vec![charged(), second()])), [reverse("p1", 1234, 1)]);
@@ -767,7 +771,7 @@ fn a_payment_that_is_not_listed_beside_one_that_is_becomes_a_persons() {
         let _ = look(&mut sale, without(), seconds);
         assert!(sale.is_unconfirmed() && !is_for_a_person(&sale), "after {seconds} s");
     }
-    // It is listed once more, and its absence counts again from then on.
+    // The payment is listed once more, and its absence counts again from then on.
     let mut shown = without();
     shown.push(ListedTransaction { state: ListedState::Undecided, ..charged() });
     let _ = look(&mut sale, shown, DAY);
@@ -810,7 +814,7 @@ fn a_person_keeps_one_payment_and_hears_of_another() {
     assert!(sale.outcome().is_none() && !is_for_a_person(&sale));
     let actions = sale.on_at(listed(vec![charged(), second(ListedState::Approved)]), 10);
     assert!(alarms(&actions) == 1 && is_for_a_person(&sale), "{actions:?}");
-    // The other one was given back.
+    // The other payment was given back.
     let back = ListedTransaction {
         refers_to: Some(PaymentId::new("p2")),
         ..linked("RF", "rf1", 1234, "of-the-back-office".to_owned())

@@ -1,4 +1,4 @@
-//! The facts that a list gives about reversals: their payment, their amount, and the fields that may be missing.
+//! Tests the facts that a list gives about reversals: their payment, their amount, and the fields that may be missing.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn is_reversed(sale: &Trace) -> bool {
     matches!(sale.outcome(), Some(Outcome::Reversed { .. }))
 }
 
-/// Returns a transaction that was approved and refused by the chip, so the payment is reversed.
+/// Returns a transaction that the gateway approved and the chip refused, so that the payment is reversed.
 fn refused_by_the_chip() -> Trace {
     let mut sale = Trace::asked(EntryMode::Icc);
     let _ = sale.on(approved());
@@ -122,7 +122,7 @@ fn each_reversal_is_reckoned_against_the_payment_that_it_was_asked_for() {
     let first = || listed_as("RV", "rv1", 1234, &own(1));
     assert!(sale.on(listed([both(), vec![first()]].concat())).contains(&reverse("p2", 800, 2)));
     let _ = sale.on(answered(2, lost()));
-    // After a power cut, a request is not absent just because a list omits it.
+    // After a power cut, one list that omits a request does not prove that it is absent.
     assert_eq!(sale.cut(), [query_with(2)]);
     let _ = sale.on(listed(vec![payment("p1", 1234), first()]));
     assert!(sale.is_unconfirmed(), "8.00 may still be charged");

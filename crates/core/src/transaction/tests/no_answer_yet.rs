@@ -1,5 +1,5 @@
-//! The time before a request has its answer: a card is awaited, the gateway has too many requests, or a payment is
-//! pending.
+//! Tests the time before a request has its answer: the agent waits for a card, the gateway has too many requests, or a
+//! payment is pending.
 
 use super::*;
 use pos_terms::transaction::Who;
@@ -91,7 +91,7 @@ fn a_throttled_request_waits_half_a_second_and_twice_as_long_each_time() {
         let due = due.expect("it is made again");
         let least = Duration::from_millis(500 << try_);
         let wait = due - now.monotonic;
-        // Up to a second on top makes terminals differ.
+        // An additional delay of up to a second makes terminals differ.
         assert!(wait >= least && wait < least + Duration::from_secs(1), "try {try_}: {wait:?}");
         now.monotonic = due - Duration::from_nanos(1);
         assert_eq!(handle(Event::DeadlinePassed, now).0, [], "try {try_}: too early");
@@ -114,7 +114,7 @@ fn a_pending_payment_is_not_asked_for_before_its_time() {
 #[test]
 fn looks_after_a_second_request_come_as_seldom_as_before() {
     let mut refund = refund_sent_again();
-    // One look-up after the first request had no result. The look-ups after the second request continue from there.
+    // One look-up after the first request had no result. The waits after the second request continue from there.
     let _ = refund.on_at(unknown(), 11);
     let _ = refund.on_at(Event::Inquired(Inquiry::CannotAsk { why: "no network".into() }), 11);
     let wait = refund.sale.deadline().unwrap() - Duration::from_secs(11);

@@ -1,4 +1,5 @@
-//! Answers with another amount than requested: looked up before they are trusted, then taken or reversed.
+//! Tests answers with an amount other than the requested one. They are looked up before they are trusted, then accepted
+//! or reversed.
 
 use super::*;
 
@@ -6,7 +7,7 @@ fn part() -> Event {
     answered_amount(ApprovedAmount::Said(eur(600)))
 }
 
-/// Returns the payment as a list shows it.
+/// Returns a listed payment of this amount.
 fn booked(minor: u64) -> ListedTransaction {
     ListedTransaction { amount: ApprovedAmount::Said(eur(minor)), ..found("DB", KNOWN, ListedState::Approved, None) }
 }
@@ -41,7 +42,7 @@ fn taking(entry: EntryMode) -> Trace {
 fn a_part_is_taken_once_a_look_has_shown_just_this() {
     for entry in [EntryMode::Icc, EntryMode::NfcIcc, EntryMode::Magstripe] {
         let mut sale = taking(entry);
-        // It is not listed yet, or the query failed: look up again in a moment.
+        // The payment is not listed yet, or the query failed, so the next look-up comes a moment later.
         assert_eq!(sale.on_at(listed(Vec::new()), 1), []);
         assert_eq!(sale.on_at(Event::DeadlinePassed, 1), [], "not at once");
         assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [query()]);
@@ -145,7 +146,7 @@ fn what_no_look_shows_goes_back_as_it_was_answered_and_the_rest_when_it_is_found
     for unanswered in [cannot, || listed(Vec::new())] {
         let mut sale = refusing();
         let _ = sale.on_at(unanswered(), 1);
-        // Look-ups continue for that time. Then the answered amount is reversed without one.
+        // Look-ups continue for that time. Then the answered amount is reversed without a look-up.
         assert_eq!(sale.on_at(Event::DeadlinePassed, 10), [reverse(KNOWN, 600, 1)]);
         assert_eq!(sale.on_at(done(1, 600), 11), [query()]);
         let _ = sale.on_at(listed(Vec::new()), 12);
@@ -157,7 +158,7 @@ fn what_no_look_shows_goes_back_as_it_was_answered_and_the_rest_when_it_is_found
         let _ = sale.on_at(listed(vec![booked(1234), given_back(1, 600), given_back(2, 634)]), 63);
         assert!(matches!(sale.outcome(), Some(Outcome::Reversed { .. })));
     }
-    // Never more than the requested amount.
+    // The reversal never exceeds the requested amount.
     let mut more = Trace::asked(EntryMode::NfcIcc);
     let _ = more.on(answered_amount(ApprovedAmount::Said(eur(9999))));
     let _ = more.on_at(cannot(), 1);
@@ -188,14 +189,14 @@ fn an_answered_part_that_is_lost_on_its_way_back_is_sent_again_as_it_was() {
     assert_eq!(alarms(&actions), 1, "{actions:?}");
 }
 
-/// Captures, refunds, …: the till hears the booked amount.
+/// For captures, refunds and similar kinds, the till receives the booked amount.
 #[test]
 fn what_was_decided_before_takes_what_a_look_shows() {
     for (minor, outcome) in [(600, Outcome::PartiallyApproved { amount: eur(600) }), (1234, Outcome::Approved)] {
         let mut refund = without_card(Operation::Refund { of: of() });
         assert_eq!(refund.on(part()), [Action::Tell, query()]);
         assert!(refund.is_unconfirmed());
-        // Its payment id is known, so it is not sent again, however long it is not listed.
+        // The payment id is known, so the refund is not sent again, no matter how long it is not listed.
         assert!(!refund.on_at(listed(Vec::new()), 10).contains(&Action::Ask));
         let _ = refund.cut();
         let found = found("RF", KNOWN, ListedState::Approved, Some("p0"));

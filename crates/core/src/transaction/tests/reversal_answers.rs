@@ -1,4 +1,4 @@
-//! The gateway's possible answers to a reversal and to a look-up, and declined transactions in a list.
+//! Tests the gateway's possible answers to a reversal and to a look-up, and declined transactions in a list.
 
 use super::*;
 use pos_terms::transaction::PaymentId;
@@ -28,7 +28,8 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
     let refused = ReversalAnswer::Refused { why: "declined".into() };
     assert_eq!(sale.on(reversal_answered(refused)), [query_with(1)]);
     assert!(sale.is_unconfirmed(), "the payment is still charged");
-    // Another sender's reversal and refund of it were declined too. They gave nothing back, and ours was declined.
+    // A reversal and a refund by another sender were declined too. They gave nothing back, and this terminal's reversal
+    // was declined.
     for (kind, id) in [("RV", "x1"), ("RF", "x2")] {
         let mut sale = being_reversed();
         let _ = sale.on(reversal_answered(ReversalAnswer::Unknown { why: "no answer in time".into() }));
@@ -44,7 +45,7 @@ fn a_declined_reversal_leaves_the_payment_charged_whatever_kind_of_list_says_so(
             sends_a_reversal(&actions) || alarms(&actions) == 1,
             "{kind}: it goes on, or a person hears: {actions:?}"
         );
-        // It is the only entry in the list of a payment whose reversal was never requested.
+        // A declined transaction is the only other entry in the list for a payment whose reversal was never requested.
         let mut fresh = Trace::asked(EntryMode::NfcIcc);
         let _ = fresh.on(unknown());
         assert_eq!(fresh.on(listed(vec![charged(), theirs])), [reverse("p1", 1234, 1)], "{kind}: all of it goes back");
@@ -89,7 +90,7 @@ fn what_others_gave_back_in_another_currency_is_for_a_person() {
     }
 }
 
-/// Failed queries never make a payment count as absent, however long and however often they fail.
+/// Failed queries never make a payment count as absent, no matter how long and how often they fail.
 #[test]
 fn a_question_without_an_answer_is_never_an_empty_list() {
     const DAY: u64 = 24 * 3600;
@@ -102,7 +103,7 @@ fn a_question_without_an_answer_is_never_an_empty_list() {
         assert!(unanswered.is_unconfirmed(), "after {seconds} s");
         let _ = unanswered.on_at(Event::DeadlinePassed, seconds + DAY / 2);
     }
-    // The same queries with answers: nothing is listed, and in the end that is trusted.
+    // If the same queries are answered with an empty list, the absence is finally trusted.
     let mut absent = Trace::asked(EntryMode::NfcIcc);
     let _ = absent.on(unknown());
     for seconds in ages() {

@@ -1,4 +1,4 @@
-//! The standing that tills and people see, and the time of printing: after the card's final answer.
+//! Tests the standing that tills and people see, and that printing waits for the card's final answer.
 
 use super::*;
 use pos_terms::card::Cvm;
@@ -29,8 +29,8 @@ fn card_said() -> Event {
 
 #[test]
 fn what_may_be_done_with_a_sale_follows_from_where_it_stands() {
-    /// The name of a row, the transaction, and three properties. It can be cancelled, it has a card that waits for its
-    /// answer, and it may have to be sent again.
+    /// A row of the table: its name, the transaction, and three properties of the transaction. They say whether it can
+    /// be cancelled, whether its card waits for an answer, and whether it may have to be sent again.
     type Row = (&'static str, fn() -> Trace, bool, bool, bool);
     let rows: [Row; 8] = [
         ("waiting", Trace::begin, true, false, false),
@@ -182,11 +182,11 @@ fn the_slip_is_printed_once_when_the_reader_is_done_with_the_card() {
     }
 }
 
-/// A card that the reader has released delays no receipt and keeps no transaction open, in any state.
+/// In any state, a card that the reader has released neither delays a receipt nor keeps a transaction open.
 #[test]
 fn a_card_that_is_gone_is_waited_for_by_nothing() {
     for last in [card_said(), Event::ReaderLost] {
-        // While the payment is being reversed.
+        // The card is removed while the payment is being reversed.
         let mut sale = Trace::asked(EntryMode::NfcIcc);
         let _ = sale.on(unknown());
         assert_eq!(sale.on(last.clone()), []);
@@ -194,7 +194,7 @@ fn a_card_that_is_gone_is_waited_for_by_nothing() {
         assert_eq!(ended, [Action::Tell, Action::Print(Paper::Copies)], "{last:?}");
         assert!(sale.sale.is_settled());
 
-        // While a person must decide.
+        // The card is removed while a person must decide.
         let mut held = held_at_signature();
         assert_eq!(held.on(last.clone()), []);
         let _ = held.on(Event::Resolve { keep: true, by: None });

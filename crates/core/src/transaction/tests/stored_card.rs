@@ -1,5 +1,5 @@
-//! Storing or deleting a card: no payment exists, so nothing is reversed. Also a pending payment whose customer must
-//! act elsewhere.
+//! Tests storing and deleting a card, where no payment exists and nothing is reversed. Also tests a pending payment
+//! whose customer must act elsewhere.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_card_is_stored_whatever_the_chip_says_of_it_afterwards() {
     assert!(matches!(actions.as_slice(), [Action::AnswerCard(_), Action::Tell]), "{actions:?}");
     assert_eq!(store.on(said(false)), [Action::Print(Paper::Copies)]);
     assert_eq!(store.outcome(), Some(&Outcome::Approved));
-    // A card that refuses before anything was sent is not stored.
+    // If the card refuses before anything was sent, it is not stored.
     let mut refused = storing();
     let _ = refused.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::Declined });
     assert!(matches!(refused.outcome(), Some(Outcome::Declined { .. })));
@@ -74,7 +74,7 @@ fn where_no_list_shows_stored_cards_an_absence_proves_nothing() {
         assert!(store.is_unconfirmed());
     }
     assert!(matches!(store.sale.standing(), Standing::Unconfirmed { quarantined: Some(_), .. }), "a person is told");
-    // A decline that came in an unusual way does not prove it either.
+    // A decline in an unusual form does not prove either that the card was not stored.
     let mut doubted = storing();
     let _ = doubted.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
     let (why, facts) = (Reason::BankDeclined.into(), HostFacts::default());

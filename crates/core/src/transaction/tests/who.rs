@@ -1,5 +1,5 @@
-//! The people and programs that asked for a transaction, cancelled it, judged its signature or resolved it. Their names
-//! are in the records, except in records of earlier versions.
+//! Tests that the records name the people and programs that requested a transaction, cancelled it, checked its
+//! signature or resolved it. Records made by earlier versions contain no names.
 
 use super::*;
 use pos_terms::transaction::Who;
@@ -48,12 +48,12 @@ fn who_cancelled_ends_it_also_when_another_began_it() {
     let _ = trace.on(Event::NoCard { why: "cancelled".into() });
     assert_eq!(caused(&trace), [("started", cashier()), ("ended", program())]);
 
-    // No one cancelled: the cardholder did not come.
+    // No one cancelled, because the cardholder did not present a card.
     let mut trace = begun(program());
     let _ = trace.on(Event::NoCard { why: "no card in time".into() });
     assert_eq!(caused(&trace), [("started", program())]);
 
-    // A cancel while the gateway has too many requests.
+    // A person cancels while the gateway has too many requests.
     let mut trace = begun(cashier());
     let _ = trace.on(Event::CardRead { facts: facts(EntryMode::Icc), first_answer: FirstAnswer::GoOnline });
     let refusal = Refusal {
@@ -66,7 +66,7 @@ fn who_cancelled_ends_it_also_when_another_began_it() {
     assert!(matches!(trace.outcome(), Some(Outcome::Cancelled { .. })));
     assert_eq!(caused(&trace), [("started", cashier()), ("ended", program())]);
 
-    // A cancel that came too late changed nothing.
+    // A cancel that came too late changes nothing.
     let mut trace = begun(cashier());
     let _ = trace.on(Event::CardRead { facts: facts(EntryMode::NfcIcc), first_answer: FirstAnswer::GoOnline });
     assert_eq!(trace.on(Event::CancelAsked { by: program() }), []);
@@ -98,7 +98,8 @@ fn who_settled_is_kept() {
     }
 }
 
-/// A record of an earlier version can be read and names no person. A record without a person is written back unchanged.
+/// A record made by an earlier version can be read and names no person. A record without a person is written back
+/// unchanged.
 #[test]
 fn records_of_before_name_nobody() {
     let first = Record::Started { order: order() };
@@ -113,7 +114,7 @@ fn records_of_before_name_nobody() {
         let record: Record = serde_json::from_str(text).unwrap();
         assert_eq!((record.name(), serde_json::to_string(&record).unwrap().as_str()), (name, text));
     }
-    // A record of a later version with an additional fact about a person: the shift.
+    // A record made by a later version contains an additional fact about a person: the shift.
     let later = r#"{"kind":"settled","keep":true,"by":{"uid":0,"operator":"anna","shift":2}}"#;
     let Record::Settled { by, .. } = serde_json::from_str(later).unwrap() else { panic!("{later}") };
     assert_eq!(by.map(|by| by.to_string()).as_deref(), Some("user 0, operator anna"));

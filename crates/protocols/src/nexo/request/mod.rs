@@ -29,7 +29,7 @@ use super::response::{
 };
 use super::shared::{Outcome, TransactionIdentification};
 
-/// `SaleToPOIRequest`: a request; or a notification of an event, which gets no answer.
+/// `SaleToPOIRequest`: a request, or a notification of an event, which gets no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Request {
     #[serde(rename = "MessageHeader")]
@@ -137,8 +137,8 @@ impl RequestBody {
         }
     }
 
-    /// Builds an answer that contains only the outcome and the fields that every answer of its kind returns. Returns
-    /// `None` for a category without an answer.
+    /// Builds an answer with only the outcome and the fields that every answer of its kind returns. Returns `None` for
+    /// a category without an answer.
     #[must_use]
     pub fn answered(&self, outcome: Outcome) -> Option<ResponseBody> {
         Some(match self {
@@ -218,7 +218,7 @@ impl RequestBody {
 }
 
 impl Request {
-    /// Returns the identity that a repeated message shares.
+    /// Returns the identity, which is the same for a repeated message.
     #[must_use]
     pub fn identity(&self) -> Identity<'_> {
         Identity::new(&self.header, self.body.transaction())

@@ -17,7 +17,7 @@ use crate::nexo::shared::{
 pub struct AmountsReq {
     /// `Currency`: ISO 4217.
     pub currency: String,
-    /// `RequestedAmount`; absent means the amount of the earlier transaction.
+    /// `RequestedAmount`. If it is absent, the amount of the earlier transaction applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_amount: Option<Decimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,7 @@ pub struct AmountsReq {
     /// `TipAmount`: a part of the requested amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tip_amount: Option<Decimal>,
-    /// `PaidAmount`: the amount of a split payment that is already paid.
+    /// `PaidAmount`: the part of a split payment that is already paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paid_amount: Option<Decimal>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct AmountsReq {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionConditions {
-    /// `AllowedPaymentBrand`; empty means all.
+    /// `AllowedPaymentBrand`. An empty list allows all brands.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub allowed_payment_brand: Vec<String>,
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
@@ -49,7 +49,8 @@ pub struct TransactionConditions {
     pub debit_preferred_flag: bool,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub force_online_flag: bool,
-    /// `ForceEntryMode`; empty means all. An unknown mode is refused, because the rest of the list might allow more.
+    /// `ForceEntryMode`. An empty list allows all modes. An unknown mode is refused, because the rest of the list might
+    /// allow more.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub force_entry_mode: Vec<ForceEntryMode>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,10 +94,10 @@ pub struct Instalment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct PaymentData {
-    /// `PaymentType`; absent means `Normal`.
+    /// `PaymentType`. If it is absent, `Normal` applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_type: Option<PaymentType>,
-    /// `SplitPaymentFlag`: one of several payments for one purchase.
+    /// `SplitPaymentFlag`: this is one of several payments for one purchase.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub split_payment_flag: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +118,7 @@ pub struct PaymentRequest {
     pub payment_transaction: PaymentTransaction,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payment_data: Option<PaymentData>,
-    /// The first field that this terminal refuses ([`crate::nexo::fields`]); set when the request is read.
+    /// The first field that this terminal refuses ([`crate::nexo::fields`]), found when the request is read.
     #[serde(skip)]
     pub refused: Option<String>,
 }
@@ -129,11 +130,11 @@ pub struct ReversalRequest {
     pub sale_data: Option<SaleData>,
     #[serde(rename = "OriginalPOITransaction")]
     pub original_poi_transaction: OriginalPoiTransaction,
-    /// `ReversedAmount`; absent means the whole amount.
+    /// `ReversedAmount`. If it is absent, the whole amount is reversed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reversed_amount: Option<Decimal>,
     pub reversal_reason: ReversalReason,
-    /// The first field that this terminal refuses ([`crate::nexo::fields`]); set when the request is read.
+    /// The first field that this terminal refuses ([`crate::nexo::fields`]), found when the request is read.
     #[serde(skip)]
     pub refused: Option<String>,
 }
@@ -142,31 +143,31 @@ pub struct ReversalRequest {
 #[serde(rename_all = "PascalCase")]
 pub struct AbortRequest {
     pub message_reference: MessageReference,
-    /// `AbortReason`: a reason for people.
+    /// `AbortReason`: a human-readable reason.
     pub abort_reason: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct TransactionStatusRequest {
-    /// `MessageReference`; absent means the till's last message.
+    /// `MessageReference`. If it is absent, the till's last message is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_reference: Option<MessageReference>,
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub receipt_reprint_flag: bool,
-    /// `DocumentQualifier`: the receipts to print again; empty means all.
+    /// `DocumentQualifier`: the receipts to repeat. An empty list requests all.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub document_qualifier: Vec<DocumentQualifier>,
 }
 
 impl PaymentRequest {
-    /// Returns the payment type; `Normal` when the till sends none.
+    /// Returns the payment type, or `Normal` if the till sends none.
     #[must_use]
     pub fn payment_type(&self) -> PaymentType {
         self.payment_data.as_ref().and_then(|data| data.payment_type).unwrap_or(PaymentType::Normal)
     }
 
-    /// Returns the words of `tenderOption` in SaleToAcquirerData.
+    /// Returns the words of `tenderOption` in `SaleToAcquirerData`.
     #[must_use]
     pub fn tender_options(&self) -> Vec<String> {
         let data = self.sale_data.sale_to_acquirer_data.as_ref();

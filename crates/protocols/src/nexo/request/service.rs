@@ -1,4 +1,4 @@
-//! Requests about the terminal: state, sessions, sums, and texts to show, type and print.
+//! Requests about the terminal: its state, sessions, sums, and texts to show, to type and to print.
 
 #![allow(missing_docs, reason = "a field or an object is that of the Terminal API with its name")]
 
@@ -18,10 +18,10 @@ use crate::nexo::shared::{SaleTerminalData, or_default};
 pub struct DiagnosisRequest {
     #[serde(rename = "POIID", skip_serializing_if = "Option::is_none")]
     pub poi_id: Option<String>,
-    /// `HostDiagnosisFlag`: the answer includes the hosts.
+    /// `HostDiagnosisFlag`: the till wants the state of the hosts.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub host_diagnosis_flag: bool,
-    /// `AcquirerID`: the acquirers to check; empty means all.
+    /// `AcquirerID`: the acquirers to check. An empty list selects all.
     #[serde(rename = "AcquirerID", default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub acquirer_id: Vec<String>,
 }
@@ -48,7 +48,7 @@ pub struct LoginRequest {
     pub sale_software: Option<SaleSoftware>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sale_terminal_data: Option<SaleTerminalData>,
-    /// `TrainingModeFlag`: no transaction moves money until the logout.
+    /// `TrainingModeFlag`: until the logout, no transaction moves money.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Not::not")]
     pub training_mode_flag: bool,
     /// `OperatorLanguage`: ISO 639-1.
@@ -163,7 +163,7 @@ pub struct TotalFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct GetTotalsRequest {
-    /// `TotalDetails`: the criteria by which the sums are divided.
+    /// `TotalDetails`: the criteria for dividing the sums.
     #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Vec::is_empty")]
     pub total_details: Vec<TotalDetail>,
     #[serde(skip_serializing_if = "Option::is_none")]

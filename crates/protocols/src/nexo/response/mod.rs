@@ -105,6 +105,6 @@ impl ResponseBody {
 }
 
 fn plain_body<S: Serializer>(category: &Category, body: &PlainResponse, to: S) -> Result<S::Ok, S::Error> {
-    // An answer without a name does not occur: `RequestBody::answered` excludes it.
+    // An answer without a name does not occur, because `RequestBody::answered` excludes it.
     to.collect_map([(category.response_name().unwrap_or_default(), body)])
 }

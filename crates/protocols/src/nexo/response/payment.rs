@@ -61,7 +61,7 @@ pub struct PaymentResponse {
     #[serde(rename = "Response")]
     pub outcome: Outcome,
     pub sale_data: SaleData,
-    /// `POIData`; absent only when no transaction was begun.
+    /// `POIData`, absent only if no transaction was begun.
     #[serde(rename = "POIData", skip_serializing_if = "Option::is_none")]
     pub poi_data: Option<PoiData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct ReversalResponse {
     pub payment_receipt: Vec<PaymentReceipt>,
 }
 
-/// `RepeatedResponseMessageBody`: one of the two bodies.
+/// `RepeatedResponseMessageBody`: contains one of the two bodies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct RepeatedBody {
@@ -95,7 +95,7 @@ pub struct RepeatedBody {
     pub reversal_response: Option<ReversalResponse>,
 }
 
-/// `RepeatedMessageResponse`: a repeated answer.
+/// `RepeatedMessageResponse`: the repeated answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct RepeatedMessageResponse {

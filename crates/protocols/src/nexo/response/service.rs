@@ -136,7 +136,7 @@ pub struct Input {
     pub confirmed_flag: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_input: Option<String>,
-    /// `MenuEntryNumber`: the chosen entries of the menu.
+    /// `MenuEntryNumber`: the chosen menu entries.
     #[serde(default, deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub menu_entry_number: Vec<i32>,
 }
@@ -182,7 +182,7 @@ pub struct TransactionTotals {
 }
 
 impl TransactionTotals {
-    /// Creates the totals of a card brand in a currency, without sums.
+    /// Creates totals for a card brand in a currency, without sums.
     #[must_use]
     pub fn of_cards(brand: Option<String>, currency: String) -> Self {
         Self {
@@ -193,7 +193,7 @@ impl TransactionTotals {
         }
     }
 
-    /// Adds a sum; sums of the same type are combined.
+    /// Adds a sum. Sums of the same type are combined.
     pub fn add(&mut self, more: PaymentTotals) {
         let known = self.payment_totals.iter_mut().find(|it| it.transaction_type == more.transaction_type);
         match known {
@@ -229,7 +229,7 @@ pub struct GetTotalsResponse {
     pub transaction_totals: Vec<TransactionTotals>,
 }
 
-/// Reads a list. The library of some tills writes a single number instead.
+/// Reads a list. The library of some tills writes a single number instead of a list.
 fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Error> {
     let raw = Box::<RawValue>::deserialize(from)?;
     let one = serde_json::from_str(raw.get()).map(|one| vec![one]);

@@ -13,7 +13,7 @@ use crate::nexo::response::{
 };
 use pos_till_api::{Close, Kind, Said, Status};
 
-/// Completes an answer about the terminal with the terminal's facts.
+/// Adds the facts about the terminal to an answer.
 pub(super) fn with_facts(body: ResponseBody, said: &Said, flow: &Flow<'_>) -> ResponseBody {
     match (body, said) {
         (ResponseBody::Diagnosis(mut answer), Said::Status(status)) => {

@@ -1,5 +1,5 @@
-//! The till's data for the acquirer: each key is obeyed, refused by its name, or ignored. An unknown key is refused,
-//! because it may change what is paid. The till's settings can declare a key as meaningless.
+//! The till's data for the acquirer. Each key is obeyed, refused by name, or ignored. An unknown key is refused,
+//! because it may change the payment. The till's settings can declare a key as meaningless.
 
 use super::Settings;
 use super::refusal::because;
@@ -8,15 +8,15 @@ use crate::nexo::enums::{ErrorCondition, has_many_digits};
 use crate::nexo::fields::{FOR_ACQUIRER, object};
 use crate::nexo::shared::Outcome;
 
-/// Most characters of a key in an answer.
+/// Maximum number of characters of a key in an answer.
 const LONGEST_KEY: usize = 40;
-/// Words of `tenderOption` that do not change what is paid.
+/// Words of `tenderOption` that do not change the payment.
 const HARMLESS_OPTIONS: [&str; 2] = ["GetAdditionalData", "ReceiptHandler"];
 
-/// The wishes in the data.
+/// The requests in the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
-    /// True reserves the amount, false does not; `None` when the data do not say.
+    /// `true` reserves the amount, and `false` does not. `None` means that the data do not say.
     pub(super) reserves: Option<bool>,
     /// The reader asks the customer for a tip.
     pub(super) asks_tip: bool,
@@ -26,14 +26,14 @@ pub(super) struct Asked {
     pub(super) currency: Option<String>,
 }
 
-/// Tells whether a till's settings may declare this key as meaningless.
+/// Returns whether a till's settings may declare this key as meaningless.
 #[must_use]
 pub fn may_be_ignored(key: &str) -> bool {
     let root = key.split(['.', '[']).next().unwrap_or(key);
     root != "split" && object(FOR_ACQUIRER).is_none_or(|object| !object.obeyed.contains(&root))
 }
 
-/// Reads the till's wishes, or returns the refusal of a key.
+/// Reads the till's requests, or returns the refusal of a key.
 pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Result<Asked, Outcome> {
     let Some(data) = data else { return Ok(Asked::default()) };
     let entries = data.entries().ok_or_else(|| {
@@ -55,7 +55,7 @@ pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Re
 }
 
 fn reserve(asked: &mut Asked, reserves: bool, key: &str) -> Result<(), Outcome> {
-    // Two keys must not contradict each other.
+    // Two keys that contradict each other are refused.
     if *asked.reserves.get_or_insert(reserves) == reserves { Ok(()) } else { Err(refused(key)) }
 }
 
@@ -77,7 +77,7 @@ fn is_passed_over(key: &str, settings: &Settings) -> bool {
     harmless.iter().any(|known| is(known)) || may_be_ignored(key) && settings.ignore.iter().any(|known| is(known))
 }
 
-/// Refuses a key by its name. A key that may contain a card number is not shown.
+/// Refuses a key by name. A key that may contain a card number is not shown.
 pub(super) fn refused(key: &str) -> Outcome {
     let shown: String = if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() };
     because(ErrorCondition::NotAllowed, &format!("{FOR_ACQUIRER}: {shown}: this terminal does not support it; omit it"))

@@ -1,4 +1,4 @@
-//! The context of a request during one event.
+//! The context of a request while it handles one event.
 
 use super::{Action, Now, Settings};
 use pos_till_api::{Ask, Status};

@@ -8,8 +8,8 @@
 //!  Reconciliation: Closing ─▶ LastClose        the rest: Facts ─▶ Terminal, Typing or Printing
 //! ```
 //!
-//! The session asks the terminal one question at a time. If no answer comes, it asks again, except for lines that may
-//! be on paper.
+//! The session asks the terminal one question at a time. If no answer comes, it asks again, unless the question has
+//! lines that may be on paper.
 
 mod closing;
 mod earlier;
@@ -36,32 +36,32 @@ use following::{Following, Receipts};
 use pos_till_api::follow::Silence;
 use pos_till_api::{Ask, Close, ProblemType, Said};
 
-/// Time that one question for the state of a transaction waits at the terminal, in seconds.
+/// Time that the terminal may hold a question about the state of a transaction, in seconds.
 pub(super) const WATCH_S: u8 = 60;
-/// The time for which a ServiceID identifies one message, in seconds (Terminal API: unique within 48 hours).
+/// The time within which a ServiceID identifies one message, in seconds (Terminal API: unique within 48 hours).
 const SERVICE_ID_LASTS_S: u64 = 48 * 3600;
 
 /// The current stage of a request, with the data of that stage.
 #[derive(Debug)]
 enum Stage {
-    /// The question for currency and names of the terminal.
+    /// The question about the currency and the names of the terminal.
     Facts,
     /// The question whether the message is known.
     Known(Standing),
-    /// The search for other messages with its ServiceID.
+    /// The search for other messages with the same ServiceID.
     SameMessage(Standing),
-    /// The search for other messages about its transaction.
+    /// The search for other messages about the same transaction.
     SameTransaction(Standing),
-    /// The search for the earlier transaction that it refers to.
+    /// The search for the earlier transaction to which the request refers.
     Original(Standing),
-    /// The question for the amount left of that transaction.
+    /// The question about the remaining amount of the earlier transaction.
     OriginalWhole(Standing),
-    /// Its own transaction, from the begin on.
+    /// The request's own transaction, from its begin on.
     Following(Following),
     Receipts(Receipts),
-    /// The search for the transaction of the message that it names.
+    /// The search for the transaction of the message that the request names.
     Earlier,
-    /// The end of that transaction.
+    /// The end of the transaction that the request names.
     Stopping,
     /// A question about the terminal.
     Terminal,
@@ -70,10 +70,10 @@ enum Stage {
         /// The till's time-out (MaxInputTime).
         until: Option<Duration>,
     },
-    /// Lines of the till for the printer.
+    /// Lines from the till for the printer.
     Printing,
     Closing,
-    /// The question for the last close; the value is the close that this reference made earlier.
+    /// The question about the last close. The value is the earlier close under the same reference.
     LastClose(Box<Close>),
     Over,
 }
@@ -81,7 +81,7 @@ enum Stage {
 /// The relation of a payment or a reversal to the terminal's records.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standing {
-    /// Another message has its reference, so it uses a separate one that depends on its meaning.
+    /// Another message has the normal reference, so this one uses a separate reference that depends on its meaning.
     apart: bool,
     /// The transaction was begun, or may have been.
     may_stand: bool,
@@ -107,15 +107,15 @@ pub(super) struct Job {
     /// The exchange of the first request.
     pub(super) exchange: Exchange,
     pub(super) request: Request,
-    /// Another message has stopped it.
+    /// Another message has stopped this request.
     pub(super) aborted: bool,
-    /// The exchanges that wait for the answer: more than one if the message was repeated.
+    /// The exchanges that wait for the answer. A repeated message adds another one.
     pub(super) heard_by: Vec<Exchange>,
     meaning: Option<Meaning>,
     received: Vec<u8>,
     stage: Stage,
     question: Option<Question>,
-    /// The time-out of all questions, except those about its own transaction.
+    /// The time-out of all questions, except those about the request's own transaction.
     silence: Silence,
 }
 
@@ -174,7 +174,7 @@ impl Job {
         }
     }
 
-    /// Returns the time of the next question; `Duration::MAX` while one is open.
+    /// Returns the time of the next question, or `Duration::MAX` while a question is open.
     pub(super) fn asks_at(&self) -> Option<Duration> {
         self.question.as_ref().map(|question| match question {
             Question::Open { .. } => Duration::MAX,
@@ -182,7 +182,7 @@ impl Job {
         })
     }
 
-    /// Returns the time until which the till waits for the input.
+    /// Returns how long the till waits for the input.
     pub(super) fn until(&self) -> Option<Duration> {
         match self.stage {
             Stage::Typing { until } => until,
@@ -233,7 +233,7 @@ impl Job {
         self.question = Some(Question::Open { ticket, ask });
     }
 
-    /// Asks at the given time, or immediately when that time is past.
+    /// Asks at the given time, or immediately if that time has passed.
     fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         if at <= flow.now.steady {
             return self.ask(ask, stage, flow);
@@ -249,7 +249,7 @@ impl Job {
         }
     }
 
-    /// Takes the stage out. The caller sets the next one; without a next stage the request is over.
+    /// Removes and returns the stage. The caller sets the next one. If it does not, the request is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }
@@ -261,7 +261,7 @@ impl Job {
         let is_asked_again = !matches!(stage, Stage::Following(_) | Stage::Printing);
         let unanswered = match &said {
             Said::NoAnswer { .. } => true,
-            // This refusal says nothing about an earlier try of the message.
+            // This refusal says nothing about an earlier attempt of the message.
             Said::Refused(problem) => self.looks(&stage) && problem.known().is_some_and(says_nothing),
             _ => false,
         };
@@ -287,7 +287,7 @@ impl Job {
         }
     }
 
-    /// Asks the same question again, for as long as the terminal may be restarting.
+    /// Asks the same question again while the terminal may be restarting.
     fn not_answered(&mut self, stage: Stage, asked: Ask, flow: &mut Flow<'_>) {
         match self.silence.goes_on(flow.now.steady) {
             Some(at) => self.ask_at(at, asked, stage, flow),
@@ -295,19 +295,19 @@ impl Job {
         }
     }
 
-    /// Tells whether its transaction was begun, or may have been.
+    /// Returns whether the request's transaction was begun, or may have been.
     fn may_stand(&self, stage: &Stage) -> bool {
         match stage {
-            // An earlier try of this message may have been carried out.
+            // An earlier attempt of this message may have been carried out.
             stage if self.looks(stage) => true,
             Stage::Original(standing) | Stage::OriginalWhole(standing) => standing.may_stand,
-            // Receipts of an earlier message say nothing about this one.
+            // Receipts of an earlier message say nothing about this message.
             Stage::Receipts(_) => self.moves_money(),
             _ => false,
         }
     }
 
-    /// Tells whether the terminal's record of this payment or reversal is still unknown.
+    /// Returns whether the terminal's record of this payment or reversal is still unknown.
     fn looks(&self, stage: &Stage) -> bool {
         match stage {
             Stage::Facts => self.moves_money(),
@@ -327,7 +327,7 @@ impl Job {
 
     // ---- The end
 
-    /// Ends an input that no till waits for.
+    /// Ends an input for which no till waits.
     pub(super) fn gives_up(&mut self, condition: ErrorCondition, flow: &mut Flow<'_>) {
         flow.actions.extend(self.ticket().map(|ticket| Action::GiveUp { ticket }));
         self.answered(Outcome::failure(condition), flow);
@@ -345,7 +345,7 @@ impl Job {
         self.end(message, flow);
     }
 
-    /// Rejects the message and gives the reason.
+    /// Rejects the message with the reason.
     pub(super) fn reject(&mut self, why: &dyn fmt::Display, flow: &mut Flow<'_>) {
         *flow.rejected = flow.rejected.wrapping_add(1);
         let rejected = Rejected {
@@ -366,7 +366,7 @@ impl Job {
     }
 }
 
-/// Tells whether a look-up was refused only because it could not be made.
+/// Returns whether a look-up was refused only because the terminal could not carry it out.
 fn says_nothing(problem: ProblemType) -> bool {
     problem.is_passing() || problem == ProblemType::Journal
 }

@@ -1,18 +1,18 @@
-//! The terminal's side of a till that speaks nexo: the requests to the terminal and the answers to the till. The
-//! session has no socket and no clock. Events come in with their time, and [`Action`]s go out.
+//! The terminal's side of a nexo session: requests to the terminal, and answers to the till. The session has no socket
+//! and no clock. Events come in with their time, and [`Action`]s go out.
 //!
 //! | request | request to the terminal | answer |
 //! |---|---|---|
 //! | Payment | whether it is known, begin, show, receipts | the outcome; Failure/UnreachableHost while it is unknown |
-//! | Reversal | the same about the earlier transaction: a reversal, or a refund of a part | the same |
-//! | Abort | cancel of the message that it names; for Input, the end of the waiting | nothing: the stopped request answers Failure/Aborted |
+//! | Reversal | as for Payment, about the earlier transaction: a reversal, or a refund of a part | as for Payment |
+//! | Abort | cancel of the named message; for Input, its end | nothing: the stopped request answers Failure/Aborted |
 //! | TransactionStatus | the transaction of the message that it names, or the latest | its answer again, InProgress, NotFound |
 //! | Diagnosis, Login | status | the state of the terminal |
 //! | Logout | nothing | Success |
-//! | Reconciliation | a close; the last one for PreviousReconciliation | its sums; refused when a newer one was made since |
+//! | Reconciliation | a close; the last one for PreviousReconciliation | its sums; refused if a newer close was made |
 //! | GetTotals | the open period | its sums |
 //! | Input | an amount that is typed at the reader | the typed amount; Failure/Cancel without one, also after MaxInputTime |
-//! | Print | status, lines to print | Success when they are on paper, DeviceOut when they are not |
+//! | Print | status, lines to print | Success if they are on paper, DeviceOut if they are not |
 //! | Display | a text to show on the reader | Success; UnavailableDevice while the reader asks for a card |
 //! | EnableService | nothing | UnavailableService |
 //! | any other request | nothing | UnavailableService |
@@ -21,15 +21,15 @@
 //! the transaction. A repeated message therefore finds the same transaction, even if its first sender is gone. A
 //! repeated message must also have the same effect on money ([`super::meaning`]), which is stored with the transaction.
 //!
-//! | ServiceID | SaleTransactionID | meaning | reaction |
+//! | ServiceID | SaleTransactionID | meaning | response |
 //! |---|---|---|---|
 //! | the same | the same | the same | the earlier answer; while the first is in progress, one answer for both |
-//! | the same | the same | another | rejected for 48 hours, and while that transaction is open or the payment approved |
-//! | the same | another | | rejected for 48 hours, and new after them |
-//! | another | that of a payment that is approved, open or unconfirmed | | rejected: TransactionStatus gives its outcome |
-//! | another | that of a payment that was declined, cancelled, not sent or reversed; or another | | new |
+//! | the same | the same | different | rejected for 48 hours, and while the payment is open or approved |
+//! | the same | different | | rejected for 48 hours, then new |
+//! | different | of an approved, open or unconfirmed payment | | rejected: TransactionStatus returns its outcome |
+//! | different | of a declined, cancelled, not-sent or reversed payment, or of no payment | | new |
 //!
-//! The session stores no fact that decides about money; it asks the terminal each time.
+//! The session stores no fact that decides about money. It asks the terminal each time.
 
 mod about;
 mod acquirer;
@@ -59,10 +59,10 @@ use refusal::because;
 
 pub use acquirer::may_be_ignored;
 
-/// Most exchanges at the same time. A till sends one request, aborts it, and asks for its state.
+/// Maximum number of exchanges at the same time. A till sends one request, aborts it, and asks for its state.
 const MOST_EXCHANGES: usize = 8;
 
-/// The number of one request with its answer; with HTTP, one exchange.
+/// The number of one request and its answer. With HTTP, it is one exchange.
 pub type Exchange = u32;
 
 /// The settings for this till.
@@ -72,26 +72,26 @@ pub struct Settings {
     pub sale_id: String,
     /// The terminal's name, `POIID`.
     pub poi_id: String,
-    /// The till may pay out without an earlier payment.
+    /// The till may pay out money without an earlier payment.
     pub credit: bool,
     /// The terminal prints receipts, and the till gets them too.
     pub terminal_prints: bool,
-    /// The form of receipts.
+    /// The form of the receipts.
     pub profile: Profile,
-    /// Characters of a line of a receipt.
+    /// Characters per line of a receipt.
     pub width: u8,
     /// The till captures its reservations at this terminal: `authorisationType=PreAuth` and `manualCapture` reserve.
     pub reserves: bool,
     /// Keys of SaleToAcquirerData that are ignored, together with the keys below them.
     pub ignore: Vec<String>,
-    /// The till's name at the terminal, when it wants its own sums instead of the terminal's.
+    /// The till's name at the terminal, if the till wants its own sums instead of the terminal's.
     pub own_sums: Option<String>,
 }
 
 /// The current time.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// The time since a fixed moment; it never goes back.
+    /// The time since a fixed moment. It never decreases.
     pub steady: Duration,
     /// The wall clock, in seconds since 1970.
     pub unix_s: u64,
@@ -107,16 +107,16 @@ pub enum Action {
         /// The question.
         ask: Ask,
     },
-    /// Cancel this question: no till waits for its answer, and the terminal stops working on it.
+    /// Cancel this question. No till waits for its answer, and the terminal stops working on it.
     GiveUp {
         /// The number of the question.
         ticket: u64,
     },
-    /// Answer the till; the exchange is over.
+    /// Answer the till. This ends the exchange.
     Answer {
         /// The exchange.
         exchange: Exchange,
-        /// The answer; `None` where the protocol has none.
+        /// The answer, or `None` if the protocol has none.
         message: Option<Box<Message>>,
     },
 }
@@ -146,7 +146,7 @@ impl Session {
         self.last.as_ref().map(|(category, service_id)| (*category, service_id.as_str()))
     }
 
-    /// Handles a request of the till. `received` is the message as it arrived, for the rejection.
+    /// Handles a request from the till. `received` is the message as it arrived, for a rejection.
     pub fn asked(&mut self, exchange: Exchange, request: Request, received: Vec<u8>, now: Now) -> Vec<Action> {
         let category = request.header.message_category;
         let service_id = request.header.service_id.clone().unwrap_or_default();
@@ -179,7 +179,7 @@ impl Session {
             RequestBody::TransactionStatus(status) if self.is_under_way(status.message_reference.as_ref()) => {
                 Some(Outcome::failure(ErrorCondition::InProgress))
             }
-            // This does not apply to a repeated message, which has been joined to the first one above.
+            // This does not affect a repeated message, which was joined to the first one above.
             RequestBody::Payment(_) | RequestBody::Reversal(_) if self.jobs.values().any(Job::moves_money) => {
                 Some(because(ErrorCondition::Busy, &"another message of this till is being processed"))
             }
@@ -194,7 +194,7 @@ impl Session {
         })
     }
 
-    /// Handles a till that no longer waits for its answer. A transaction in progress continues; a typed input is
+    /// Handles a till that no longer waits for its answer. A transaction in progress continues, but an input is
     /// cancelled.
     pub fn gone(&mut self, exchange: Exchange) -> Vec<Action> {
         for job in self.jobs.values_mut() {
@@ -204,7 +204,7 @@ impl Session {
         unheard.and_then(|input| input.ticket()).map(|ticket| Action::GiveUp { ticket }).into_iter().collect()
     }
 
-    /// Removes and returns the first Input in progress for which `meant` is true.
+    /// Removes and returns the first input in progress for which `meant` returns `true`.
     fn input(&mut self, meant: impl Fn(&Job) -> bool) -> Option<Job> {
         let exchange = self.jobs.values().find(|job| job.is_input() && meant(job))?.exchange;
         self.jobs.remove(&exchange)
@@ -222,7 +222,7 @@ impl Session {
         self.with(job, now, |job, flow| job.said(said, flow))
     }
 
-    /// Handles the passing of time. Call it at [`Self::next_deadline`]; other calls are harmless.
+    /// Handles the passing of time. Call it at [`Self::next_deadline`]. Additional calls are harmless.
     pub fn tick(&mut self, now: Now) -> Vec<Action> {
         let due = |job: &Job| job.asks_at().is_some_and(|at| at <= now.steady);
         let due: Vec<Exchange> = self.jobs.values().filter(|job| due(job)).map(|job| job.exchange).collect();
@@ -238,7 +238,7 @@ impl Session {
         actions
     }
 
-    /// Returns the time of the next call of [`Self::tick`].
+    /// Returns when to call [`Self::tick`] next.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         self.jobs.values().flat_map(|job| [job.asks_at(), job.until()]).flatten().min()
@@ -262,7 +262,8 @@ impl Session {
         actions
     }
 
-    /// Marks a payment as aborted. If it has not begun, it does not begin; otherwise the terminal is asked to stop it.
+    /// Marks a payment as aborted. A payment that has not begun does not begin. Otherwise the session asks the terminal
+    /// to stop it.
     fn abort(&mut self, service_id: &str) {
         let job = self.jobs.values_mut().find(|job| job.moves_money() && job.request.header.service_id() == service_id);
         if let Some(job) = job {
@@ -276,7 +277,7 @@ impl Session {
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
     }
 
-    /// Joins a repeated message to the first one that is in progress: both get one answer.
+    /// Joins a repeated message to the first one that is in progress, so that both get one answer.
     fn waits_for_its_twin(&mut self, job: &Job) -> bool {
         let waiting: usize = self.jobs.values().map(|job| job.heard_by.len()).sum();
         let twin = self.jobs.values_mut().find(|first| first.is_twin_of(job));

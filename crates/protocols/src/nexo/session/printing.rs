@@ -1,4 +1,4 @@
-//! Texts of a till for the terminal's printer (`Print`) and for the reader's display (`Display`).
+//! Texts from a till for the terminal's printer (`Print`) and for the reader's display (`Display`).
 
 use crate::nexo::additional;
 use crate::nexo::enums::{
@@ -10,11 +10,12 @@ use crate::nexo::receipt::{Line, Profile};
 use crate::nexo::request::DisplayRequest;
 use pos_till_api::{Align, PrintCode, PrintLine, Style};
 
-/// Builds the lines of a text, or a code; or returns the reason why it cannot be printed. The terminal's printer checks
+/// Builds the lines of a text or a code, or returns the reason why it cannot be printed. The terminal's printer checks
 /// the content of a code.
 ///
-/// Pieces without an end of line form one line; a piece at the right edge is the value of the text before it. For a
-/// till that gets its receipts in pairs, pairs are parsed, so the till can print such a receipt unchanged.
+/// Pieces without an end of line form one line. A right-aligned piece is the value of the text before it. If the till
+/// gets its receipts as pairs, this function also parses pairs. The till can then print such a receipt without changing
+/// it.
 pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Result<Vec<PrintLine>, &'static str> {
     let content = &print.output_content;
     let mut lines = match (content.output_format, &content.output_barcode) {
@@ -76,7 +77,7 @@ fn code_line(barcode: &OutputBarcode) -> Result<PrintLine, &'static str> {
     Ok(PrintLine { align: Align::Centre, code: Some(code), ..PrintLine::plain(text) })
 }
 
-/// Returns the text for the reader's display; `None` for other content or another device.
+/// Returns the text for the reader's display, or `None` for other content or another device.
 pub(super) fn text_to_show(display: &DisplayRequest) -> Option<String> {
     let shown = |output: &DisplayOutput| {
         let is_text = output.output_content.output_format == OutputFormat::Text && output.menu_entry.is_empty();
@@ -114,7 +115,7 @@ fn line(piece: &OutputText, profile: Profile) -> PrintLine {
     }
 }
 
-/// Reads `name=…&value=…&key=…` with any of the three parts; returns `None` for any other text.
+/// Reads `name=…&value=…&key=…`, of which parts may be missing. Returns `None` for any other text.
 fn pair(text: &str) -> Option<(String, String)> {
     let is_part = |(part, _): &(String, String)| matches!(part.as_str(), "name" | "value" | "key");
     if !text.contains('=') || !additional::read(text).iter().all(is_part) {
@@ -191,7 +192,7 @@ mod tests {
         );
         let shown: Vec<_> = lines.iter().map(|line| (line.text.as_str(), line.value.as_str())).collect();
         assert_eq!(shown, [("TOTAL", "€ 1.00"), ("", ""), ("Thank you", ""), ("2 + 2 = 4 & more", "")]);
-        // For this till, the text is literal.
+        // This till gets no pairs, so the text is printed unchanged.
         let [line] = printed(vec![piece("name=Bob")], false, Profile::Plain).try_into().unwrap();
         assert_eq!(line, PrintLine::plain("name=Bob"));
     }

@@ -1,14 +1,14 @@
-//! Adyen's words for each row of a receipt ([`key`]): tills written for Adyen's terminals look for them. The terminal
-//! gives only the style of a row. Its meaning follows from its position, and from the transaction whose value it
-//! contains.
+//! Adyen's words ([`key`]) for each row of a receipt. Tills written for Adyen's terminals look for these words. The
+//! agent's receipt has only the style of a row. The meaning of a row follows from its position, and from the
+//! transaction whose value it contains.
 //!
-//! A row of unknown meaning has no key, and tills print it anyway.
+//! A row with an unknown meaning has no key. Tills print it anyway.
 
 use crate::nexo::receipt::{Line, key};
 use pos_till_api::{Copy, Outcome, Receipt, Row, RowIs, Sale};
 
-/// Returns the rows of a copy as lines with their keys. Date and time are separate lines, as on Adyen's terminals. Each
-/// value has a name, because some tills skip a line without one.
+/// Returns the rows of a copy as lines with keys. Date and time are separate lines, as on Adyen's terminals. Each value
+/// has a name, because some tills skip a line without one.
 pub(super) fn keyed(receipt: &Receipt, sale: &Sale, terminal_id: &str) -> Vec<Line> {
     let Receipt { rows, copy, language, .. } = receipt;
     let copy = *copy;
@@ -33,7 +33,7 @@ pub(super) fn keyed(receipt: &Receipt, sale: &Sale, terminal_id: &str) -> Vec<Li
             RowIs::Pair => of_pair(row, sale, terminal_id),
             _ => None,
         };
-        // The rows of an earlier transaction have the same labels and come later, so the first row counts.
+        // The rows of an earlier transaction have the same labels but come later, so the first row counts.
         let found = found.filter(|found| !given.contains(found));
         given.extend(found);
         lines.extend(lines_of(row, found, language));
@@ -71,7 +71,7 @@ fn date_and_time(value: &str) -> Option<(&str, &str)> {
     is_time.then_some((date, time))
 }
 
-/// Returns the labels that the agent's receipt does not contain: of the time and of the amount.
+/// Returns the labels that the agent's receipt does not contain: those of the time and of the amount.
 fn names(language: &str) -> (&'static str, &'static str) {
     if language == "de" { ("Uhrzeit", "Betrag") } else { ("Time", "Amount") }
 }
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks the agent's receipt of a refund: its original has a date and a reference too.
+    /// Checks the agent's receipt for a refund. The original of the refund also has a date and a reference.
     #[test]
     fn what_a_row_is_follows_from_its_place_and_from_the_sale() {
         let sale: Sale = serde_json::from_value(json!({
@@ -190,7 +190,7 @@ mod tests {
         assert!(keyed(&receipt(Copy::Merchant, "en", &[]), &sale, "").is_empty());
         let german = keyed(&receipt(Copy::Customer, "de", &rows), &sale, "");
         assert!(german.iter().any(|line| line.name == "Uhrzeit") && german.iter().any(|line| line.name == "Betrag"));
-        // A till of Odoo shows only lines that have a name.
+        // Odoo's till shows only lines that have a name.
         assert!(german.iter().all(|line| line.value.is_none() || !line.name.is_empty()));
     }
 }

@@ -1,4 +1,4 @@
-//! Refusals in the words of nexo.
+//! Refusals in nexo's terms.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub(super) fn because(condition: ErrorCondition, why: &dyn fmt::Display) -> Outc
     Outcome::failure(condition).with(additional::write([("message", why.to_string().as_str())]))
 }
 
-/// Builds the failure for a refusal of the terminal: nothing was done.
+/// Builds the failure for a refusal by the terminal. After a refusal, nothing was done.
 pub(super) fn refused(problem: &Problem) -> Outcome {
     use ProblemType as P;
     let condition = match problem.known() {

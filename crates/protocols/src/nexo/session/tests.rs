@@ -1,5 +1,5 @@
-//! Tests of the session against a timetable: questions to the terminal and answers to the till. The terminal's answers
-//! are texts of the agent's interface, so they are read as over the network.
+//! Tests of the session against a timetable of questions to the terminal and answers to the till. The terminal's
+//! answers are JSON texts of the agent's interface, so the tests read them as from the network.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ impl Stage {
         for action in actions {
             match action {
                 Action::Ask { ticket, ask } => self.asked.push((ticket, ask)),
-                // The answer to a cancelled question never comes.
+                // A cancelled question gets no answer.
                 Action::GiveUp { ticket } => self.asked.retain(|(asked, _)| *asked != ticket),
                 Action::Answer { exchange, message } => {
                     let message = message.map(|message| serde_json::from_slice(&message.write()).unwrap());
@@ -130,7 +130,7 @@ impl Stage {
         self.says(status, &json!({ "status": status, "code": code, "detail": "refused" }).to_string());
     }
 
-    /// Checks that no question is asked before this time, and one then.
+    /// Checks that no question is asked before this time, and that one is asked then.
     fn asks_again(&mut self, at: Duration) {
         assert!(self.asked.is_empty(), "{:?}", self.asked);
         assert_eq!(self.session.next_deadline(), Some(at));
@@ -140,14 +140,14 @@ impl Stage {
         assert_eq!(self.asked.len(), 1, "{:?}", self.asked);
     }
 
-    /// Answers that no transaction has its reference, its ServiceID or its transaction id.
+    /// Answers that no transaction has this reference, ServiceID or transaction ID.
     fn is_new(&mut self) {
         self.none();
         self.list(&[]);
         self.list(&[]);
     }
 
-    /// Checks that the terminal is asked only for the same message, and answers that it is unknown.
+    /// Checks that the terminal is asked only about the same message, and answers that the message is unknown.
     fn was_not_carried_out(&mut self) {
         assert!(matches!(self.asked.as_slice(), [(_, Ask::Show { wait_s: 0, .. })]), "{:?}", self.asked);
         assert!(self.answers.is_empty(), "{:?}", self.answers);
@@ -168,7 +168,7 @@ impl Stage {
         }
     }
 
-    /// Answers the questions for receipts: there are none.
+    /// Answers the questions for receipts with none.
     fn no_receipts(&mut self) {
         for _ in 0..2 {
             self.says(409, &json!({ "status": 409, "code": "no-receipt-yet", "detail": "none" }).to_string());
@@ -234,12 +234,12 @@ fn a_payment_is_begun_once_and_told_as_it_ended() {
     assert_eq!(response["PaymentResult"]["PaymentInstrumentData"]["CardData"]["EntryMode"], json!(["Contactless"]));
     assert_eq!(response["PaymentResult"]["AuthenticationMethod"], json!(["OnlinePIN"]));
     assert_eq!(answer["MessageHeader"]["MessageType"], "Response");
-    // The repeated message is looked up, and not begun again.
+    // The repeated message is looked up, but not begun again.
     stage.till("Payment", "1", &payment("12.50", "27908"));
     stage.sale(&sale(&begin.reference, &json!({})));
     stage.no_receipts();
     assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success");
-    // With another amount it is a different message.
+    // A message with another amount is a different message.
     stage.till("Payment", "1", &payment("12.51", "27908"));
     stage.sale(&sale(&begin.reference, &json!({})));
     stage.rejected("another amount");
@@ -285,7 +285,7 @@ fn what_nobody_knows_is_not_told_as_declined() {
     stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
     let reference = stage.begun().reference;
-    // The terminal is unreachable during the begin, so the transaction may have begun.
+    // The terminal does not answer the begin request, so the transaction may have begun.
     stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
     for _ in 0..40 {
         let Some(at) = stage.session.next_deadline() else { break };
@@ -323,8 +323,8 @@ fn what_nobody_knows_is_not_told_as_declined() {
     stage.failed("TransactionStatusResponse", "NotFound");
 }
 
-/// Checks a begin without an answer, which may have been carried out. A refusal that comes before the terminal has
-/// looked up the reference says nothing about the outcome.
+/// Checks a begin request without an answer, which may have been carried out. A refusal before the terminal has looked
+/// up the reference says nothing about the outcome.
 #[test]
 fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
     for code in ["journal", "too-many-requests", "no-place", "forbidden", "a-word-of-later"] {
@@ -347,7 +347,7 @@ fn a_begin_that_was_lost_is_asked_for_again_whatever_is_refused_meanwhile() {
     }
 }
 
-/// Checks a reference that was not looked up between the lost begin and the next one.
+/// Checks a reference that was not looked up between the lost begin request and the next one.
 #[test]
 fn what_is_found_instead_of_a_lost_begin_is_its_answer_only_when_it_means_the_same() {
     for lost in [true, false] {
@@ -395,7 +395,7 @@ fn a_begin_that_was_lost_is_never_told_as_refused_by_what_says_nothing_of_it() {
     }
 }
 
-/// Checks a repeated message whose first try may have charged the customer, because the look-up failed.
+/// Checks a repeated message whose look-up failed. Its first attempt may have charged the customer.
 #[test]
 fn a_payment_that_cannot_be_looked_for_is_never_told_as_not_begun() {
     for code in ["journal", "too-many-requests", "?"] {
@@ -412,7 +412,7 @@ fn a_payment_that_cannot_be_looked_for_is_never_told_as_not_begun() {
         refuses(&mut stage);
         stage.failed("PaymentResponse", "UnreachableHost");
     }
-    // This also applies to a terminal that does not send its state.
+    // This also applies to a terminal that does not report its state.
     let mut stage = Stage::new(settings());
     stage.till("Payment", "1", &payment("12.5", "27908"));
     for second in 1..=30 {
@@ -437,7 +437,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_for_again() {
         stage.no_receipts();
         assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success", "{code}");
     }
-    // The session retries for half a minute. Then the payment was not begun, and the till gets the reason.
+    // After half a minute of retries the payment has not begun, and the till gets the reason.
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
@@ -530,7 +530,7 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
     stage.sale(&sale(&format!("{first}-r"), &json!({ "kind": "refund" })));
     stage.no_receipts();
     assert_eq!(stage.answer()["ReversalResponse"]["ReversedAmount"], 12.5);
-    // If the reversal failed for a reason other than a decline, no refund follows either.
+    // No refund follows a reversal that failed for a reason other than a decline.
     for (id, outcome) in [("31", "not-sent"), ("32", "cancelled"), ("33", "an outcome of a later agent")] {
         find(&mut stage, id, "12.50", "12.50");
         let reference = stage.begun().reference;
@@ -546,7 +546,7 @@ fn a_reversal_becomes_a_refund_only_when_it_was_declined_or_is_of_a_part() {
         find(&mut stage, id, amount, left);
         stage.failed("ReversalResponse", "NotAllowed");
     }
-    // Another payment has this number in the meantime.
+    // Another payment has received this number in the meantime.
     stage.till("Reversal", "7", &reversal("17.9999", ""));
     stage.none();
     stage.list(&[]);
@@ -653,7 +653,7 @@ fn a_till_that_has_hung_up_before_anything_was_begun_begins_nothing() {
     stage.list(&[]);
     stage.list(&[]);
     assert!(stage.asked.is_empty() && stage.answers.is_empty());
-    // A transaction in progress continues, and no till gets an answer.
+    // A transaction in progress continues, but no till gets an answer.
     let exchange = stage.till("Payment", "1", &payment("12.5", "27908"));
     stage.is_new();
     let reference = stage.begun().reference;
@@ -839,7 +839,7 @@ fn a_code_is_printed_as_the_terminal_can_and_everything_else_about_it_is_refused
         ("QRCode", r#","QRCodeErrorCorrection":"Q""#, PrintCode::QrQuartile),
         ("QRCode", r#","QRCodeErrorCorrection":"H""#, PrintCode::QrHigh),
     ] {
-        // The value is longer than a line of text may be, because a code does not continue on the next line.
+        // The value is longer than a line of text may be, because a code cannot continue on the next line.
         let value = "1".repeat(300);
         let barcode = format!(r#""OutputBarcode":{{"BarcodeType":"{kind}","BarcodeValue":"{value}"{more}}}"#);
         stage.till("Print", "p", &print("BarCode", &barcode));
@@ -847,7 +847,7 @@ fn a_code_is_printed_as_the_terminal_can_and_everything_else_about_it_is_refused
         let Some((_, Ask::Print(lines))) = stage.asked.last() else { panic!("{:?}", stage.asked) };
         let line = PrintLine { align: Align::Centre, code: Some(code), ..PrintLine::plain(value) };
         assert_eq!(*lines, [line], "{kind}{more}");
-        // The terminal refuses content that the code cannot hold.
+        // The terminal refuses content that does not fit the code.
         stage.says(400, r#"{"status":400,"code":"malformed","detail":"lines[0]: EAN-8 takes 7 digits"}"#);
         let response = stage.answer()["PrintResponse"]["Response"].clone();
         assert_eq!(response["ErrorCondition"], "MessageFormat");

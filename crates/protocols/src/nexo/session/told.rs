@@ -47,7 +47,7 @@ pub(super) struct TransactionReport<'a> {
     pub(super) receipts: &'a [Receipt],
 }
 
-/// Builds the answer with the outcome.
+/// Builds the answer that contains the outcome.
 pub(super) fn body(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Option<ResponseBody> {
     match &told.request.body {
         RequestBody::Payment(payment) => {
@@ -68,7 +68,7 @@ pub(super) fn body(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Option<Resp
     }
 }
 
-/// Builds the answer of an earlier message from the terminal's current record.
+/// Builds the answer to an earlier message from the terminal's current record.
 fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageResponse {
     let sale = told.sale;
     let kept = |name: &str| sale.till_data.get(name).map(|text| unkept(text));
@@ -93,7 +93,7 @@ fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageRes
     RepeatedMessageResponse { message_header, repeated_response_message_body: body }
 }
 
-/// Returns the outcome, with its text for people.
+/// Returns the outcome, with human-readable text.
 fn outcome(sale: &Sale) -> Outcome {
     use pos_till_api::Outcome as Ended;
     let reason = sale.reason.as_deref().unwrap_or_default();
@@ -131,8 +131,8 @@ fn outcome(sale: &Sale) -> Outcome {
     outcome.with(additional::write(pairs.into_iter().filter_map(|(name, text)| Some((name, text?)))))
 }
 
-/// Returns the terminal's name of a transaction: its number, followed by the payment id at the gateway if there is one.
-/// The payment id keeps the name unique when the numbers restart.
+/// Returns the terminal's name of a transaction: its number, and then the payment ID at the gateway if there is one.
+/// The payment ID keeps the name unique when the numbers restart.
 fn poi_data(sale: &Sale) -> PoiData {
     let id = match &sale.payment_id {
         Some(payment) => format!("{}.{payment}", sale.number),
@@ -176,7 +176,7 @@ fn reversal_response(
     }
 }
 
-/// Returns the verification of the cardholder; empty if none was requested.
+/// Returns how the cardholder was verified. The list is empty if no verification was requested.
 fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
     use AuthenticationMethod::{OfflinePin, OnlinePin, PaperSignature, UnknownMethod};
     match card.verification.as_deref() {
@@ -185,7 +185,7 @@ fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
         Some("signature") => vec![PaperSignature],
         Some("offline-pin-and-signature") => vec![OfflinePin, PaperSignature],
         Some("none") | None => Vec::new(),
-        // The customer's own device, or a method unknown to this version.
+        // The verification was on the customer's device, or by a method that this version does not know.
         Some(_) => vec![UnknownMethod],
     }
 }

@@ -1,15 +1,15 @@
-//! The way from a request to the transaction that it begins: the meaning of each field, and the refusals.
+//! The steps from a request to the transaction that it begins: the meaning of each field, and the refusals.
 //!
 //! | PaymentType | kind of transaction |
 //! |---|---|
-//! | Normal | a sale; of a stored card when a PaymentToken is named |
-//! | Refund | a refund of the original; without one a credit, where that is allowed |
+//! | Normal | a sale; with a PaymentToken, a sale with the stored card |
+//! | Refund | a refund of the original; without an original a credit, if that is allowed |
 //! | FirstReservation, OneTimeReservation | a pre-authorisation |
 //! | UpdateReservation | an increment: RequestedAmount is the new total of the reservation |
-//! | Completion | a capture, the only one (FINAL) |
-//! | Reversal (the message) | a reversal; a refund if only a part of the amount left is named |
+//! | Completion | a capture, which is the only one (FINAL) |
+//! | Reversal (the message) | a reversal; a refund if it names only a part of the remaining amount |
 //!
-//! A limit on a payment that cannot be kept is refused by its name, and never ignored.
+//! If the terminal cannot keep to a limit on a payment, it refuses the limit by name and never ignores it.
 
 use std::collections::BTreeMap;
 
@@ -29,16 +29,16 @@ use crate::nexo::request::{
 use crate::nexo::shared::{OriginalPoiTransaction, Outcome, TransactionIdentification};
 use pos_till_api::{Begin, Entry, Kind, Sale};
 
-/// Length of the longest transaction number of a till, and of the longest SaleReferenceID.
+/// Maximum length of a till's transaction number or SaleReferenceID.
 const LONGEST_ID: usize = 80;
-/// Length of the longest cashier name.
+/// Maximum length of a cashier's name.
 const LONGEST_OPERATOR: usize = 40;
-/// A text of a till with this many digits may look like a card number, which a till's data must not contain.
+/// A text from a till with this many digits may look like a card number, which a till's data must not contain.
 const MANY_DIGITS: usize = 11;
-/// The prefix of a till's text that is stored in base64.
+/// The prefix of a till's text that is stored as base64.
 const IN_BASE64: &str = "b64:";
 
-/// Names of the till's data that come back with a transaction.
+/// Names of the till's data that the agent returns with a transaction.
 pub(super) mod data {
     pub(in super::super) const SERVICE_ID: &str = "ServiceID";
     pub(in super::super) const CATEGORY: &str = "MessageCategory";
@@ -48,7 +48,7 @@ pub(super) mod data {
     pub(in super::super) const SALE_REFERENCE: &str = "SaleReferenceID";
     pub(in super::super) const ORIGINAL: &str = "OriginalID";
     pub(in super::super) const ORIGINAL_TIME: &str = "OriginalTimeStamp";
-    /// The effect of the message on money; absent in records of earlier versions.
+    /// The effect of the message on money. Records of earlier versions do not contain it.
     pub(in super::super) const MEANING: &str = "Meaning";
 }
 
@@ -70,18 +70,18 @@ pub(super) enum How {
 /// The transaction that a request asks for.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// The begin; if there is an earlier transaction, amount and kind are added later.
+    /// The request to begin the transaction. If there is an earlier transaction, amount and kind are added later.
     pub(super) begin: Begin,
     pub(super) how: How,
     original: Option<TransactionIdentification>,
-    /// The amount in minor units; absent means all that is left.
+    /// The amount in minor units, or `None` for the whole remaining amount.
     amount: Option<u64>,
     /// The currency that the till states for the amount.
     currency: Option<String>,
     payment_type: Option<PaymentType>,
 }
 
-/// Reads the transaction that a request asks for, or returns the refusal.
+/// Reads the requested transaction, or returns the refusal.
 pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> {
     let mut wanted = match &request.body {
         RequestBody::Payment(payment) => of_payment(payment, flow)?,
@@ -179,8 +179,8 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     } else if tip.is_some() {
         return Err(not_allowed("AmountsReq.TipAmount: only the PaymentType Normal can have a tip"));
     }
-    // A partial approval below the till's minimum would have to be reversed. So with a minimum, no partial approval is
-    // accepted.
+    // The terminal would have to reverse a partial approval below the till's minimum. So a request with a minimum
+    // accepts no partial approval.
     let least = amounts.minimum_amount_to_deliver.or(amounts.minimum_split_amount);
     let in_part = data.split_payment_flag || acquirer.in_part;
     let may_be_less = matches!(kind, Kind::Sale | Kind::PreAuthorisation | Kind::ByRegistration);
@@ -198,7 +198,7 @@ fn of_payment(payment: &PaymentRequest, flow: &Flow<'_>) -> Result<Wanted, Outco
     Ok(Wanted { begin, how, original, amount, currency, payment_type: Some(payment.payment_type()) })
 }
 
-/// Returns the payment type when SaleToAcquirerData says whether the amount is reserved or paid.
+/// Returns the payment type, after SaleToAcquirerData has said whether to reserve the amount.
 fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> Result<PaymentType, Outcome> {
     use PaymentType::{FirstReservation, Normal, OneTimeReservation, UpdateReservation};
     match (payment_type, reserves) {
@@ -213,7 +213,7 @@ fn meant(payment_type: PaymentType, reserves: Option<bool>, flow: &Flow<'_>) -> 
     }
 }
 
-/// Sets the tip and returns the amount without it; RequestedAmount includes the tip.
+/// Sets the tip and returns the amount without it. RequestedAmount includes the tip.
 fn with_tip(
     begin: &mut Begin,
     asks: bool,
@@ -235,7 +235,7 @@ fn with_tip(
     }
 }
 
-/// Checks the restrictions on the card; returns `Manual` when its number is to be typed.
+/// Checks the restrictions on the card. Returns `Manual` if the card number is to be typed.
 fn conditions(conditions: Option<&TransactionConditions>) -> Result<Option<Entry>, Outcome> {
     let Some(conditions) = conditions else { return Ok(None) };
     if !conditions.allowed_payment_brand.is_empty() {
@@ -296,14 +296,14 @@ fn named(original: Option<&OriginalPoiTransaction>, flow: &Flow<'_>) -> Result<T
 }
 
 impl Wanted {
-    /// Returns the original's number in the journal, which begins its name.
+    /// Returns the original's number in the journal, with which its name begins.
     pub(super) fn original_number(&self) -> Option<u64> {
         let (number, _) = parts(&self.original.as_ref()?.transaction_id);
         number
     }
 
-    /// Tells whether this is the original. Its payment id follows the number; without a payment id, the time must
-    /// agree.
+    /// Returns whether a transaction is the original. The payment ID follows the number in its name. Without a payment
+    /// ID, the time must match.
     pub(super) fn is_original(&self, sale: &Sale) -> bool {
         let Some(original) = &self.original else { return false };
         let (number, payment) = parts(&original.transaction_id);
@@ -314,7 +314,7 @@ impl Wanted {
             }
     }
 
-    /// Builds the begin of a transaction that refers to the original.
+    /// Builds the request to begin a transaction that refers to the original.
     pub(super) fn following(&self, original: &Sale, flow: &Flow<'_>) -> Result<Begin, Outcome> {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
         let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
@@ -354,7 +354,7 @@ impl Wanted {
         };
         let mut begin = Begin { kind, of: Some(original.reference.clone()), ..self.begin.clone() };
         begin.amount = amount.map(|amount| text(amount, decimals));
-        // A transaction that refers to an original has its currency.
+        // A transaction that refers to an original uses its currency.
         begin.currency = None;
         if kind == Kind::Capture {
             begin.parameters.insert("sequence".to_owned(), "FINAL".to_owned());
@@ -363,7 +363,7 @@ impl Wanted {
     }
 
     /// Compares a transaction with the request field by field, for records that do not contain the meaning of their
-    /// message. A fact that the record does not contain counts as different.
+    /// message. A fact that is missing from the record counts as different.
     pub(super) fn agrees_with(&self, sale: &Sale, flow: &Flow<'_>) -> bool {
         let decimals = flow.facts.map_or(2, |facts| facts.decimals);
         let in_minor = |text: &str| text.parse::<Decimal>().ok().and_then(|amount| amount.to_minor(decimals).ok());
@@ -378,7 +378,7 @@ impl Wanted {
         };
         let amount = match self.amount {
             Some(amount) => in_minor(&sale.amount) == Some(amount),
-            // The request is about the whole amount; a refund in the records may have been partial.
+            // The request is for the whole amount, but a refund in the records may have been partial.
             None => sale.kind == Kind::Reversal || replaces(&sale.reference),
         };
         let told = sale.tip.as_deref().and_then(in_minor).filter(|tip| *tip > 0);
@@ -401,14 +401,14 @@ impl Wanted {
     }
 }
 
-/// Splits the terminal's name of a transaction into number and payment id.
+/// Splits the terminal's name of a transaction into its number and payment ID.
 fn parts(id: &str) -> (Option<u64>, Option<&str>) {
     let (number, payment) = id.split_once('.').map_or((id, None), |(number, payment)| (number, Some(payment)));
     let digits = number.len() <= 18 && number.bytes().all(|byte| byte.is_ascii_digit());
     (number.parse().ok().filter(|_| digits), payment)
 }
 
-/// Collects the data that come back with the transaction, for a later repeat of the answer.
+/// Collects the data that the agent returns with the transaction, so the answer can be repeated later.
 pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
     let (payment_type, sale_reference, original) = match &request.body {
         RequestBody::Payment(payment) => (
@@ -440,7 +440,7 @@ pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
     all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), kept(text?)))).collect()
 }
 
-/// Encodes a till's text for storage: short ASCII that cannot be mistaken for a card number.
+/// Encodes a till's text for storage, as short ASCII that cannot be mistaken for a card number.
 fn kept(text: &str) -> String {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.bytes().filter(u8::is_ascii_digit).count() < MANY_DIGITS
@@ -454,7 +454,7 @@ pub(super) fn unkept(kept: &str) -> String {
     text.unwrap_or_else(|| kept.to_owned())
 }
 
-/// Tells whether the reader supports this kind of input.
+/// Returns whether the reader supports this kind of input.
 pub(super) fn typed(input: &InputRequest) -> bool {
     input.input_data.device == Device::CustomerInput && input.input_data.input_command == InputCommand::DecimalString
 }

@@ -1,5 +1,5 @@
-//! The checksum of a frame: CRC-16/KERMIT (reflected 0x8408, initial value 0, no final XOR). The document calls it
-//! "CRC-XModem", which is a different checksum; captured frames show that KERMIT is right (ZVT PA00P016, 3).
+//! The checksum of a frame: CRC-16/KERMIT (reflected 0x8408, initial value 0, no final XOR). The document (ZVT
+//! PA00P016, 3) calls it "CRC-XModem", which is a different checksum. Captured frames show that KERMIT is right.
 
 /// Computes the checksum of `bytes`.
 #[must_use]

@@ -1,6 +1,6 @@
-//! The frame: `10 02 <message, every 10 doubled> 10 03 crcLo crcHi` (ZVT PA00P016, 3). The checksum covers the
-//! undoubled message and one `03`; its own bytes are not doubled. Single bytes between frames are acknowledgements:
-//! `06` positive, `15` negative.
+//! The frame: `10 02 <message, every 10 doubled> 10 03 crcLo crcHi` (ZVT PA00P016, 3). The checksum covers the message
+//! before doubling, and one `03`. The bytes of the checksum are not doubled. Single bytes between frames are
+//! acknowledgements: `06` positive, `15` negative.
 
 use super::crc;
 use crate::zvt::apdu::{Apdu, ApduError, LONGEST};
@@ -13,7 +13,7 @@ pub const ACK: u8 = 0x06;
 /// Negative acknowledgement: the frame was damaged or incomplete.
 pub const NAK: u8 = 0x15;
 
-/// Length of the longest message, in bytes: header and data.
+/// Maximum length of a message with its header, in bytes.
 const MAX_MESSAGE: usize = LONGEST + 5;
 
 /// Puts a message into its frame.
@@ -33,7 +33,7 @@ pub fn encode(apdu: &Apdu) -> Vec<u8> {
     out
 }
 
-/// An event in the bytes of the line.
+/// An event in the received bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// A complete frame.
@@ -57,7 +57,7 @@ pub enum FrameError {
         /// The received checksum.
         found: u16,
     },
-    /// The checksum is right, but the content is not one message.
+    /// The checksum is right, but the content is not exactly one message.
     #[error("frame with an incomplete message: {0}")]
     Message(#[from] ApduError),
     /// The frame is longer than any message.
@@ -69,7 +69,7 @@ pub enum FrameError {
         /// The byte after DLE.
         byte: u8,
     },
-    /// The line fell silent inside the frame (T1).
+    /// The line was silent inside the frame for T1.
     #[error("frame broken off")]
     BrokenOff,
     /// Bytes that belong to no frame.
@@ -91,14 +91,13 @@ enum Place {
     Checksum,
     /// After the first byte of the checksum.
     ChecksumHigh(u8),
-    /// In meaningless bytes: a `06` among them is not an acknowledgement. Silence or a new frame ends this state.
+    /// In noise, where a `06` is not an acknowledgement. Silence or a new frame ends this state.
     Lost,
-    /// After a DLE in meaningless bytes.
+    /// After a DLE in noise.
     LostDle,
 }
 
-/// A finder of frames in a stream of bytes. It keeps at most one message, and its memory grows only with received
-/// bytes.
+/// A finder of frames in a byte stream. It keeps at most one message, and allocates memory only for received bytes.
 pub struct Frames {
     place: Place,
     message: Vec<u8>,
@@ -117,7 +116,7 @@ impl Frames {
         Self { place: Place::Outside, message: Vec::new() }
     }
 
-    /// Takes bytes from the front of `chunk` until there is an event. Call it until it returns `None`.
+    /// Takes bytes from the front of `chunk` until there is an event. Call this function until it returns `None`.
     pub fn next(&mut self, chunk: &mut &[u8]) -> Option<Heard> {
         while let Some((byte, rest)) = chunk.split_first() {
             *chunk = rest;
@@ -176,19 +175,19 @@ impl Frames {
         }
     }
 
-    /// Tells whether a frame has begun and not ended.
+    /// Returns whether a frame has begun but not ended.
     #[must_use]
     pub const fn is_inside(&self) -> bool {
         !matches!(self.place, Place::Outside | Place::Lost | Place::LostDle)
     }
 
-    /// Tells whether the finder expects neither the rest of a frame nor the end of noise.
+    /// Returns whether the finder is between frames and not in noise.
     #[must_use]
     pub const fn is_outside(&self) -> bool {
         matches!(self.place, Place::Outside)
     }
 
-    /// Handles a silence of T1: the next byte starts afresh. Returns the error when a frame was broken off.
+    /// Handles a silence of T1, after which a new frame can begin. Returns an error if the silence broke off a frame.
     pub fn silence(&mut self) -> Option<FrameError> {
         let broken = self.is_inside();
         *self = Self::new();
@@ -219,7 +218,7 @@ mod tests {
 
     #[test]
     fn bytes_of_a_broken_frame_are_no_acknowledgement() {
-        // DLE 41 ends the frame; the 06 and 15 after it belong to that frame.
+        // DLE 41 ends the frame. The 06 and 15 after it belong to that frame.
         let bytes = hex::decode("1002041041 0615 1002800000 1003F51F".replace(' ', "")).unwrap();
         let broken = Heard::Bad(FrameError::Escape { byte: 0x41 });
         assert_eq!(heard(&bytes), [broken, Heard::Frame(Apdu::ok())]);
@@ -270,7 +269,7 @@ mod tests {
             let apdu = Apdu::new(Control::AUTHORISATION, data);
             let mut bytes = encode(&apdu);
             let at = at % bytes.len();
-            // If a DLE appears or disappears, the frame has other bytes. The checksum then misses one error in 65,536.
+            // A DLE that is added or lost changes the bytes of the frame. The checksum then misses one error in 65,536.
             prop_assume!(bytes[at] != DLE && to != DLE);
             bytes[at] = to;
             for heard in heard(&bytes) {

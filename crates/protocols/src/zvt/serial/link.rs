@@ -1,17 +1,17 @@
-//! One end of the serial line: acknowledgements, repeats, timers (ZVT PA00P016, 3). Time is an argument, and the
-//! functions return actions for the caller.
+//! One end of the serial line: acknowledgements, repeats, timers (ZVT PA00P016, 3). The functions take the time as an
+//! argument and return actions for the caller.
 //!
 //! The link acknowledges each frame before it acts on it. If our frame is not acknowledged within T2, the link sends it
-//! again, three times in all. Then the line counts as lost. The peer's answer alone also counts as an acknowledgement,
-//! because the peer cannot answer a frame that it did not receive.
+//! again, at most three times in total. After that, the line counts as lost. An answer from the peer also counts as an
+//! acknowledgement, because it proves that the peer received the frame.
 //!
 //! **Repeats from the peer.** When our acknowledgement is lost, the peer sends the same bytes again. The link must not
-//! act on them twice. Frames have no number, so the link decides by the rules of the protocol. Each message is answered
-//! before the next one is sent. Hence the same bytes are
-//! - new, when the peer has acknowledged a frame that we sent since: the peer has moved on;
-//! - a repeat, while we have sent no frame since: the peer has nothing new to send;
-//! - in between, a repeat if they are a command: a new one would leave two commands unanswered. An answer is a repeat
-//!   only when it comes as late as T2 allows; otherwise it answers the frame that we sent meanwhile.
+//! act on them twice. Frames are not numbered, so the link decides by the rules of the protocol. Each message is
+//! answered before the next one is sent. When the same bytes arrive again, they are therefore
+//! - new, if the peer has acknowledged a frame that we sent since, because the peer has then moved on;
+//! - a repeat, if we have sent no frame since, because the peer has nothing new to send;
+//! - in the remaining case, a repeat if they are a command, because a new command would leave two unanswered. An answer
+//!   is then a repeat only if it comes about T2 later. An earlier one answers the frame that we sent meanwhile.
 //!
 //! Two cases cannot be recognised: a repeat later than three times T2, and an answer that a peer repeats before T2
 //! while our next frame is on its way. The link delivers both.
@@ -28,9 +28,9 @@ const T1: Duration = Duration::from_millis(200);
 const T2: Duration = Duration::from_secs(5);
 /// A repeat may come this much earlier than T2.
 const T2_SLACK: Duration = Duration::from_secs(1);
-/// Number of times a frame is sent in all.
+/// Maximum number of times that a frame is sent.
 const MAX_SENDS: u8 = 3;
-/// Most messages that wait. The protocol needs two: an answer, and the message after it.
+/// Maximum number of waiting messages. The protocol needs two: an answer, and the message after it.
 const MAX_QUEUE: usize = 4;
 /// Bits on the line for one byte: one start bit, eight data bits, two stop bits.
 const BITS_PER_BYTE: u32 = 11;
@@ -42,7 +42,7 @@ pub enum LinkAction {
     Write(Vec<u8>),
     /// Handle this message, which has arrived.
     Deliver(Apdu),
-    /// The peer does not acknowledge. The waiting messages are dropped, and the link starts afresh.
+    /// The peer does not acknowledge. The link has dropped the waiting messages and returned to its initial state.
     Lost,
 }
 
@@ -57,7 +57,7 @@ impl std::fmt::Debug for LinkAction {
     }
 }
 
-/// The error of a full queue: more messages wait than the protocol can need.
+/// The error of a full queue, which holds more messages than the protocol can need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{MAX_QUEUE} messages already wait to be sent")]
 pub struct QueueFull;
@@ -100,8 +100,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Creates an unused line of `baud` bits per second. T2 starts when the whole frame has been sent; a receipt takes
-    /// a second or more at 9600 baud.
+    /// Creates an unused line of `baud` bits per second. T2 starts when the whole frame has been sent, because a
+    /// receipt takes a second or more at 9600 baud.
     #[must_use]
     pub fn new(baud: u32) -> Self {
         Self {
@@ -131,7 +131,7 @@ impl Link {
                 }
                 // The peer may still be sending and would not receive a refusal.
                 Heard::Bad(FrameError::TooLong | FrameError::Escape { .. }) => self.refuse = true,
-                // These bytes may not be a frame. If they were one, the peer repeats it.
+                // These bytes may be noise. If they were a frame, the peer repeats it.
                 Heard::Bad(FrameError::Noise | FrameError::BrokenOff) => {}
             }
         }
@@ -141,7 +141,7 @@ impl Link {
     /// Sends a message immediately, or after the previous one is acknowledged.
     ///
     /// # Errors
-    /// [`QueueFull`] when too many messages wait; the message is dropped.
+    /// Returns [`QueueFull`] and drops the message if too many messages are waiting.
     pub fn send(&mut self, apdu: Apdu, now: Duration) -> Result<Vec<LinkAction>, QueueFull> {
         if self.queue.len() == MAX_QUEUE {
             return Err(QueueFull);
@@ -161,20 +161,20 @@ impl Link {
         actions
     }
 
-    /// Returns the time to call [`Self::poll`] if nothing happens earlier.
+    /// Returns when to call [`Self::poll`] if no event comes earlier.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let silence = (!self.frames.is_outside()).then_some(self.last_byte + T1);
         silence.into_iter().chain(self.resend_at()).min()
     }
 
-    /// Tells whether all sent messages are acknowledged.
+    /// Returns whether all sent messages are acknowledged.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         self.sending.is_none()
     }
 
-    /// Returns the time to send the frame again; `None` while the peer is sending a frame.
+    /// Returns when to send the frame again, or `None` while the peer is sending a frame.
     fn resend_at(&self) -> Option<Duration> {
         self.sending.as_ref().filter(|_| !self.frames.is_inside()).map(|sending| sending.resend_at)
     }

@@ -31,7 +31,8 @@ fn status() -> Apdu {
     Apdu::new(Control::STATUS, vec![0x27, 0])
 }
 
-/// Creates a line where a payment came at 0 and was answered; the answer is acknowledged if `acknowledged`.
+/// Creates a line on which a payment arrived at 0 and was answered. `acknowledged` means that the peer has acknowledged
+/// the answer.
 fn answered(acknowledged: bool) -> Link {
     let mut link = Link::new(115_200);
     let came = link.receive(&frame::encode(&payment()), ms(0));

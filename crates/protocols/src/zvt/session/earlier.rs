@@ -8,9 +8,9 @@ use crate::clock::unix_s;
 use crate::zvt::code;
 use pos_till_api::{Ask, Kind, Outcome, Said, Sale, State};
 
-/// Numbers restart after this many.
+/// The highest receipt number, after which the numbers restart.
 const ROUND: u64 = 9999;
-/// Most rounds that the search goes back: half a million transactions.
+/// Maximum number of rounds that the search goes back: half a million transactions.
 const MOST_ROUNDS: u64 = 50;
 
 /// The kind of transaction to find.
@@ -43,7 +43,7 @@ enum Step {
         newest: u64,
     },
     Number(u64),
-    /// The transaction with the amount that is left of it.
+    /// Asks for the remaining amount of the transaction found.
     Whole,
 }
 
@@ -51,7 +51,7 @@ enum Step {
 pub(super) enum Next {
     /// The ticket of the next question.
     Asks(u64),
-    /// The transaction found.
+    /// The transaction that was found.
     Found(Box<Sale>),
     /// The result code when no transaction, or more than one, matches.
     Nothing(u8),
@@ -84,7 +84,7 @@ impl Search {
                 None => self.nothing(),
             },
             (Step::LastClose { newest }, said @ (Said::Close(_) | Said::Refused(_))) => {
-                // Before the first close, the period is as old as the journal.
+                // Before the first close, the period begins with the journal.
                 self.since = match said {
                     Said::Close(close) => Some(close.period.to),
                     _ => None,
@@ -127,7 +127,7 @@ impl Search {
         }
     }
 
-    /// Tells whether a transaction is in the searched range; then an older one may be in it too.
+    /// Returns whether a transaction is in the searched range. If it is, an older one may be too.
     fn is_open(&self, sale: &Sale) -> bool {
         match (self.wanted, &self.since, &sale.ended_at) {
             (Wanted::Reservation, ..) | (_, None, _) | (_, _, None) => true,
@@ -155,8 +155,7 @@ impl Search {
     }
 }
 
-/// Returns the latest transaction number with this receipt number, where `newest` is the highest number; 0 when there
-/// is none.
+/// Returns the highest transaction number up to `newest` that has this receipt number, or 0 if there is none.
 pub(super) fn number_of(receipt: u16, newest: u64) -> u64 {
     let receipt = u64::from(receipt);
     if receipt == 0 || receipt > ROUND {

@@ -40,15 +40,15 @@ impl Flow<'_> {
         format!("{}-{}", self.settings.references, self.references)
     }
 
-    /// Returns the handling of an approval that the till does not acknowledge. A till that sends its last receipt with
-    /// each command, or numbers its messages, detects the loss itself; then the approval is kept (ZVT PA00P015, 2.2.8
-    /// and 4).
+    /// Returns how to handle an approval that the till does not acknowledge. A till that sends its last receipt with
+    /// each command, or numbers its messages, detects the loss itself. For such a till the approval is kept (ZVT
+    /// PA00P015, 2.2.8 and 4).
     pub(super) fn unacknowledged(&self, says_last_receipt: bool) -> OnSilence {
         let numbers = self.registration.is_some_and(Registration::wants_message_numbers);
         if says_last_receipt || numbers { OnSilence::Keep } else { self.settings.unacknowledged }
     }
 
-    /// Tells whether the till wants intermediate statuses of a transaction.
+    /// Returns whether the till wants intermediate statuses of a transaction.
     pub(super) fn hears_intermediate(&self) -> bool {
         !self.settings.needed_frames_only && self.registration.is_some_and(Registration::hears_intermediate)
     }
@@ -61,23 +61,24 @@ impl Flow<'_> {
         charset(self.registration)
     }
 
-    /// Tells whether the terminal prints a payment's receipts. An unregistered till prints them itself: config byte 86.
+    /// Returns whether the terminal prints a payment's receipts. For an unregistered till, config byte 86 applies, so
+    /// it prints them itself.
     pub(super) fn prints_payments(&self) -> bool {
         self.registration.is_some_and(|it| !it.till_prints_payments())
     }
 
-    /// Tells whether the terminal prints the receipts of administration.
+    /// Returns whether the terminal prints the receipts of administration.
     pub(super) fn prints_administration(&self) -> bool {
         self.registration.is_some_and(|it| !it.till_prints_administration())
     }
 
-    /// Tells whether receipts go to the till's printer as print commands.
+    /// Returns whether receipts go to the till's printer as print commands.
     pub(super) fn sends_receipts(&self) -> bool {
         !self.settings.needed_frames_only
             && self.registration.is_none_or(|it| it.gets_print_commands() && it.till_prints_payments())
     }
 
-    /// Tells whether receipts of administration go to the till's printer as print commands.
+    /// Returns whether receipts of administration go to the till's printer as print commands.
     pub(super) fn sends_administration(&self) -> bool {
         !self.settings.needed_frames_only
             && self.registration.is_none_or(|it| it.gets_print_commands() && it.till_prints_administration())

@@ -6,12 +6,12 @@
 //!                     transaction)  watch)                  the till takes)
 //! ```
 //!
-//! One frame at a time goes out. The next one follows when the till has answered, or after T3. A till may answer
-//! `04 FF` later than that. Once it has answered one, each missing answer is owed:
+//! Frames go out one at a time. The next frame follows when the till has answered, or after T3. A till may answer `04
+//! FF` after T3. Once a till has answered one `04 FF`, it owes each missing answer:
 //!
-//! - No other `04 FF` goes out until the owed answer has come.
-//! - An answer to `04 0F` that may be the owed one decides nothing: `04 0F` goes out once more.
-//! - The session keeps a till that gets no `04 FF` meanwhile waiting no longer than T4.
+//! - No other `04 FF` goes out until the owed answer has arrived.
+//! - An answer to `04 0F` that may be the owed one has no effect, and `04 0F` is sent again.
+//! - If the till gets no `04 FF` meanwhile, the session keeps it waiting no longer than T4.
 
 mod reprint;
 mod telling;
@@ -33,18 +33,18 @@ use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, 
 use reprint::Range;
 use till::{Frame, Till};
 
-/// T3: the time within which an APDU is answered.
+/// T3: the time within which an APDU must be answered.
 const T3: Duration = Duration::from_secs(5);
-/// T4 minus the time of the last frames: a till without intermediate statuses gives up after 180 s.
+/// T4 minus the time for the last frames. A till without intermediate statuses gives up after 180 s.
 const PATIENCE_OF_TILL: Duration = Duration::from_secs(165);
 /// Longest time between two intermediate statuses.
 const KEEP_ALIVE: Duration = Duration::from_secs(8);
-/// Time that one question for the state of a transaction waits at the terminal, in seconds.
+/// Time that the terminal may hold a question about the state of a transaction, in seconds.
 const WATCH_S: u8 = 2;
 /// Time to wait after `84 9C` before asking again.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
-/// Number of times `04 0F` is sent when the till sets no limit (BMP 02): here without an answer; [`LATER`] with
-/// `84 9C`.
+/// Maximum number of times that `04 0F` is sent without an answer, if the till sets no limit (BMP 02). With `84 9C`,
+/// the maximum is [`LATER`].
 const TRIES: u8 = 3;
 const LATER: u8 = 30;
 /// Longest time that the terminal may need to carry out the till's confirmation.
@@ -77,9 +77,9 @@ enum Stage {
         number: u64,
         range: Range,
     },
-    /// The terminal's own printer prints a receipt again.
+    /// The terminal's own printer reprints a receipt.
     PrintAgain(Slip),
-    /// The terminal prints lines of the till.
+    /// The terminal prints lines from the till.
     Printing,
     Ending,
     Over,
@@ -100,13 +100,13 @@ struct Payment {
     confirm: Option<OnSilence>,
     /// The earlier transaction that this one refers to.
     earlier: Option<Earlier>,
-    /// The state at the last look.
+    /// The last known state.
     state: Option<State>,
     /// The text of the state, for `04 FF`.
     text: Option<String>,
-    /// The till's patience has run out.
+    /// The till's waiting time is over.
     gave_up: bool,
-    /// The till is gone, and the transaction has been cancelled for that reason.
+    /// The till is disconnected, and the transaction has been cancelled for that reason.
     stopped: bool,
 }
 
@@ -129,7 +129,7 @@ struct StatusReport {
 struct AwaitingReceipt {
     follower: Follower,
     taken: Taken,
-    /// The time since when the terminal has the confirmation without having carried it out.
+    /// The time at which the terminal first reported that it has not carried out the confirmation.
     unsettled_since: Option<Duration>,
 }
 
@@ -146,7 +146,7 @@ struct Slip {
 /// The step after the receipts of a transaction.
 #[derive(Debug)]
 enum Then {
-    /// Send `06 1E` with this code; `06 0F` for `None`.
+    /// Send `06 1E` with this code, or `06 0F` for `None`.
     End(Option<u8>),
     Next(Range),
 }
@@ -154,7 +154,7 @@ enum Then {
 /// A question to the terminal.
 #[derive(Debug)]
 enum Question {
-    /// The question was sent. If no answer comes, it is asked again where that is allowed.
+    /// The question has been sent. If no answer comes, it is asked again if that is allowed.
     Open { ticket: u64, ask: Option<Ask> },
     /// The question will be asked at this time.
     Later { at: Duration, ask: Ask },
@@ -180,7 +180,7 @@ impl Job {
         self.till.line == line
     }
 
-    /// Takes the stage out. The caller sets the next one; without a next stage the command is over.
+    /// Removes and returns the stage. The caller sets the next one. If it does not, the command is over.
     fn leave(&mut self) -> Stage {
         std::mem::replace(&mut self.stage, Stage::Over)
     }
@@ -189,8 +189,8 @@ impl Job {
         matches!(self.stage, Stage::Over)
     }
 
-    /// Tells whether only the answer to the last frame is missing. A till that continues without answering has received
-    /// it.
+    /// Returns whether only the answer to the last frame is missing. A till that sends its next command without that
+    /// answer has received the frame.
     pub(super) fn is_told(&self) -> bool {
         matches!(self.stage, Stage::Ending)
             && self.till.frames.is_empty()
@@ -215,10 +215,10 @@ impl Job {
         if matches!(self.stage, Stage::Printing) { T3 - PAUSE } else { PATIENCE_OF_TILL }
     }
 
-    /// Answers the command immediately, before any question to the terminal.
+    /// Acknowledges the command immediately and asks for the terminal's status.
     pub(super) fn begin(&mut self, flow: &mut Flow<'_>) {
         self.till.hears = flow.hears_intermediate();
-        // The answer to a registration depends on the terminal's currency, so the terminal is asked first.
+        // The answer to a registration depends on the terminal's currency, so it waits for the status.
         if !matches!(self.command, Command::Registration(_)) {
             flow.send(self.till.line, Apdu::ok());
         }
@@ -231,7 +231,7 @@ impl Job {
         self.question = Some(Question::Open { ticket, ask: Some(ask) });
     }
 
-    /// Asks at the given time, or immediately when that time is past.
+    /// Asks at the given time, or immediately if that time has passed.
     fn ask_at(&mut self, at: Duration, ask: Ask, stage: Stage, flow: &mut Flow<'_>) {
         if at <= flow.now {
             return self.ask(ask, stage, flow);
@@ -245,8 +245,8 @@ impl Job {
         self.till.frames.clear();
         (self.till.unanswered, self.till.owed) = (None, 0);
         match self.leave() {
-            // No till is there to release the goods, so the reader stops asking for a card. A transaction that is just
-            // beginning is cancelled when it has begun.
+            // No till is connected to release the goods, so the reader stops asking for a card. A transaction that is
+            // just beginning is cancelled when it has begun.
             Stage::Following(payment) if payment.follower.is_looking() => self.cancel(payment, flow),
             Stage::Telling(told) => self.not_heard(told, flow),
             stage @ (Stage::Following(_) | Stage::AwaitingReceipt(_) | Stage::Undoing(_)) => self.stage = stage,
@@ -258,7 +258,7 @@ impl Job {
     pub(super) fn abort(&mut self, line: Line, flow: &mut Flow<'_>) {
         let is_payment = self.is_on(line) && fields_of(&self.command).is_some();
         if is_payment && self.till.is_aborting {
-            // One answer serves both `06 B0`.
+            // One answer is enough for both `06 B0`.
             return;
         }
         match self.leave() {
@@ -298,7 +298,7 @@ impl Job {
         let waited = flow.now >= self.till.waits_since + self.patience() && self.till.hears_nothing();
         if self.stage.is_under_way() && waited {
             return match self.stage {
-                // The lines are on their way to a printer that was ready a moment ago.
+                // The lines are on their way to a printer that was ready before.
                 Stage::Printing => self.printed(code::OK, flow),
                 _ => self.till_gave_up(flow),
             };
@@ -314,8 +314,8 @@ impl Job {
         }
     }
 
-    /// Ends the command of a till that has waited long enough without intermediate statuses. The outcome is unknown,
-    /// and the till can ask later. The terminal reverses or keeps an unconfirmed approval at its own deadline.
+    /// Ends the command of a till without intermediate statuses when its waiting time is over. The outcome is unknown,
+    /// and the till can ask for it later. The terminal reverses or keeps an unconfirmed approval at its own deadline.
     fn till_gave_up(&mut self, flow: &mut Flow<'_>) {
         match self.leave() {
             // A few more seconds may show that nothing is charged.
@@ -336,7 +336,7 @@ impl Job {
             _ => None,
         };
         let said = match (self.leave(), said) {
-            // The lines are not sent again after a missing answer, because they may be on paper.
+            // If no answer comes, the lines are not sent again, because they may be on paper.
             (Stage::Printing, Said::Done) => return self.printed(code::OK, flow),
             (Stage::Printing, _) => return self.printed(code::PRINTER, flow),
             (Stage::PrintAgain(slip), said) => return self.printed_again(slip, &said, flow),
@@ -361,7 +361,7 @@ impl Job {
         }
     }
 
-    /// Asks the same question again, for as long as the terminal may be restarting.
+    /// Asks the same question again while the terminal may be restarting.
     fn not_answered(&mut self, stage: Stage, asked: Option<Ask>, flow: &mut Flow<'_>) {
         match asked.zip(self.silence.goes_on(flow.now)) {
             Some((ask, at)) => self.ask_at(at, ask, stage, flow),
@@ -372,7 +372,7 @@ impl Job {
         }
     }
 
-    /// Prints lines of the till. The command is answered when they are on paper.
+    /// Prints lines from the till. The till gets its answer when they are on paper.
     pub(super) fn print(&mut self, lines: Vec<PrintLine>, flow: &mut Flow<'_>) {
         self.ask(Ask::Print(lines), Stage::Printing, flow);
     }
@@ -411,14 +411,14 @@ impl Job {
                 self.stands(payment, sale, flow);
             }
             Heard::Next { at, ask } => {
-                // After a refused cancel, the session looks up the state.
+                // After a refused cancellation, the session asks for the state.
                 if payment.follower.is_looking() {
                     self.answer_abort(false, flow);
                 }
                 self.ask_at(at, ask, Stage::Following(payment), flow);
             }
             Heard::Refused(problem) => self.end_with(code_of_refusal(&problem), flow),
-            // No other party uses references of this session.
+            // Only this session uses its references.
             Heard::WasThere(_) => self.end_with(code::SYSTEM, flow),
             Heard::Silent { .. } => self.end_with(code::COMMUNICATION, flow),
         }
@@ -432,7 +432,7 @@ impl Job {
         match sale.state.turn() {
             Turn::Word if waits && is_up => self.tell(payment, sale, code::OK, flow),
             Turn::Word if waits => self.confirm_by_silence(payment.follower, payment.confirm, flow),
-            // The cashier compares the signature when the terminal prints the slip and the till can wait that long.
+            // The cashier compares the signature if the terminal prints the slip and the till can wait that long.
             Turn::Signature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
                 self.ask(payment.follower.sign(true), Stage::Following(payment), flow);
             }
@@ -450,7 +450,7 @@ impl Job {
     }
 
     fn ended(&mut self, payment: Payment, sale: Box<Sale>, flow: &mut Flow<'_>) {
-        // If the bank declines a reversal, the session begins a refund. A reversal with an unknown outcome stays
+        // If the issuer declines a reversal, the session begins a refund. A reversal with an unknown outcome stays
         // unknown.
         if let (Command::Reversal(_), Some(Outcome::Declined), Kind::Reversal, Some(earlier)) =
             (&self.command, sale.outcome, sale.kind, &payment.earlier)
@@ -477,7 +477,7 @@ impl Stage {
         !matches!(self, Self::Telling(_) | Self::AwaitingReceipt(_) | Self::Receipt { .. } | Self::Ending | Self::Over)
     }
 
-    /// Tells whether the till gets repeated intermediate statuses in this stage.
+    /// Returns whether the session repeats intermediate statuses in this stage.
     fn keeps_alive(&self) -> bool {
         match self {
             Self::Following(payment) => payment.follower.is_looking(),
@@ -487,7 +487,7 @@ impl Stage {
 }
 
 impl Question {
-    /// Returns the time of a question that is not asked yet.
+    /// Returns when the question will be asked, or `None` if it has been asked.
     fn at(&self) -> Option<Duration> {
         match self {
             Self::Open { .. } => None,
@@ -499,7 +499,7 @@ impl Question {
 /// Returns the state of the terminal for a status enquiry.
 fn state_of(status: &Status) -> u8 {
     match () {
-        // This comes before "please wait", which does not say what the till waits for.
+        // This state comes before "please wait", which does not say what the till waits for.
         () if status.reader.card_left => code::CARD_IN,
         () if status.busy => code::BUSY,
         () if status.clock.time.is_none() => code::CLOCK,
@@ -510,7 +510,8 @@ fn state_of(status: &Status) -> u8 {
     }
 }
 
-/// Tells whether a printer prints now, or will soon without help. An unknown state counts as one that prints.
+/// Returns whether a printer prints, or will soon print without help. A printer in an unknown state counts as one that
+/// prints.
 fn prints(state: &str) -> bool {
     !matches!(state, "no-paper" | "paper-jam" | "cover-open" | "error" | "offline" | "absent" | "silent")
 }

@@ -1,21 +1,21 @@
-//! The terminal's side of a ZVT till: the reaction to each command, and its timing. The session has no socket and no
+//! The terminal's side of a ZVT session: the response to each command, and its timing. The session has no socket and no
 //! clock. Events come in with their time, and [`Action`]s go out.
 //!
 //! | command | request to the terminal | answer to the till (ZVT PA00P015, chapter 2) |
 //! |---|---|---|
 //! | `06 00`, `06 02` | status | `06 0F`; nothing after a log-off |
 //! | `06 01`, `06 22` | begin with `confirm`, show, confirm | `04 FF`… `04 0F`, receipts, `06 0F` or `06 1E` |
-//! | `06 31` | begin (a credit), show | the same, without confirmation |
-//! | `06 30`, `06 25` | the transaction by its receipt, begin (a reversal; a refund after a decline) | the same |
-//! | `06 23`, `06 24` | the reservation by its receipt, begin (a capture, FINAL) | the same |
+//! | `06 31` | begin (a credit), show | as for `06 01`, without confirmation |
+//! | `06 30`, `06 25` | the transaction by its receipt, begin (a reversal; a refund after a decline) | as for `06 31` |
+//! | `06 23`, `06 24` | the reservation by its receipt, begin (a capture, FINAL) | as for `06 31` |
 //! | `06 20` | latest | `04 0F` with the current state, the receipt again, `06 0F`; `06 1E 9B` while the outcome is unknown |
 //! | `06 12` | the transactions by their receipts, the receipts again | receipts, `06 0F` |
 //! | `06 10`, `06 50` | the open period, a close | `04 0F` with the sums, `06 0F` |
 //! | `05 01`, `06 70`, `06 79`, `06 93`, `06 1A`, `06 18` | status | the terminal's state, for the printer of administration; `06 0F`, or `06 1E` with the fault |
-//! | `06 D1`, `06 D3` | lines to print, as one slip | `80 00 00`, or `84 CC 00` when they are not on paper |
+//! | `06 D1`, `06 D3` | lines to print, as one slip | `80 00 00`, or `84 CC 00` if they are not on paper |
 //! | `06 E0` | a text to show, between transactions | a positive answer |
 //! | `06 91`, `08 30`, `08 50` | nothing | a positive answer |
-//! | `06 B0` | cancel | `80 00 00`, or `84 83 00` when it is too late |
+//! | `06 B0` | cancel | `80 00 00`, or `84 83 00` if it is too late |
 //! | `06 C0` | nothing | `84 A5 00`: card data stay in the reader |
 //! | any other command | nothing | `84 83 00` |
 //!
@@ -51,20 +51,20 @@ use job::Job;
 use pos_till_api::{Ask, OnSilence, Said, Status};
 use printing::{LinesOfTill, TooLong};
 
-/// Most open lines. A till may keep an old connection open while it opens another.
+/// Maximum number of open lines. A till may keep an old connection open while it opens another.
 const MOST_LINES: usize = 4;
 
-/// The number of a line to the till: one connection, or the serial line.
+/// The number of a line to the till: a connection, or the serial line.
 pub type Line = u32;
 
 /// The settings for this till.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The password of six digits. Without one, the session refuses commands that return money or close the day.
+    /// The six-digit password. Without it, the session refuses commands that return money or close the day.
     pub password: Option<u32>,
-    /// The till may pay out without an earlier payment.
+    /// The till may pay out money without an earlier payment.
     pub credit: bool,
-    /// The handling of an approval that the till does not acknowledge.
+    /// How to handle an approval that the till does not acknowledge.
     pub unacknowledged: OnSilence,
     /// The order of fields in `04 0F`.
     pub order: Order,
@@ -72,13 +72,13 @@ pub struct Settings {
     pub status_containers: bool,
     /// The till gets neither `04 FF` nor printed lines.
     pub needed_frames_only: bool,
-    /// The till's name at the terminal, when it wants its own sums instead of the terminal's.
+    /// The till's name at the terminal, if the till wants its own sums instead of the terminal's.
     pub own_sums: Option<String>,
-    /// The prefix of this run's references. It is random, so no reference occurs twice.
+    /// The prefix of the references in this run. It is random, so that no reference occurs twice.
     pub references: String,
 }
 
-/// An action for the caller; actions are carried out in their order.
+/// An action for the caller. The caller carries out actions in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send an APDU to the till.
@@ -100,10 +100,10 @@ pub enum Action {
         /// The line.
         line: Line,
     },
-    /// Store the till's registration and [`Session::answers_intermediate`], because one of them has changed. Both
-    /// outlast connections and restarts.
+    /// Store the till's registration and [`Session::answers_intermediate`], because one of them has changed. Keep both
+    /// across connections and restarts.
     Remember(Option<Vec<u8>>),
-    /// Log a sentence: which field of a command is refused or ignored. It contains no value.
+    /// Log a sentence that names a refused or ignored field of a command. It contains no value.
     Note(String),
 }
 
@@ -131,7 +131,7 @@ pub struct Session {
     to_print: LinesOfTill,
     tickets: u64,
     references: u64,
-    /// The registered till has answered a `04 FF`. It therefore answers each one, sometimes later than T3.
+    /// The registered till has answered a `04 FF`, so it answers each one, sometimes later than T3.
     answers_intermediate: bool,
     last_command: Option<Control>,
 }
@@ -159,7 +159,7 @@ impl Session {
         }
     }
 
-    /// Tells whether the till has answered a `04 FF`.
+    /// Returns whether the till has answered a `04 FF`.
     #[must_use]
     pub fn answers_intermediate(&self) -> bool {
         self.answers_intermediate
@@ -182,7 +182,7 @@ impl Session {
         self.lines.len()
     }
 
-    /// Tells whether a command is in progress.
+    /// Returns whether a command is in progress.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.job.is_some()
@@ -224,7 +224,7 @@ impl Session {
                         self.print(line, &command, now)
                     }
                     Ok(command) => [self.print_what_waits(), self.commanded(line, command, now)].concat(),
-                    // The purpose of an unreadable command is unknown.
+                    // The command is unreadable, so its purpose is unknown.
                     Err(_) => vec![Action::Send { line, apdu: Apdu::refused(code::PROTOCOL) }],
                 }
             }
@@ -243,14 +243,14 @@ impl Session {
         }
     }
 
-    /// Handles the passing of time. Call it at [`Self::next_deadline`]; other calls are harmless.
+    /// Handles the passing of time. Call it at [`Self::next_deadline`]. Additional calls are harmless.
     pub fn tick(&mut self, now: Duration) -> Vec<Action> {
         let waited = self.to_print.until().is_some_and(|until| now >= until);
         let printed = if waited { self.print_what_waits() } else { Vec::new() };
         [printed, self.with_job(now, |job, flow| job.tick(flow))].concat()
     }
 
-    /// Returns the time of the next call of [`Self::tick`].
+    /// Returns when to call [`Self::tick`] next.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let of_job = self.job.as_ref().and_then(Job::next_deadline);
@@ -282,7 +282,7 @@ impl Session {
             actions.insert(0, Action::Remember(self.registration.as_ref().map(data)));
         }
         if let Some(registration) = registered {
-            // Another registration may come from another till.
+            // A different registration may come from another till.
             self.answers_intermediate &= self.registration.as_ref() == Some(&registration);
             // The registration is stored before the till gets the answer.
             actions.insert(0, Action::Remember(Some(data(&registration))));
@@ -299,7 +299,7 @@ impl Session {
         self.job.take_if(|job| job.is_on(line) && job.is_told());
         match command {
             Command::LogOff => {
-                // Until the till registers again: config byte 86, and no containers.
+                // Until the till registers again, config byte 86 applies, and there are no containers.
                 (self.registration, self.answers_intermediate) = (None, false);
                 [send(Apdu::ok()), vec![Action::Remember(None)]].concat()
             }
@@ -310,14 +310,14 @@ impl Session {
             Command::StatusEnquiry(fields) => {
                 let state = if self.is_busy() { Some(code::BUSY) } else { None };
                 match state {
-                    // The terminal itself is busy, so it is not asked.
+                    // The terminal is busy, so it is not asked.
                     Some(state) => self.told_state(line, &fields, state),
                     None => self.begin(line, Command::StatusEnquiry(fields), now),
                 }
             }
             Command::DisplayText(fields) => {
                 let mut actions = send(Apdu::ok());
-                // During a command, the terminal uses the display itself.
+                // During a command, the terminal itself uses the display.
                 if self.job.is_none() {
                     self.tickets += 1;
                     let text = printing::text_to_show(&fields, charset(self.registration.as_ref()));
@@ -335,7 +335,7 @@ impl Session {
         }
     }
 
-    /// Accepts a line or a block of the till immediately, and prints the slip with the last one.
+    /// Accepts a line or block from the till immediately, and prints the slip with the last one.
     fn print(&mut self, line: Line, command: &Command, now: Duration) -> Vec<Action> {
         self.job.take_if(|job| job.is_on(line) && job.is_told());
         let send = |apdu| vec![Action::Send { line, apdu }];
@@ -353,8 +353,8 @@ impl Session {
         }
     }
 
-    /// Prints a slip that the till has not finished. Its lines are already acknowledged, so the till gets no further
-    /// answer.
+    /// Prints a slip that the till has not finished. The till gets no further answer, because the lines are already
+    /// acknowledged.
     fn print_what_waits(&mut self) -> Vec<Action> {
         let lines = self.to_print.take();
         if lines.is_empty() {
@@ -364,7 +364,7 @@ impl Session {
         vec![Action::Ask { ticket: self.tickets, ask: Ask::Print(lines) }]
     }
 
-    /// Builds `06 0F` for a terminal that is busy.
+    /// Builds `06 0F` for a busy terminal.
     fn told_state(&self, line: Line, fields: &Fields, state: u8) -> Vec<Action> {
         let version = wants_version(fields).then_some(self.facts.version.as_str());
         let apdu = completion_of_enquiry(version, state, None);
@@ -377,23 +377,23 @@ impl Session {
     }
 }
 
-/// Tells whether the answer to a status enquiry includes the version: bit 1 of the service byte suppresses it.
+/// Returns whether the answer to a status enquiry includes the version. Bit 1 of the service byte suppresses it.
 fn wants_version(fields: &Fields) -> bool {
     fields.byte(0x03).is_none_or(|service| service & 0x02 == 0)
 }
 
-/// Tells whether the answer to a status enquiry includes TLVs: bit 2 of the service byte.
+/// Returns whether the answer to a status enquiry includes TLVs. Bit 2 of the service byte requests them.
 fn wants_container(fields: &Fields) -> bool {
     fields.byte(0x03).is_some_and(|service| service & 0x04 != 0)
 }
 
-/// Tells whether a command's password is right. Without a configured password, no password is right.
+/// Returns whether a command's password is right. If no password is configured, no password is right.
 fn is_allowed(settings: &Settings, guarded: &Guarded) -> bool {
-    // The specification's terminals compare five of the six digits; this session compares all six.
+    // Terminals in the specification compare five of the six digits, but this session compares all six.
     settings.password.is_some_and(|password| guarded.password == Some(Password(password)))
 }
 
-/// Checks the password of a command that moves no money. Without a configured password, any password is right.
+/// Checks the password of a command that moves no money. If no password is configured, any password is right.
 fn is_right_where_asked(settings: &Settings, password: Password) -> bool {
     settings.password.is_none_or(|right| password == Password(right))
 }

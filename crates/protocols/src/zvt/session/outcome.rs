@@ -3,12 +3,12 @@
 //! | state or outcome | 27 | last frame |
 //! |---|---|---|
 //! | approved, in full or in part | 00 | `06 0F` |
-//! | declined by the bank | 05 | `06 1E 05` |
+//! | declined by the issuer | 05 | `06 1E 05` |
 //! | cancelled, or no card in time | 6C | `06 1E 6C` |
 //! | not sent: the gateway is unreachable | A3 | `06 1E A3` |
-//! | not sent for another reason | 66, E2, … | `06 1E` with the same |
+//! | not sent for another reason | 66, E2, … | `06 1E` with the same code |
 //! | reversed | B4 | `06 1E B4` |
-//! | unconfirmed | 7D: the outcome is unknown, and `06 20` returns it later | `06 1E 7D` |
+//! | unconfirmed | 7D: the outcome is unknown, and a later `06 20` returns it | `06 1E 7D` |
 
 use super::Facts;
 use super::flow::Flow;
@@ -17,7 +17,7 @@ use crate::zvt::code;
 use crate::zvt::tlv;
 use pos_till_api::{Card, Outcome, Problem, ProblemType, Sale, State, Status};
 
-/// Returns the result code of a transaction that is over for the till; `None` while it is in progress.
+/// Returns the result code of a transaction that is over for the till, or `None` while it is in progress.
 pub(super) fn code_of(sale: &Sale) -> Option<u8> {
     match (sale.state, sale.outcome) {
         (State::Unconfirmed | State::UnconfirmedFinishing, _) => Some(code::COMMUNICATION),
@@ -31,7 +31,7 @@ pub(super) fn code_of(sale: &Sale) -> Option<u8> {
     }
 }
 
-/// Returns the code for the agent's reason why nothing was sent.
+/// Returns the result code for the reason why the agent sent nothing.
 fn not_sent(reason: &str) -> u8 {
     match reason {
         "card-unreadable" => code::CARD_UNREADABLE,
@@ -41,7 +41,7 @@ fn not_sent(reason: &str) -> u8 {
     }
 }
 
-/// Returns the code of a refusal: nothing was done.
+/// Returns the result code of a refusal. After a refusal, nothing was done.
 pub(super) fn code_of_refusal(problem: &Problem) -> u8 {
     use ProblemType as P;
     match problem.known() {
@@ -114,8 +114,8 @@ pub(super) fn set_time(fields: &mut Fields, [month, day, hour, minute, second]: 
     fields.set(0x0D, [month, day].map(two).concat());
 }
 
-/// Builds the fields of `04 0F` about a transaction. The amount is the amount to confirm; without one, the approved
-/// amount; without both, the requested amount.
+/// Builds the fields of `04 0F` for a transaction. The amount is the amount to confirm, otherwise the approved amount,
+/// otherwise the requested amount.
 pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: bool) -> Fields {
     let Facts { decimals, offset_s, .. } = *flow.facts;
     let mut fields = Fields::default();
@@ -131,7 +131,7 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
     fields.set(0x29, terminal_id(&flow.facts.terminal_id));
     fields.set(0x2A, padded(&flow.facts.terminal_id));
     fields.set_number(0x87, u64::from(sale.receipt_number));
-    // Fields 88 and A0 are left out: some tills stop reading there and lose the fields after them.
+    // Fields 88 and A0 are left out, because some tills stop reading there and lose the fields after them.
     if echoes_currency && let Some(currency) = flow.facts.currency {
         fields.set(0x49, currency);
     }
@@ -151,7 +151,7 @@ pub(super) fn fields(sale: &Sale, result: u8, flow: &Flow<'_>, echoes_currency: 
 
 fn add_card(fields: &mut Fields, card: &Card, flow: &Flow<'_>) {
     fields.set(0x19, [payment_type(&card.entry_mode)]);
-    // The schemes forbid the expiry on a receipt, but tills expect the field.
+    // The card schemes forbid the expiry date on a receipt, but tills expect the field.
     fields.set(0x0E, [0x99, 0x99]);
     if let Some(last4) = card.last4.as_deref().filter(|last4| last4.len() == 4) {
         let shown = last4.parse().ok().map(|last4| digits(last4, 2)).unwrap_or_default();
@@ -180,12 +180,12 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     (text.len().is_multiple_of(2) && text.len() <= 32).then(|| (0..text.len()).step_by(2).map(pair).collect()).flatten()
 }
 
-/// Returns how the card was read: 40 by the terminal, with bit 04 for a typed number.
+/// Returns how the card was read: 40 for the terminal, plus bit 04 for a typed number.
 fn payment_type(entry_mode: &str) -> u8 {
     if entry_mode == "MANUAL" { 0x44 } else { 0x40 }
 }
 
-/// Returns the ZVT card type of a brand; `None` for a brand outside the list.
+/// Returns the ZVT card type of a brand, or `None` for a brand outside the list.
 pub(super) fn card_type(brand: &str) -> Option<u8> {
     Some(match brand.to_ascii_uppercase().as_str() {
         "GIROCARD" | "EC" => 0x05,
@@ -200,7 +200,7 @@ pub(super) fn card_type(brand: &str) -> Option<u8> {
     })
 }
 
-/// Returns the last eight digits of the terminal's id.
+/// Returns the last eight digits of the terminal's ID.
 pub(super) fn terminal_id(id: &str) -> Vec<u8> {
     let all: String = id.chars().filter(char::is_ascii_digit).collect();
     let last = &all[all.len().saturating_sub(8)..];
@@ -208,7 +208,7 @@ pub(super) fn terminal_id(id: &str) -> Vec<u8> {
 }
 
 /// Builds the container of a status enquiry: the terminal's number (1F44), model and version (E4), and time (34). It
-/// leaves out serial number and device state (1F42, 1F43), because no document confirms the form that real terminals
+/// omits the serial number and device state (1F42, 1F43), because no document confirms the form that real terminals
 /// use.
 pub(super) fn about_terminal(status: &Status) -> Vec<u8> {
     let (mut out, mut device) = (Vec::new(), Vec::new());

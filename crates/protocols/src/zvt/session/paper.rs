@@ -7,9 +7,9 @@ use crate::zvt::apdu::{Apdu, Control};
 use crate::zvt::command::Registration;
 use pos_till_api::{Copy, Receipt, Row, RowIs, Status};
 
-/// Characters of a line when the till gives no width.
+/// Characters per line if the till gives no width.
 const WIDTH: usize = 24;
-/// Longest APDU when the till gives no limit, in bytes: every till accepts a short length.
+/// Maximum APDU length if the till gives no limit, in bytes. Every till accepts a short length.
 const LONGEST: usize = 254;
 /// Values of TLV 1F37: approved, signature required, declined.
 const APPROVED: u8 = 0x01;
@@ -29,7 +29,7 @@ pub(super) fn commands(receipt: &Receipt, approved: bool, flow: &Flow<'_>) -> Ve
     in_frames(&lines, whose, about, flow)
 }
 
-/// Writes the terminal's state as lines.
+/// Returns the terminal's state as lines.
 pub(super) fn of_terminal(status: &Status, width: usize) -> Vec<String> {
     let reader = [status.reader.model.as_deref(), status.reader.serial.as_deref(), Some(&status.reader.state)];
     let mut pairs = vec![

@@ -24,9 +24,9 @@ pub(super) fn receipt(number: u64) -> u16 {
     u16::try_from(number.saturating_sub(1) % 9999 + 1).unwrap_or(0)
 }
 
-/// Builds the fields, with a note when a count is too large for its field. Payments count positive, refunds negative.
-/// No field names a currency, so the sums are in the terminal's currency. The note and the slip contain the amounts in
-/// other currencies.
+/// Builds the fields, with a note if a count is too large for its field. Payments count as positive, refunds as
+/// negative. No field names a currency, so the sums are in the terminal's currency. The note and the slip contain the
+/// amounts in other currencies.
 pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let decimals = flow.facts.decimals;
     let own = flow.facts.currency_code.as_deref();
@@ -42,7 +42,7 @@ pub(super) fn fields(close: &Close, flow: &Flow<'_>) -> Fields {
     let (value, full) = totals(receipts, &cards);
     let mut fields = Fields::default();
     fields.set(0x27, [0]);
-    // The field has no sign, so a negative day gets 0. The slip shows the negative sum.
+    // The field has no sign, so it is 0 for a negative sum. The slip shows the negative sum.
     let net = close.net.iter().find(|net| is_own(net)).and_then(|net| minor(&net.net, decimals));
     fields.set_number(0x04, net.unwrap_or(0));
     fields.set(0x60, value);
@@ -69,7 +69,7 @@ fn shop_time(text: &str) -> Option<[u8; 5]> {
     Some([two(5)?, two(8)?, two(11)?, two(14)?, two(17)?])
 }
 
-/// Writes the slip of a close. `own` is the till whose sums it shows, if they are not the terminal's.
+/// Returns the slip of a close as lines. `own` is the till whose sums it shows, if they are not the terminal's.
 pub(super) fn lines(close: &Close, own: Option<&str>, width: usize) -> Vec<String> {
     let pair = |label: &str, value: &str| {
         let gap = width.saturating_sub(label.chars().count() + value.chars().count()).max(1);

@@ -1,5 +1,5 @@
-//! Printing by the terminal for the till (`06 D1`, `06 D3`). The session collects lines up to the one marked as the
-//! last, and prints them as one slip. Also texts for the terminal's display (`06 E0`).
+//! Printing on the terminal's printer for the till (`06 D1`, `06 D3`), and texts for the terminal's display (`06 E0`).
+//! The session collects lines up to the one marked as the last, and prints them as one slip.
 //!
 //! If the till sends no last line, or continues with another command, the collected lines are printed anyway.
 
@@ -16,18 +16,19 @@ use pos_till_api::{Align, MOST_LINES, PrintLine, Style};
 const NEXT_LINE: Duration = Duration::from_secs(2);
 /// The attribute of `06 D1` for paper feeds (ZVT PA00P015, 3.1.2).
 const FEEDS: u8 = 0xFF;
-/// The reserved bit; alone, it does not mark a last line.
+/// The reserved bit. Alone, it does not mark a last line.
 const RESERVED: u8 = 0x80;
-/// Most feeds in one command. A larger number is a mistake, or would empty the roll.
+/// Maximum number of feeds in one command. A larger number is a mistake, or would empty the roll.
 const MOST_FEEDS: u8 = 20;
 
-/// Bytes of a line. With its indent, it is no longer than the terminal accepts; on any paper it fills several lines.
+/// Maximum length of a line in bytes. With its indent, such a line is not too long for the terminal. On any paper it
+/// fills several lines.
 const LONGEST: usize = 240;
 
-/// Most characters of a text to show: more than the display of any reader.
+/// Maximum number of characters in a text to show: more than any reader can display.
 const MOST_SHOWN: usize = 500;
 
-/// Lines that wait for the last line of their slip.
+/// Lines collected until the last line of their slip.
 #[derive(Debug, Default)]
 pub(super) struct LinesOfTill {
     lines: Vec<PrintLine>,
@@ -39,10 +40,10 @@ pub(super) struct LinesOfTill {
 pub(super) struct TooLong;
 
 impl LinesOfTill {
-    /// Adds the lines of a command. Returns all lines after the last one, or when there is no room for more.
+    /// Adds the lines of a command. Returns all lines after the last one, or if there is no room for more.
     ///
     /// # Errors
-    /// [`TooLong`]: otherwise a line would be lost silently.
+    /// Returns [`TooLong`] if a line would otherwise be lost silently.
     pub(super) fn add(
         &mut self,
         command: &Command,
@@ -58,7 +59,7 @@ impl LinesOfTill {
         Ok(if is_last || self.lines.len() >= MOST_LINES { Some(self.take()) } else { None })
     }
 
-    /// Removes and returns the waiting lines.
+    /// Removes and returns the collected lines.
     pub(super) fn take(&mut self) -> Vec<PrintLine> {
         self.until = None;
         let mut lines = std::mem::take(&mut self.lines);
@@ -66,12 +67,12 @@ impl LinesOfTill {
         lines
     }
 
-    /// Returns the time until which the next line is awaited; `None` when no lines wait.
+    /// Returns the deadline for the next line, or `None` if no lines are collected.
     pub(super) fn until(&self) -> Option<Duration> {
         self.until
     }
 
-    /// Adds one line, and tells whether it is the last one.
+    /// Adds one line and returns whether it is the last one.
     fn line(&mut self, looks: u8, text: &[u8], charset: Charset) -> bool {
         if looks == FEEDS {
             let feeds = text.first().copied().unwrap_or(1).min(MOST_FEEDS);
@@ -120,7 +121,7 @@ pub(super) fn text_to_show(fields: &Fields, charset: Charset) -> String {
 fn line(looks: u8, text: &[u8], charset: Charset) -> PrintLine {
     let centred = looks & attribute::CENTRE != 0;
     let indent = if centred { 0 } else { usize::from(looks & 0x0F) };
-    // In the attribute of a last line, these bits have another meaning: whose copy ends.
+    // In the attribute of a last line, these bits have another meaning: they say whose copy ends.
     let (centred, indent) = if looks & RESERVED == 0 { (centred, indent) } else { (false, 0) };
     let style = match looks {
         _ if looks & RESERVED != 0 => Style::Plain,

@@ -1,5 +1,5 @@
-//! Tests of the session against a timetable: frames, questions and their times. The terminal's answers are texts of the
-//! agent's interface, so both are read as over the network.
+//! Tests of the session against a timetable of frames, questions and their times. The terminal's answers are JSON texts
+//! of the agent's interface, so the tests read them as from the network.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ impl Stage {
         Self { session, now: s(0), asked: Vec::new(), sent: Vec::new() }
     }
 
-    /// Creates a till that prints its receipts itself and gets no intermediate statuses.
+    /// Creates a till that prints its own receipts and gets no intermediate statuses.
     fn quiet() -> Self {
         Self::with(settings(OnSilence::Reverse), "00 00 00 06")
     }
@@ -55,7 +55,7 @@ impl Stage {
         self.take(actions);
     }
 
-    /// Returns the frames that were sent since the last call; none is acknowledged yet.
+    /// Returns the frames sent since the last call, none of them acknowledged.
     fn told(&mut self) -> Vec<TerminalMessage> {
         self.sent.drain(..).map(|apdu| TerminalMessage::read(&apdu).unwrap()).collect()
     }
@@ -84,7 +84,7 @@ impl Stage {
         self.now
     }
 
-    /// Runs a payment up to the bank's approval, which the till has received.
+    /// Runs a payment up to the issuer's approval, which the till has received.
     fn sells(&mut self, command: &str) {
         self.till(command);
         assert_eq!(self.told(), [TerminalMessage::Ok]);
@@ -190,7 +190,7 @@ fn a_till_that_says_later_for_ever_is_asked_a_bounded_number_of_times() {
 
 #[test]
 fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
-    // No customer presents a card, and the terminal would wait longer than the till.
+    // No customer presents a card, and the terminal would wait longer than the till does.
     let mut stage = Stage::quiet();
     stage.till(PAY);
     stage.terminal(200, &status());
@@ -210,7 +210,7 @@ fn all_waits_together_stay_below_the_tills_when_it_hears_nothing() {
     stage.told();
     stage.till("80 00 00");
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x6C, .. }]));
-    // The bank does not answer in time. The outcome is unknown, and is never reported as declined.
+    // The gateway does not answer in time. The outcome is unknown and is never reported as declined.
     let mut stage = Stage::quiet();
     stage.till(PAY);
     stage.terminal(200, &status());
@@ -264,7 +264,7 @@ fn a_terminal_that_does_not_answer_is_asked_again_with_the_same_reference_and_th
 
 #[test]
 fn a_till_that_is_one_receipt_behind_has_the_last_approval_taken_back_first() {
-    // The till's own previous transaction has the number 14; 15 and 16 belong to another till.
+    // The till's own previous transaction is number 14. Numbers 15 and 16 belong to another till.
     for (heard, undone) in [("00 14", true), ("00 17", false), ("00 16", false)] {
         let mut stage = Stage::quiet();
         stage.till(&format!("06 01 0E 04 00 00 00 00 10 00 06 05 1F 1F 02 {heard}"));
@@ -393,7 +393,7 @@ fn a_status_enquiry_tells_in_tlvs_what_it_is_asked_for_in_them() {
     for (service, told) in [
         ("", "06 0F 05 F0 F0 F1 31 00"),
         (" 03 02", "06 0F 01 00"),
-        // Like a real terminal with the number 52523535 (EVerest/zvt, 1680728219.054216000_pt_ecr.blob).
+        // This is like a real terminal with the number 52523535 (EVerest/zvt, 1680728219.054216000_pt_ecr.blob).
         (
             " 03 06",
             "06 0F 26 00 06 23 1F 44 04 00 00 47 11 E4 0B 1F 40 04 4D 30 32 30 1F 41 01 31
@@ -512,7 +512,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         told = stage.told();
     }
     assert_eq!((printed, told), (4, vec![TerminalMessage::Completion(Vec::new())]));
-    // On the terminal's own printer, both copies of each receipt.
+    // The terminal's own printer prints both copies of each receipt.
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
     stage.till("06 12 05 12 34 56 00 16");
     stage.terminal(200, &status());
@@ -523,7 +523,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         stage.terminal(202, &json!({}));
     }
     assert_eq!(stage.told(), [TerminalMessage::Ok, TerminalMessage::Completion(Vec::new())]);
-    // A wrong password, a reversed range, a range from zero, and one that is too long.
+    // The session refuses a wrong password, a reversed range, a range from zero, and a range that is too long.
     for command in ["12 34 57 00 16", "12 34 56 00 18 00 16", "12 34 56 00 00", "12 34 56 00 01 00 51"] {
         let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 08");
         let data = command.replace(' ', "");
@@ -532,7 +532,7 @@ fn a_range_of_receipts_is_printed_again_and_what_is_not_there_is_left_out() {
         stage.terminal(200, &status());
         assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: 0x83, .. }]), "{command}");
     }
-    // A till that composes its receipts, and one whose terminal prints: there is no receipt to send.
+    // No receipt is sent to a till that composes its receipts, or to a till whose terminal prints them.
     let mut stage = Stage::quiet();
     stage.till("06 12 05 12 34 56 00 16");
     stage.told();
@@ -579,7 +579,7 @@ fn a_step_is_told_with_its_own_text_and_a_new_text_is_told_too() {
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN" })));
     assert!(says(&mut stage, "PIN"));
     stage.till("80 00 00");
-    // The till gets no text about the digits of the PIN, even much later.
+    // The till gets no text about typed digits of the PIN, even much later.
     stage.now += s(1);
     stage.terminal(200, &sale("in-progress", json!({ "step": "pin-entry", "text": "PIN*" })));
     assert!(!says(&mut stage, "PIN*"));
@@ -617,7 +617,7 @@ fn a_card_that_was_left_in_the_reader_is_said() {
     let mut stage = Stage::quiet();
     let mut left = status();
     left["reader"]["cardLeft"] = json!(true);
-    // The transaction of this card still uses the reader.
+    // The transaction with this card still uses the reader.
     left["busy"] = json!(true);
     stage.till("05 01 00");
     stage.told();
@@ -700,7 +700,7 @@ fn the_tills_own_lines_are_printed_as_one_slip_and_it_hears_whether_they_are() {
     assert_eq!(stage.told(), [TerminalMessage::Refused(code::PRINTER)]);
     assert!(stage.asked.is_empty() && stage.session.next_deadline().is_none());
 
-    // With a slow printer, the till still gets its answer within T3.
+    // Even with a slow printer, the till gets its answer within T3.
     slip(&mut stage);
     let began = stage.now;
     assert!(stage.wait() < began + s(5));
@@ -766,7 +766,7 @@ fn a_line_that_breaks_while_it_begins_stops_it_as_soon_as_it_has() {
     assert!(matches!(stage.question(), Ask::Begin(_)), "it may be on its way: {:?}", stage.question());
     stage.terminal(201, &sale("waiting-for-card", json!({})));
     assert_eq!(stage.question(), &Ask::Cancel("zvt-test-1".to_owned()));
-    // The cancel comes too late, so a later approval is reversed.
+    // The cancellation comes too late, so a later approval is reversed.
     let mut late = sale("in-progress", json!({}));
     late["cancel"] = json!("too-late");
     stage.terminal(200, &late);

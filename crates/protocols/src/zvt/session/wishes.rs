@@ -1,6 +1,6 @@
-//! The handling of each field in a command about money: the session obeys it, refuses it by name, or ignores it as
-//! harmless. It never ignores a field that changes who pays, how much, how, or to whom. The manual ("Replace your ZVT
-//! terminal") contains the same table; a test compares the two.
+//! The handling of each field in a command that moves money. The session obeys the field, refuses it by name, or
+//! ignores it as harmless. It never ignores a field that changes who pays, how much, how, or to whom. The manual
+//! ("Replace your ZVT terminal") contains the same table, and a test compares the two.
 //!
 //! | kind | commands |
 //! |---|---|
@@ -29,7 +29,7 @@ const NEW: Kinds = PAY | RESERVE | PAY_OUT;
 const EARLIER: Kinds = CAPTURE | GIVE_UP | VOID;
 const ALL: Kinds = NEW | EARLIER;
 
-/// Most unknown tags of one command that are logged; a till repeats the same tags.
+/// Maximum number of unknown tags that are logged for one command. A till repeats the same tags.
 const MOST_UNKNOWN: usize = 8;
 
 /// The value with which a refused field is harmless.
@@ -38,12 +38,12 @@ pub(super) enum Unless {
     Never,
     /// No amount.
     Zero,
-    /// `4x` and `5x`: the terminal chooses the way of payment. The low bits mean that a tip may be booked later, and
+    /// `4x` and `5x`: the terminal chooses the payment method. The low bits mean that a tip may be booked later, and
     /// that a printer is ready.
     TerminalChooses,
 }
 
-/// Fields with the same handling. A field is harmless in each command that neither obeys nor refuses it.
+/// Fields that are handled in the same way. A field is harmless in each command that neither obeys nor refuses it.
 pub(super) struct Rule {
     pub(super) bmps: &'static [u8],
     pub(super) tlvs: &'static [Tag],
@@ -58,18 +58,18 @@ const fn rule(bmps: &'static [u8], tlvs: &'static [Tag], obeyed: Kinds, refused:
 }
 
 pub(super) const RULES: &[Rule] = &[
-    // The number of tries of 04 0F, the amount, the container, the terminal's number and its merchant, the currency.
+    // The number of tries of `04 0F`, the amount, the container, the terminal's number, its merchant and the currency.
     rule(&[0x02, 0x04, 0x06, 0x29, 0x2A, 0x49], &[0x1F1F], ALL, 0),
     rule(&[], &[0x1F70], PAY | RESERVE, 0),
     rule(&[0x3D], &[], VOID | PAY_OUT, 0),
-    // Fields that identify an earlier transaction must agree with it; a new one has none.
+    // Fields that identify an earlier transaction. They must agree with it, and a new transaction has none.
     rule(&[0x0B, 0x37, 0x3B, 0x87, 0x8A], &[0x1F2B], EARLIER, NEW),
     // Numbers and records that this terminal never issues.
     rule(&[0x88, 0x92, 0x9A, 0xA7, 0xBA], &[0x01, 0x08, 0x69], 0, ALL),
     Rule { unless: Unless::TerminalChooses, ..rule(&[0x19], &[], 0, NEW) },
     Rule { code: code::NO_CASHBACK, unless: Unless::Zero, ..rule(&[], &[0x1F25], 0, ALL) },
     Rule { unless: Unless::Zero, ..rule(&[], &[0x1F0B, 0x1F20, 0x1F30, 0x1F36], 0, ALL) },
-    // Cards that were read or typed elsewhere.
+    // Data of cards that were read or typed elsewhere.
     Rule {
         code: code::FORBIDDEN,
         ..rule(
@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
             ALL,
         )
     },
-    // Pumps, goods and fleets; lists of cards.
+    // Pumps, goods, fleets, and lists of cards.
     rule(&[0x05, 0x4C], &[0x05, 0x06, 0x0D, 0x20, 0x21, 0x22, 0x30], 0, ALL),
     // Restrictions on cards and reading methods.
     rule(
@@ -88,8 +88,8 @@ pub(super) const RULES: &[Rule] = &[
         0,
         NEW,
     ),
-    // Other amounts, currencies and transactions; instalments, mandates, vouchers, the age of a customer, and data for
-    // the host only.
+    // Other amounts, currencies and transactions, instalments, mandates, vouchers, the customer's age, and data only
+    // for the host.
     rule(
         &[],
         &[
@@ -133,14 +133,14 @@ impl fmt::Display for Field {
     }
 }
 
-/// The judgement of a command's fields: a sentence for the log for each, and the code of the first refused field.
+/// The result for a command's fields: one sentence for the log per field, and the code of the first refused field.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Judged {
     pub(super) notes: Vec<String>,
     pub(super) refused: Option<u8>,
 }
 
-/// Returns the kind of a command and its number; `None` for a command that moves no money.
+/// Returns the kind of a command and its number, or `None` for a command that moves no money.
 fn kind_of(command: &Command) -> Option<(Kinds, Control)> {
     Some(match command {
         Command::Authorisation(_) => (PAY, Control::AUTHORISATION),
@@ -169,7 +169,7 @@ fn is_harmless(unless: Unless, value: &[u8]) -> bool {
     }
 }
 
-/// Judges the fields of a command about money, before anything is asked of the terminal.
+/// Judges the fields of a command that moves money, before the session asks the terminal.
 pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
     let mut judged = Judged::default();
     let Some((kind, control)) = kind_of(command) else { return judged };
@@ -180,7 +180,7 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
         let again = seen.contains(&field);
         seen.push(field);
         let refused = match rule_of(field) {
-            // The field occurs twice, and one of the values would be ignored.
+            // The field occurs twice, so one of its values would be ignored.
             Some(rule) if rule.obeyed & kind != 0 && again => Some(code::PROTOCOL),
             Some(rule) if rule.refused & kind != 0 && !is_harmless(rule.unless, value) => Some(rule.code),
             Some(_) => None,
@@ -200,10 +200,10 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
     judged
 }
 
-/// Tells whether the fields other than the receipt number agree with this transaction: traces, approval code, card
-/// type. A receipt number occurs again after 9999, and after a new journal.
+/// Returns whether the fields other than the receipt number agree with this transaction: traces, approval code and card
+/// type. A receipt number occurs again after 9999, and in a new journal.
 pub(super) fn agree(fields: &Fields, earlier: &Sale) -> bool {
-    // A trace of zero comes from a terminal that sends a longer trace in another field.
+    // A trace of zero is accepted, because a terminal may send a longer trace in another field.
     let is_trace = |digits: &[u8], of: u64| matches!(number(digits), Some(trace) if trace == 0 || trace == of);
     let short = |bmp| fields.get(bmp).is_none_or(|digits| is_trace(digits, earlier.number % 1_000_000));
     let long = fields.tlv(&[0x1F2B]).is_none_or(|digits| is_trace(digits, earlier.number));

@@ -1,8 +1,8 @@
-//! The answers to commands: identity, keys, clock, the online PIN, an amount (readers: 2.2, 2.9, 2.10). A card's answer
-//! to START and CONTINUE is in `transaction_answer`.
+//! The answers to commands: identity, keys, clock, online PIN and amounts (readers: 2.2, 2.9, 2.10). A card's answer to
+//! START and CONTINUE is in `transaction_answer`.
 //!
-//! `parse` reads a body that came with status 9000. `encode` writes an answer with its status. The driver does not use
-//! it; captured frames are compared with both.
+//! `parse` reads the body of an answer with status 9000. `encode` writes an answer with its status. The driver does not
+//! use `encode`, but captured frames are compared with both.
 
 use super::element::{MessageBody, MessageError, each, need, need_array, status, tags, wrapped, wrapped_element};
 use super::sealed::PinBlock;
@@ -15,27 +15,27 @@ use pos_terms::emv::{TlvError, tag, tlv};
 pub struct ResetAnswer {
     /// 9F1E: the serial number.
     pub serial: String,
-    /// The application first, then the operating system.
+    /// The software: the application first, then the operating system.
     pub software: Vec<SoftwareVersion>,
 }
 
 /// A name and a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoftwareVersion {
-    /// DF0D, as `M000-MPI`.
+    /// DF0D, such as `M000-MPI`.
     pub name: String,
-    /// DF7F, as `1-51`.
+    /// DF7F, such as `1-51`.
     pub version: String,
 }
 
-/// The most pieces of software of one answer; two are known.
+/// Maximum number of software entries in one answer. Two are known.
 const MAX_SOFTWARE: usize = 8;
 
 impl ResetAnswer {
     /// Reads the body.
     ///
     /// # Errors
-    /// When the serial number is missing.
+    /// Fails if the serial number is missing.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         let mut software = Vec::new();
         each(body, &mut |object| {
@@ -49,7 +49,7 @@ impl ResetAnswer {
     /// Writes the answer.
     ///
     /// # Errors
-    /// [`TlvError::Full`] when it is too long.
+    /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         let mut body = MessageBody::new();
         tlv::push(&mut body, tag::IFD_SERIAL_NUMBER, self.serial.as_bytes())?;
@@ -74,13 +74,13 @@ impl SoftwareVersion {
                 _ => {}
             }
         }
-        // Quirk: RPI 1-1 firmware gives the version a second DF0D (readers: 2.13).
+        // Quirk: RPI 1-1 firmware gives the version in a second DF0D (readers: 2.13).
         let version = version.or_else(|| (names.len() == 2).then(|| names.remove(1)));
         Self { name: names.into_iter().next().unwrap_or_default(), version: version.unwrap_or_default() }
     }
 }
 
-/// Returns text from outside as printable ASCII, at most 32 characters.
+/// Returns a text from outside as printable ASCII, at most 32 characters.
 pub(super) fn text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).filter(|c| matches!(c, ' '..='~')).take(32).collect()
 }
@@ -96,7 +96,7 @@ impl P2peStatus {
     /// Reads the body.
     ///
     /// # Errors
-    /// When DFAE01 is missing or not one byte.
+    /// Fails if DFAE01 is missing or not one byte.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         need_array(body, tags::P2PE_STATUS).map(|[bits]| Self(bits))
     }
@@ -104,7 +104,7 @@ impl P2peStatus {
     /// Writes the answer.
     ///
     /// # Errors
-    /// None in practice.
+    /// Never fails in practice.
     pub fn encode(self) -> Result<MessageBody, TlvError> {
         wrapped_element(tags::P2PE_STATUS, &[self.0])
     }
@@ -130,7 +130,7 @@ impl ClockAnswer {
     /// Reads the body.
     ///
     /// # Errors
-    /// When date or time is missing, or their values are not valid.
+    /// Fails if date or time is missing, or their values are not valid.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         LocalTime::from_bcd(need_array(body, tag::TRANSACTION_DATE)?, need_array(body, tag::TRANSACTION_TIME)?)
             .map(Self)
@@ -143,11 +143,11 @@ impl ClockAnswer {
 pub enum OnlinePinAnswer<'a> {
     /// The sealed PIN.
     Entered(PinBlock<'a>),
-    /// One byte 08: cancelled, or no entry in time.
+    /// One byte 08: the cardholder cancelled, or did not enter a PIN in time.
     Cancelled,
-    /// One byte 0C: the cardholder went on without a PIN.
+    /// One byte 0C: the cardholder continued without a PIN.
     Bypassed,
-    /// One byte 09, 0A or 0B: internal error.
+    /// One byte 09, 0A or 0B: an internal error.
     Failed(u8),
 }
 
@@ -155,7 +155,7 @@ impl<'a> OnlinePinAnswer<'a> {
     /// Reads the body.
     ///
     /// # Errors
-    /// When the body is neither one known byte nor block and KSN.
+    /// Fails if the body is neither one known byte nor a block with a KSN.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         Ok(match *body {
             [0x08] => Self::Cancelled,
@@ -169,7 +169,7 @@ impl<'a> OnlinePinAnswer<'a> {
     /// Writes the answer.
     ///
     /// # Errors
-    /// None in practice.
+    /// Never fails in practice.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         let byte = match *self {
             Self::Entered(PinBlock { block, ksn }) => {
@@ -188,10 +188,10 @@ impl<'a> OnlinePinAnswer<'a> {
     }
 }
 
-/// Returns the digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), ASCII.
+/// Returns the digits of GET NUMERIC DATA and GET DYNAMIC TIP (DFA208), in ASCII.
 ///
 /// # Errors
-/// When they are missing.
+/// Fails if the digits are missing.
 pub fn parse_numeric(body: &[u8]) -> Result<&[u8], MessageError> {
     need(body, tags::NUMERIC_DATA)
 }
@@ -199,7 +199,7 @@ pub fn parse_numeric(body: &[u8]) -> Result<&[u8], MessageError> {
 /// Writes the answer to GET NUMERIC DATA.
 ///
 /// # Errors
-/// [`TlvError::Full`] when it is too long.
+/// Returns [`TlvError::Full`] if it is too long.
 pub fn encode_numeric(digits: &[u8]) -> Result<MessageBody, TlvError> {
     wrapped_element(tags::NUMERIC_DATA, digits)
 }

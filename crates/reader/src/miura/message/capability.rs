@@ -4,26 +4,27 @@ use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use pos_terms::emv::{TlvError, tlv};
 
-/// The words in the name of the capability "commands longer than one packet", ignoring case. UNCERTAIN: the name is not
-/// published (readers: 10, point 2). A different name is set with `[reader] extended-apdu-capability`. Without it,
-/// commands stay within one packet, which every device takes.
+/// The words in the name of the capability "commands longer than one packet" (case-insensitive). UNCERTAIN: the name is
+/// not published (readers: 10, point 2). `[reader] extended-apdu-capability` sets a different name. Without the
+/// capability, commands stay within one packet, which every device accepts.
 const EXTENDED_APDU: [&str; 2] = ["extended", "apdu"];
 
-/// The most capabilities of one answer.
+/// Maximum number of capabilities in one answer.
 const MAX_CAPABILITIES: usize = 64;
 
 /// The answer to GET DEVICE INFO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfoAnswer {
-    /// The names (DF0D) with their values (DF7F), where there are any.
+    /// The names (DF0D), with their values (DF7F) if they have any.
     pub capabilities: Vec<(String, Option<String>)>,
 }
 
 impl DeviceInfoAnswer {
-    /// Reads the body. The templates around the names are not published, so only their content counts.
+    /// Reads the body. The templates around the names are not published, so the code ignores them and reads their
+    /// content.
     ///
     /// # Errors
-    /// When the body is not BER-TLV.
+    /// Fails if the body is not BER-TLV.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         let mut capabilities: Vec<(String, Option<String>)> = Vec::new();
         each(body, &mut |object| match object.tag {
@@ -41,7 +42,7 @@ impl DeviceInfoAnswer {
     /// Writes the answer.
     ///
     /// # Errors
-    /// [`TlvError::Full`] when it is too long.
+    /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         let mut body = MessageBody::new();
         for (name, value) in &self.capabilities {
@@ -55,8 +56,8 @@ impl DeviceInfoAnswer {
         wrapped(tags::ANSWER_DATA, &body)
     }
 
-    /// Checks whether commands may be longer than one packet. `name` is the capability's name, when a technician knows
-    /// it.
+    /// Returns whether commands may be longer than one packet. `name` is the capability's name, if the settings give
+    /// one.
     #[must_use]
     pub fn extended_apdu(&self, name: Option<&str>) -> bool {
         let is_it = |capability: &str| match name {

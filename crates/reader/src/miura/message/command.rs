@@ -1,4 +1,4 @@
-//! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The elements are in the vendor's order.
+//! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The elements follow the vendor's order.
 
 use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
 use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, TransactionData, parse_time};
@@ -20,9 +20,9 @@ pub enum MpiCommand<'a> {
     ClockGet,
     /// D010 SYSTEM CLOCK, set.
     ClockSet(LocalTime),
-    /// D060 CARD STATUS: bit 0 unsolicited messages, 1 ATR, 2 to 4 tracks. Its answer is an unsolicited message.
+    /// D060 CARD STATUS. The bits: 0 unsolicited messages, 1 ATR, 2 to 4 tracks. Its answer is an unsolicited message.
     CardStatus {
-        /// The bits; 1F all on, 00 off.
+        /// The bits: 1F for all, 00 for none.
         flags: u8,
     },
     /// D061 KEYBOARD STATUS.
@@ -53,18 +53,18 @@ pub enum MpiCommand<'a> {
     SecureData(GetSecureData),
     /// D25A GET SECURE PAN: the same on older readers.
     SecurePan {
-        /// Three indices into the signed prompts.
+        /// Three indices of signed prompts.
         prompts: [u8; 6],
     },
-    /// DED1 START TRANSACTION with the chip in the slot.
+    /// DED1 START TRANSACTION, with the chip in the slot.
     StartTransaction(TransactionData),
     /// DEC1 START CONTACTLESS TRANSACTION.
     StartContactless {
         /// Amount, currency, date and type.
         transaction: TransactionData,
-        /// The shop's language, two ASCII letters (DFA20C); the reader's own default when absent.
+        /// The shop's language as two ASCII letters (DFA20C). If it is absent, the reader's own default applies.
         language: Option<[u8; 2]>,
-        /// Seconds until 9F42; the reader's own default when absent.
+        /// Seconds until 9F42. If absent, the reader's own default applies.
         timeout: Option<u16>,
     },
     /// DED2 CONTINUE TRANSACTION.
@@ -84,7 +84,7 @@ pub enum MpiCommand<'a> {
     P2peStatus,
 }
 
-// The command may hold a masked track with its expiry date, so only its name is shown.
+// The command may contain a masked track with its expiry date, so only its name is shown.
 impl std::fmt::Debug for MpiCommand<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
@@ -94,15 +94,15 @@ impl std::fmt::Debug for MpiCommand<'_> {
 /// The kind of reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetKind {
-    /// The application only.
+    /// Reset of the application only.
     Soft,
     /// Reboot.
     Hard,
 }
 
-/// ONLINE PIN's P1.
+/// P1 of ONLINE PIN.
 const ONLINE_PIN_P1: u8 = 0x01;
-/// GET SECURE PAN's P2: backlight on, as with its neighbours. UNCERTAIN: not published for this command.
+/// P2 of GET SECURE PAN: backlight on, as in similar commands. UNCERTAIN: it is not published for this command.
 const SECURE_PAN_P2: u8 = 0x01;
 
 /// CLA INS P1 P2 [Lc data].
@@ -137,15 +137,16 @@ impl<'a> MpiCommand<'a> {
     /// Returns the one packet to send.
     ///
     /// # Errors
-    /// When the data are more than [`MAX_COMMAND_DATA`] bytes.
+    /// Fails if the data are longer than [`MAX_COMMAND_DATA`] bytes.
     pub fn encode(&self) -> Result<Packet, MessageError> {
         Ok(apdu_link::command(&self.apdu(false)?)?)
     }
 
-    /// Returns the packets to send: one, or with `extended` as many as data of up to [`MAX_EXTENDED_DATA`] bytes need.
+    /// Returns the packets to send. There is one packet, or with `extended` as many as the data need, up to
+    /// [`MAX_EXTENDED_DATA`] bytes.
     ///
     /// # Errors
-    /// When the data are more.
+    /// Fails if the data are longer.
     pub fn packets(&self, extended: bool) -> Result<Packets, MessageError> {
         Ok(apdu_link::extended_command(&self.apdu(extended)?)?)
     }
@@ -156,8 +157,8 @@ impl<'a> MpiCommand<'a> {
         let too_long = apdu_link::EncodeError::TooLong { bytes: data.len() };
         let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= most).ok_or(too_long)?;
         let mut apdu = CommandApdu::from_array(self.head());
-        // Lc and data are left out together. A command that fits one packet has the form for old devices (readers:
-        // 2.1).
+        // Lc and data are left out together. A command that fits one packet has the form that old devices accept
+        // (readers: 2.1).
         match length.to_be_bytes() {
             [0, 0] => {}
             [0, low] if data.len() <= MAX_COMMAND_DATA => apdu.push(low).map_err(|_| too_long)?,
@@ -241,10 +242,10 @@ impl<'a> MpiCommand<'a> {
         Ok(data)
     }
 
-    /// Reads a command's message from captured frames, the reverse of [`Self::packets`]. It ignores unknown elements.
+    /// Reads a command's message from captured frames, as the reverse of [`Self::packets`]. Ignores unknown elements.
     ///
     /// # Errors
-    /// When the message is not one of these commands, or its data do not fit the command.
+    /// Fails if the message is not one of these commands, or if its data do not fit the command.
     pub fn parse(apdu: &'a [u8]) -> Result<Self, MessageError> {
         let length = MessageError::Length { bytes: apdu.len() };
         let (&[cla, ins, p1, p2], rest) = apdu.split_first_chunk().ok_or(length)?;

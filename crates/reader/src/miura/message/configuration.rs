@@ -1,12 +1,12 @@
-//! The reader's configuration files and their versions: the answer to GET CONFIGURATION (readers: 2.2). The files hold
-//! AIDs, limits and CA keys. The answer says nothing about the keys for cards and PINs (`keys`).
+//! The reader's configuration files and their versions: the answer to GET CONFIGURATION (readers: 2.2). The files
+//! contain AIDs, limits and CA keys. The answer does not include the keys for cards and PINs (`keys`).
 
 use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use crate::ConfigFile;
 use pos_terms::emv::{TlvError, tlv};
 
-/// The most files of one answer.
+/// Maximum number of files in one answer.
 const MAX_FILES: usize = 64;
 
 /// The answer to GET CONFIGURATION.
@@ -17,10 +17,11 @@ pub struct ConfigurationAnswer {
 }
 
 impl ConfigurationAnswer {
-    /// Reads the body. The templates around the names are not proven, so only their content counts.
+    /// Reads the body. The templates around the names are not confirmed, so the code ignores them and reads their
+    /// content.
     ///
     /// # Errors
-    /// When the body is not BER-TLV.
+    /// Fails if the body is not BER-TLV.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
         let mut files: Vec<ConfigFile> = Vec::new();
         each(body, &mut |object| match object.tag {
@@ -40,7 +41,7 @@ impl ConfigurationAnswer {
     /// Writes the answer.
     ///
     /// # Errors
-    /// [`TlvError::Full`] when it is too long.
+    /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         let mut body = MessageBody::new();
         for ConfigFile { name, version } in &self.files {
@@ -64,7 +65,7 @@ mod tests {
         let configuration = ConfigurationAnswer { files: vec![file("ARQCDOL.CFG", "3"), file("emv.cfg", "1-2")] };
         let body = configuration.encode().unwrap();
         assert_eq!(ConfigurationAnswer::parse(split(&body).unwrap().0), Ok(configuration));
-        // Without an outer template, without a version, with bytes that are not letters.
+        // A body without an outer template or without a version, or with bytes that are not letters.
         let bare = hex::decode("ED0ADF0D0141DF7F03311B32ED04DF0D0142").unwrap();
         assert_eq!(ConfigurationAnswer::parse(&bare).unwrap().files, [file("A", "12"), file("B", "")]);
         assert_eq!(ConfigurationAnswer::parse(&[]), Ok(ConfigurationAnswer::default()));

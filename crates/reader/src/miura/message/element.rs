@@ -1,13 +1,13 @@
-//! The parts of Miura's messages: BER-TLV elements, Miura's own tags (readers: 2.4), the search for them at any depth,
-//! and the status word at the end.
+//! The parts of Miura's messages: BER-TLV elements, Miura's own tags (readers: 2.4), the search for elements at any
+//! depth, and the status word at the end.
 
 use super::status::StatusWord;
 use pos_reader_link::apdu_link::{self, EncodeError};
 use pos_terms::emv::{Tag, TlvError, tlv};
 
-/// The bytes of an answer or unsolicited message while it is built: body and status.
+/// A buffer for an answer or unsolicited message: body and status.
 pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
-/// The data of a command while it is built.
+/// A buffer for the data of a command.
 pub(super) type CommandData = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
 
 /// Miura's own tags (readers: 2.4).
@@ -21,15 +21,15 @@ pub mod tags {
     tags! {
         /// Card status, two bytes.
         CARD_STATUS = 0x48;
-        /// Answer to reset. Its value is not BER-TLV, although the tag says "constructed".
+        /// Answer to reset. Its value is not BER-TLV, although its tag says "constructed".
         ATR = 0x63;
-        /// Decision that an E2 asks for.
+        /// The decision that an E2 asks for.
         DECISION = 0xC0;
         /// Device status code.
         STATUS_CODE = 0xC3;
         /// Device status text.
         STATUS_TEXT = 0xC4;
-        /// PIN tries that the chip still takes.
+        /// The number of PIN tries left at the chip.
         PIN_TRIES = 0xC5;
         /// Command data.
         COMMAND_DATA = 0xE0;
@@ -45,7 +45,7 @@ pub mod tags {
         NAME = 0xDF0D;
         /// Version of a file or software.
         VERSION = 0xDF7F;
-        /// CVM status; its meaning is not published.
+        /// CVM status. Its meaning is not published.
         CVM_STATUS = 0xDF28;
         /// Contactless kernel and mode.
         KERNEL_MODE = 0xDF30;
@@ -57,23 +57,23 @@ pub mod tags {
         PIN_DIGITS_2 = 0xDFA201;
         /// PIN entry status, in another family of firmware.
         PIN_STATUS_2 = 0xDFA202;
-        /// Configure the stage of terminal risk management.
+        /// Configures the stage of terminal risk management.
         RISK_STAGE = 0xDFA203;
-        /// Configure the application selection.
+        /// Configures the application selection.
         APPLICATION_SELECTION = 0xDFA204;
         /// Key pressed.
         KEY = 0xDFA205;
         /// Indices of signed prompts.
         PROMPTS = 0xDFA206;
-        /// Number format: integer and fraction digits.
+        /// Number format: the numbers of integer and fraction digits.
         NUMBER_FORMAT = 0xDFA207;
         /// Numeric data.
         NUMERIC_DATA = 0xDFA208;
         /// Language.
         LANGUAGE = 0xDFA20C;
-        /// The line of the display that shows the amount, 1 to 3.
+        /// The row of the display that shows the amount, 1 to 3.
         AMOUNT_LINE = 0xDFA20E;
-        /// Secure element: the data to be typed.
+        /// Secure element: the kind of data to type.
         SECURE_ELEMENT = 0xDFA210;
         /// Tip percentages.
         TIP_PERCENTAGES = 0xDFA217;
@@ -95,24 +95,24 @@ pub mod tags {
         PIN_BLOCK = 0xDFAE04;
         /// PIN KSN.
         PIN_KSN = 0xDFAE05;
-        /// Masked track 1 of a swipe, ASCII.
+        /// Masked track 1 of a swipe, in ASCII.
         MASKED_TRACK1 = 0xDFAE21;
-        /// Masked track 1 equivalent of a chip, ASCII.
+        /// Masked track 1 equivalent of a chip, in ASCII.
         MASKED_TRACK1_ICC = 0xDFAE56;
-        /// Masked track 2 of a contactless magstripe, BCD with nibble F.
+        /// Masked track 2 of a contactless card in magstripe mode, in BCD with nibble F.
         MASKED_TRACK2_MSD = 0xDFAE6B;
-        /// Masked track 2, ASCII.
+        /// Masked track 2, in ASCII.
         MASKED_TRACK2 = 0xDFAE22;
-        /// Masked track 2 equivalent of a chip, BCD with nibble F.
+        /// Masked track 2 equivalent of a chip, in BCD with nibble F.
         MASKED_TRACK2_ICC = 0xDFAE57;
-        /// Masked PAN, BCD with nibble F.
+        /// Masked PAN, in BCD with nibble F.
         MASKED_PAN = 0xDFAE5A;
         /// Timeout in seconds.
         TIMEOUT = 0xDFFF01;
     }
 }
 
-/// The reason why bytes are not the expected message, or cannot become one.
+/// The reason why bytes are not the expected message, or why a message cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// The message is shorter than its fixed part, or Lc does not match.
@@ -141,22 +141,22 @@ pub enum MessageError {
 /// Splits an answer or unsolicited message into body and status.
 ///
 /// # Errors
-/// [`MessageError::Length`] when the message has fewer than two bytes.
+/// Returns [`MessageError::Length`] if the message has fewer than two bytes.
 pub fn split(message: &[u8]) -> Result<(&[u8], StatusWord), MessageError> {
     let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
     Ok((body, StatusWord(u16::from_be_bytes(*status))))
 }
 
-/// Makes an answer that consists only of a status.
+/// Builds an answer that consists only of a status.
 #[must_use]
 pub fn status(status: StatusWord) -> MessageBody {
     MessageBody::from_array(status.0.to_be_bytes())
 }
 
-/// Returns the first value of `tag` at any depth (readers: 2.3, note).
+/// Returns the first value of `tag`, at any depth (readers: 2.3, note).
 ///
 /// # Errors
-/// When the body is not BER-TLV.
+/// Fails if the body is not BER-TLV.
 pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     let mut found = None;
     each(body, &mut |object| {
@@ -167,26 +167,26 @@ pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
     Ok(found)
 }
 
-/// Searches as [`search`] does; a missing tag is an error.
+/// Searches like [`search`], but fails if the tag is missing.
 ///
 /// # Errors
-/// When the body is not BER-TLV, or does not contain the tag.
+/// Fails if the body is not BER-TLV, or does not contain the tag.
 pub fn need(body: &[u8], tag: Tag) -> Result<&[u8], MessageError> {
     search(body, tag)?.ok_or(MessageError::Missing(tag))
 }
 
-/// Searches as [`need`] does, for a value of fixed length.
+/// Searches like [`need`], for a value of fixed length.
 ///
 /// # Errors
-/// As [`need`], and when the value has another length.
+/// Fails like [`need`], and if the value has a different length.
 pub fn need_array<const N: usize>(body: &[u8], tag: Tag) -> Result<[u8; N], MessageError> {
     need(body, tag)?.try_into().map_err(|_| MessageError::Malformed(tag))
 }
 
-/// Calls `see` with every object at every depth. Unlike [`tlv::visit`] it does not read the content of an ATR.
+/// Calls `see` with every object at every depth. Unlike [`tlv::visit`], it does not enter the content of an ATR.
 ///
 /// # Errors
-/// The first fault; the objects before it have been passed to `see`.
+/// Returns the first fault. `see` has received the objects before it.
 pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
     fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
         if depth == tlv::MAX_DEPTH {
@@ -204,10 +204,10 @@ pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<()
     level(body, 0, see)
 }
 
-/// Puts `body` into one template, with status 9000.
+/// Puts `body` into a template, with status 9000.
 ///
 /// # Errors
-/// [`TlvError::Full`] above [`apdu_link::MAX_MESSAGE`].
+/// Returns [`TlvError::Full`] above [`apdu_link::MAX_MESSAGE`].
 pub fn wrapped(template: Tag, body: &[u8]) -> Result<MessageBody, TlvError> {
     let mut out = MessageBody::new();
     tlv::push(&mut out, template, body)?;
@@ -223,7 +223,7 @@ pub(super) fn parse_seconds(data: &[u8]) -> Result<Option<u16>, MessageError> {
     })
 }
 
-/// Makes an answer of one element, with status 9000.
+/// Builds an answer with one element and status 9000.
 pub(super) fn wrapped_element(tag: Tag, value: &[u8]) -> Result<MessageBody, TlvError> {
     let mut body = MessageBody::new();
     tlv::push(&mut body, tag, value)?;

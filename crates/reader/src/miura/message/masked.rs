@@ -7,11 +7,12 @@ use super::element::{each, tags};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
 
-/// The longest masked track that is read: track 2 has at most 40 characters (ISO/IEC 7813), with its sentinels and LRC.
+/// Maximum length of a masked track that is read. Track 2 has at most 40 characters (ISO/IEC 7813), including sentinels
+/// and LRC.
 pub(in crate::miura) const MAX_TRACK2: usize = 48;
 
-/// Returns the masked PAN of DFAE57, DFAE5A or DFAE22; `None` for every other element, and for a value that is not a
-/// PAN.
+/// Returns the masked PAN of DFAE57, DFAE5A or DFAE22. Returns `None` for every other element, and for a value that is
+/// not a PAN.
 pub(in crate::miura) fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> {
     pan_text(tag, value).and_then(|text| MaskedPan::new(&text))
 }
@@ -21,16 +22,16 @@ pub(in crate::miura) fn masked_typed_pan(value: &[u8]) -> Option<MaskedPan> {
     MaskedPan::new(&typed_pan(value))
 }
 
-/// Checks whether the PAN of a typed card (DFA208) came back unmasked.
+/// Returns whether the PAN of a typed card (DFA208) came back unmasked.
 pub(in crate::miura) fn is_clear_typed_pan(value: &[u8]) -> bool {
     is_clear_pan(&typed_pan(value))
 }
 
-/// Checks whether a message holds unencrypted card data: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or an unmasked
-/// "masked" element. A message that is not BER-TLV to its end is the rest of a damaged message. Its bytes have no
-/// meaning, and none of it is used.
+/// Returns whether a message contains unencrypted card data: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or an
+/// unmasked "masked" element. If a message is not BER-TLV to its end, it is part of a damaged message. Its bytes have
+/// no meaning, and none of them is used.
 ///
-/// This check comes before any other reading of a message.
+/// This check comes before the message is read in any other way.
 pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
     let mut clear = false;
     let walked = each(body, &mut |object| {
@@ -52,10 +53,10 @@ pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
     clear && walked.is_ok()
 }
 
-/// Returns the PAN part of a masked element: nibbles up to D or the padding F, characters between `;` and `=`. It is
-/// wiped, because a reader may have left it unmasked.
+/// Returns the PAN part of a masked element. In BCD these are the nibbles up to D or the padding F, and in ASCII the
+/// characters between `;` and `=`. The part is wiped, because a reader may have left it unmasked.
 fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
-    /// More than the digits of any PAN, so the text never moves and leaves no copy behind.
+    /// The capacity exceeds the digits of any PAN, so the text is never reallocated and leaves no copy behind.
     const PLACES: usize = 40;
     let mut pan = Zeroizing::new(String::with_capacity(PLACES));
     let nibbles = value.iter().flat_map(|byte| [byte >> 4, byte & 0x0F]);
@@ -64,7 +65,7 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
         tags::MASKED_TRACK2_ICC => pan.extend(digits.take_while(|c| *c != 'D').take(PLACES)),
         tags::MASKED_PAN => {
             pan.extend(digits.take(PLACES));
-            // The last four digits are always clear, so an F at the end is padding, not a mask.
+            // The last four digits are always clear, so an F at the end is padding rather than a mask.
             let places = pan.trim_end_matches('F').len();
             pan.truncate(places);
         }
@@ -78,7 +79,7 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
 }
 
 /// Returns the PAN part of a masked element that no receipt uses: both kinds of track 1, and track 2 of a contactless
-/// magstripe.
+/// card in magstripe mode.
 fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     match tag {
         tags::MASKED_TRACK2_MSD => pan_text(tags::MASKED_TRACK2_ICC, value),
@@ -92,14 +93,15 @@ fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     }
 }
 
-/// Returns DFA208 of a typed card. It is wiped, because a reader may have left it unmasked.
+/// Returns DFA208 of a typed card. The value is wiped, because a reader may have left it unmasked.
 fn typed_pan(value: &[u8]) -> Zeroizing<String> {
     let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
     pan.extend(value.iter().take(MAX_TRACK2).map(|byte| char::from(byte & 0x7F)));
     pan
 }
 
-/// Checks for a clear PAN. A PAN of 13 or more digits is masked between the sixth and the last four.
+/// Returns whether a PAN is clear. In a PAN of 13 or more digits, the digits between the sixth and the last four are
+/// masked.
 fn is_clear_pan(pan: &str) -> bool {
     pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
 }

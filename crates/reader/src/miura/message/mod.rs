@@ -1,12 +1,12 @@
-//! The content of Miura's packets (readers: 2.2 to 2.11): commands, answers, and unsolicited messages. It covers bytes
-//! and their meaning, without rules: this module does not wait, decide or store anything.
+//! The content of Miura's packets (readers: 2.2 to 2.11): commands, answers, and unsolicited messages. This module
+//! handles bytes and their meaning. It does not wait, decide or store anything.
 //!
 //! ```text
 //! status · element ◀── sealed · masked · transaction · typed ◀── command · answer · transaction_answer · unsolicited …
 //! ```
 //!
-//! Each message can be read and written. The driver needs one direction of each; captured frames are compared with
-//! both. The simulated reader has a separate codec, so that one misreading cannot hide at both ends.
+//! Each message can be read and written. The driver needs only one direction of each, but captured frames are compared
+//! with both. The simulated reader has a separate codec, so that one misreading cannot go unnoticed on both sides.
 
 mod answer;
 mod capability;

@@ -14,7 +14,7 @@ pub struct SredBlock<'a> {
     pub ksn: &'a [u8],
 }
 
-// This is card data, although sealed, so only lengths are shown.
+// This is card data, although sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for SredBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { data, ksn } = self;
@@ -23,7 +23,8 @@ impl std::fmt::Debug for SredBlock<'_> {
 }
 
 impl SredBlock<'_> {
-    /// Makes a copy that is wiped when dropped; `None` when the data is empty, or the KSN does not have 10 or 12 bytes.
+    /// Creates a copy that is wiped when dropped. Returns `None` if the data is empty, or if the KSN does not have 10
+    /// or 12 bytes.
     pub(in crate::miura) fn to_card(self) -> Option<SealedCard> {
         if self.data.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
             return None;
@@ -41,7 +42,7 @@ pub struct PinBlock<'a> {
     pub ksn: &'a [u8],
 }
 
-// This is a PIN, although sealed, so only lengths are shown.
+// This is a PIN, although sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for PinBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { block, ksn } = self;
@@ -50,7 +51,7 @@ impl std::fmt::Debug for PinBlock<'_> {
 }
 
 impl PinBlock<'_> {
-    /// Makes a copy that is wiped when dropped; `None` when block or KSN has an invalid length.
+    /// Creates a copy that is wiped when dropped. Returns `None` if block or KSN has an invalid length.
     pub(in crate::miura) fn to_pin(self) -> Option<SealedPin> {
         if !matches!(self.block.len(), 8 | 16) || !matches!(self.ksn.len(), 10 | 12) {
             return None;
@@ -59,7 +60,7 @@ impl PinBlock<'_> {
     }
 }
 
-/// Finds the sealed card data of a message while it is walked. It may occur twice, with consecutive KSNs and the same
+/// Finds the sealed card data while a message is walked. They may occur twice, with consecutive KSNs and the same
 /// content (readers: 2.5). The last pair counts.
 #[derive(Default)]
 pub(super) struct LastSredBlock<'a> {
@@ -82,7 +83,7 @@ impl<'a> LastSredBlock<'a> {
 /// Returns the last sealed card data (DFAE02, DFAE03) of a message.
 ///
 /// # Errors
-/// When the body is not BER-TLV.
+/// Fails if the body is not BER-TLV.
 pub fn last_sealed(body: &[u8]) -> Result<Option<SredBlock<'_>>, TlvError> {
     let mut last = LastSredBlock::default();
     each(body, &mut |object| last.see(object))?;

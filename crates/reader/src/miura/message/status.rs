@@ -9,7 +9,7 @@ macro_rules! statuses {
         impl StatusWord {
             $(#[doc = $words] pub const $name: Self = Self($value);)*
 
-            /// Returns the meaning for a person.
+            /// Returns the human-readable meaning.
             #[must_use]
             pub fn words(self) -> &'static str {
                 match self { $(Self::$name => $words,)* _ => "unknown status" }

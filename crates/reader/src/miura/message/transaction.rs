@@ -1,5 +1,5 @@
-//! The data that START and CONTINUE TRANSACTION carry to the card. They are: amount, currency, date and type of a
-//! transaction, a choice of application, and the gateway's answer (readers: 2.5 to 2.7).
+//! The data that START and CONTINUE TRANSACTION carry to the card: amount, currency, date and type of a transaction, a
+//! choice of application, and the gateway's answer (readers: 2.5 to 2.7).
 
 use super::element::{CommandData, MessageError, need_array, tags};
 use crate::{Arm, LocalTime};
@@ -22,7 +22,7 @@ pub struct TransactionData {
 }
 
 impl TransactionData {
-    /// Makes the data from an amount.
+    /// Creates the data from an amount.
     #[must_use]
     pub fn new(transaction_type: u8, amount: Amount, at: LocalTime) -> Self {
         Self { transaction_type, amount: amount.to_bcd(), currency: amount.currency().to_bcd(), at }
@@ -38,7 +38,7 @@ impl From<&Arm> for TransactionData {
 /// The data of CONTINUE TRANSACTION (readers: 2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContinueData<'a> {
-    /// The answer to an E2 without a choice: C0, 01 yes, 00 no.
+    /// The answer to an E2 without a choice of applications (C0): 01 for yes, 00 for no.
     Decision(u8),
     /// The answer to an E2 with a list of applications: the chosen one.
     Choose(ApplicationChoice<'a>),
@@ -48,12 +48,12 @@ pub enum ContinueData<'a> {
         arc: [u8; 2],
         /// 91: the issuer authentication data.
         authentication: Option<&'a [u8]>,
-        /// 71 and 72: whole objects one after another; empty when there are none.
+        /// 71 and 72: whole objects, one after another. Empty if there are none.
         scripts: &'a [u8],
     },
 }
 
-/// An application of an E2's list.
+/// An application in an E2's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApplicationChoice<'a> {
     /// The identifier (4F).
@@ -62,14 +62,14 @@ pub struct ApplicationChoice<'a> {
     pub label: Option<&'a [u8]>,
 }
 
-/// Finds the first application of an E2, which has the highest priority, while the message is walked. The list's form
-/// is not published. It reads an identifier (4F, or 9F06) with a label (50) before or after it, with or without a
-/// template around each pair.
+/// Finds the first application of an E2, which has the highest priority, while the message is walked. The form of the
+/// list is not published. This type accepts an identifier (4F, or 9F06) with a label (50) before or after it, with or
+/// without a template around each pair.
 #[derive(Default)]
 pub(super) struct FirstApplication<'a> {
     aid: Option<&'a [u8]>,
     label: Option<&'a [u8]>,
-    /// `true` when the second application has begun.
+    /// `true` after the second application has begun.
     over: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> FirstApplication<'a> {
         }
     }
 
-    /// Returns the application; `None` when the message has none.
+    /// Returns the application, or `None` if the message contains none.
     pub(super) fn choice(self) -> Option<ApplicationChoice<'a>> {
         self.aid.map(|aid| ApplicationChoice { aid, label: self.label })
     }
@@ -148,7 +148,7 @@ impl<'a> ContinueData<'a> {
         Ok(())
     }
 
-    /// Reads one level only: the content of a script is for the card.
+    /// Only one level is read, because the content of a script is for the card.
     pub(super) fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
         let template = tlv::walk(data).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
         let body = template.value;
@@ -165,7 +165,7 @@ impl<'a> ContinueData<'a> {
                         .ok_or(MessageError::Malformed(object.tag));
                 }
                 tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2 => scripts = scripts.or(Some(at)),
-                // Scripts are passed on unchanged, so they must be adjacent, after all other elements.
+                // Scripts are passed on unchanged, so they must be contiguous and follow all other elements.
                 other if scripts.is_some() => return Err(MessageError::Malformed(other)),
                 tag::AUTHORISATION_RESPONSE_CODE => arc = object.value.try_into().ok(),
                 tag::ISSUER_AUTHENTICATION_DATA => authentication = Some(object.value),

@@ -1,5 +1,5 @@
-//! A card's answer to START, START CONTACTLESS and CONTINUE TRANSACTION: one template (E2 to E5) and its elements,
-//! found in one walk (readers: 2.5 to 2.7). The rules judge the found elements and never search for one again.
+//! A card's answer to START, START CONTACTLESS and CONTINUE TRANSACTION: one template (E2 to E5) and its elements. One
+//! walk finds all elements (readers: 2.5 to 2.7). The rules judge the elements found and never search again.
 
 use super::element::{MessageBody, MessageError, tags, wrapped};
 use super::masked::masked_pan;
@@ -37,13 +37,14 @@ impl AnswerTemplate {
 pub struct TransactionAnswer<'a> {
     /// The template.
     pub template: AnswerTemplate,
-    /// The elements in the template; an error when they are not BER-TLV.
+    /// The elements in the template, or an error if they are not BER-TLV.
     pub elements: Result<CardElements<'a>, TlvError>,
-    /// The template's content unchanged: the issuer gets it, without the elements that the card's data must not hold.
+    /// The content of the template, unchanged. It goes to the issuer, without the elements that the card's data must
+    /// not contain.
     pub tlvs: &'a [u8],
 }
 
-// This is card data: only lengths are shown, not the found elements.
+// This is card data, so `Debug` shows only lengths and no elements.
 impl std::fmt::Debug for TransactionAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { template, elements, tlvs } = self;
@@ -52,16 +53,16 @@ impl std::fmt::Debug for TransactionAnswer<'_> {
 }
 
 impl<'a> TransactionAnswer<'a> {
-    /// Makes an answer of `tlvs` in `template`.
+    /// Builds an answer with `tlvs` in `template`.
     #[must_use]
     pub fn new(template: AnswerTemplate, tlvs: &'a [u8]) -> Self {
         Self { template, elements: CardElements::parse(tlvs), tlvs }
     }
 
-    /// Reads the body: one template, which must fill it. So a packet lost from a chain is noticed.
+    /// Reads the body. One template must fill it, so a packet lost from a chain is noticed.
     ///
     /// # Errors
-    /// When the body has another form.
+    /// Fails if the body has another form.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         let mut objects = tlv::walk(body);
         let object = objects.next().ok_or(MessageError::Length { bytes: body.len() })??;
@@ -79,17 +80,17 @@ impl<'a> TransactionAnswer<'a> {
     /// Writes the answer.
     ///
     /// # Errors
-    /// [`TlvError::Full`] when it is too long.
+    /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         wrapped(self.template.tag(), self.tlvs)
     }
 }
 
-/// The elements of a card's answer that the rules use. When an element occurs more than once, its first value counts,
+/// The elements of a card's answer that the rules use. If an element occurs more than once, its first value counts,
 /// unless its field says otherwise.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct CardElements<'a> {
-    /// The card's data for receipt and till.
+    /// The card's data for the receipt and the till.
     pub chip: ChipElements<'a>,
     /// 9F02: the amount.
     pub amount: SignedElement<'a>,
@@ -105,13 +106,13 @@ pub struct CardElements<'a> {
     pub masked_pan: Option<MaskedPan>,
     /// DFAE02 and DFAE03, the last pair.
     pub sealed: Option<SredBlock<'a>>,
-    /// DFAE04 and DFAE05, when both are present and not empty.
+    /// DFAE04 and DFAE05, if both are present and not empty.
     pub pin: Option<PinBlock<'a>>,
     /// The first application of an E2.
     pub application: Option<ApplicationChoice<'a>>,
 }
 
-/// An element that must equal the request in each place where it occurs.
+/// An element that must equal the request wherever it occurs.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SignedElement<'a> {
     value: Option<&'a [u8]>,

@@ -1,16 +1,16 @@
-//! The commands for typing on the reader and their answers: an amount, a tip, a card number that the reader seals
-//! (readers: 2.9, 2.10). Amounts and tips come in clear, card numbers never.
+//! The commands for typing on the reader, and their answers: an amount, a tip, and a card number, which the reader
+//! seals (readers: 2.9, 2.10). Amounts and tips come in clear, but card numbers never do.
 
 use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
 use super::sealed::{SredBlock, last_sealed};
 use pos_terms::emv::{tag, tlv};
 
-/// The integer digits that may be typed: as many as the gateway takes (interface: amount10.2).
+/// Maximum number of integer digits that may be typed: as many as the gateway accepts (interface: amount10.2).
 pub const MAX_INTEGER_DIGITS: u8 = 10;
-/// The decimals of the currencies with the most decimals.
+/// Maximum number of decimals of any currency.
 const MAX_FRACTION_DIGITS: u8 = 3;
 
-/// DFA20E, the row that shows the amount. It is UNCERTAIN which rows the prompts leave free: the default prompts fill
+/// DFA20E, the row that shows the amount. It is UNCERTAIN which rows the prompts leave free. The default prompts fill
 /// only the first.
 pub const AMOUNT_LINE: u8 = 0x02;
 
@@ -26,11 +26,11 @@ pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
 pub struct GetNumericData {
     /// Backlight on.
     pub light: bool,
-    /// Three indices into the signed prompts.
+    /// Three indices of signed prompts.
     pub prompts: [u8; 6],
-    /// Integer and fraction digits.
+    /// The numbers of integer and fraction digits.
     pub format: [u8; 2],
-    /// An amount to show next to the entry.
+    /// An amount to show during the entry.
     pub money: Option<ShownAmount>,
     /// The seconds until 9F42.
     pub timeout: Option<u16>,
@@ -97,9 +97,9 @@ fn push_seconds(out: &mut CommandData, timeout: Option<u16>) -> Result<(), Messa
 /// GET DYNAMIC TIP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetDynamicTip {
-    /// `true` when the total is asked for (P1 00), not the tip (P1 01).
+    /// `true` to ask for the total (P1 00), `false` to ask for the tip (P1 01).
     pub total: bool,
-    /// Four percentages; [`Self::BLANK`] and [`Self::OTHER`] are not percentages.
+    /// Four percentages. [`Self::BLANK`] and [`Self::OTHER`] are not percentages.
     pub percentages: [u8; 4],
     /// DFA218: the template. UNCERTAIN: one byte that names a layout of the signed prompts.
     pub template: u8,
@@ -112,7 +112,7 @@ pub struct GetDynamicTip {
 }
 
 impl GetDynamicTip {
-    /// An empty place.
+    /// An empty choice.
     pub const BLANK: u8 = 0xFE;
     /// "Other": the customer types an amount.
     pub const OTHER: u8 = 0xFF;
@@ -147,10 +147,10 @@ pub enum GetSecureData {
     Ask {
         /// DFA210: [`Self::PAN`], [`Self::EXPIRY`], [`Self::VERIFICATION_VALUE`].
         element: u8,
-        /// P2: bit 0 backlight, 1 light of the keys, 2 empty is allowed, 3 the PAN in groups; the others are not
+        /// P2: bit 0 backlight, 1 key light, 2 an empty entry is allowed, 3 the PAN in groups. The other bits are not
         /// published.
         flags: u8,
-        /// Three indices into the signed prompts.
+        /// Three indices of signed prompts.
         prompts: [u8; 6],
         /// The amount that the cardholder pays.
         money: Option<ShownAmount>,
@@ -214,7 +214,7 @@ pub struct TypedCardAnswer<'a> {
     pub sealed: Option<SredBlock<'a>>,
 }
 
-// This is card data, although masked or sealed, so only lengths are shown.
+// This is card data, although masked or sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for TypedCardAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { masked_pan, sealed } = self;
@@ -226,17 +226,17 @@ impl<'a> TypedCardAnswer<'a> {
     /// Reads the body.
     ///
     /// # Errors
-    /// When the masked PAN is missing.
+    /// Fails if the masked PAN is missing.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         Ok(Self { masked_pan: need(body, tags::NUMERIC_DATA)?, sealed: last_sealed(body)? })
     }
 }
 
-/// Returns the typed amount in minor units of a currency with `exponent` decimals; `None` when it is not an amount.
+/// Returns the typed amount in minor units of a currency with `exponent` decimals, or `None` if it is not an amount.
 ///
-/// It is UNCERTAIN whether the reader sends only digits ("123") or a decimal point too ("1.23") (readers: 2.10). Digits
-/// without a point are minor units, which is the smaller of the two readings. With a point the number of decimals must
-/// be exactly the currency's.
+/// It is UNCERTAIN whether the reader sends only digits ("123") or also a decimal point ("1.23") (readers: 2.10).
+/// Digits without a point count as minor units, which is the smaller of the two readings. With a point, the number of
+/// decimals must be exactly that of the currency.
 #[must_use]
 pub fn minor_units(typed: &[u8], exponent: u8) -> Option<u64> {
     let text = std::str::from_utf8(typed).ok()?;

@@ -7,15 +7,15 @@ use pos_terms::emv::{Tag, TlvError, tag, tlv};
 /// An unsolicited message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsolicitedMessage<'a> {
-    /// Powered on, PIN entry, texts.
+    /// The reader's status: powered on, PIN entry, texts.
     Device(DeviceStatus<'a>),
-    /// A card went in or out, or was swiped.
+    /// A card was inserted, removed or swiped.
     Card(CardStatus<'a>),
     /// A key was pressed: 0D enter, 1B cancel, 7F clear, or a digit in ASCII.
     Key(u8),
     /// The printer's state.
     Printer(u8),
-    /// A barcode was read, or bytes came on the base's USB-serial line; the agent does not use them.
+    /// A barcode was read, or bytes came on the base's USB-serial line. The agent does not use them.
     Other,
 }
 
@@ -29,11 +29,11 @@ pub struct DeviceStatus<'a> {
     pub code: u8,
     /// C4: the text.
     pub text: &'a [u8],
-    /// The digits of the PIN entry so far, when the reader is set to send them.
+    /// The number of PIN digits entered so far, if the reader is set to send it.
     pub digits: Option<u8>,
     /// The status of the PIN entry.
     pub pin_status: Option<u8>,
-    /// C5: the PIN tries left, for a chip that checks the PIN itself.
+    /// C5: the number of PIN tries left, if the chip checks the PIN itself.
     pub tries_left: Option<u8>,
 }
 
@@ -55,7 +55,7 @@ impl DeviceStatus<'_> {
 /// E1 with 48, and the elements of a swipe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CardStatus<'a> {
-    /// 48, first byte: bit 0 card in the slot, bit 1 it answers as a chip card.
+    /// 48, first byte: bit 0 a card is in the slot, bit 1 it answers as a chip card.
     pub slot: u8,
     /// 48, second byte: bit 0 a card was swiped, bits 1 to 3 its tracks.
     pub stripe: u8,
@@ -65,11 +65,12 @@ pub struct CardStatus<'a> {
     pub sealed: Option<SredBlock<'a>>,
     /// DFAE22: the masked track 2.
     pub masked_track2: Option<&'a [u8]>,
-    /// `true` when 5F21, 5F22 or 5F23 is present: the reader does not encrypt. The tracks themselves are not passed on.
+    /// `true` if 5F21, 5F22 or 5F23 is present, so the reader does not encrypt. The tracks themselves are not passed
+    /// on.
     pub clear_tracks: bool,
 }
 
-// This is card data, although masked or sealed, so only lengths are shown.
+// This is card data, although masked or sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for CardStatus<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { slot, stripe, atr, sealed, masked_track2, clear_tracks } = self;
@@ -96,7 +97,7 @@ impl CardStatus<'_> {
 }
 
 impl<'a> UnsolicitedMessage<'a> {
-    /// Returns the message's name, for a trace; it does not reveal the key.
+    /// Returns the message's name for a trace. The name does not reveal the key.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -108,11 +109,11 @@ impl<'a> UnsolicitedMessage<'a> {
         }
     }
 
-    /// Reads the body of an unsolicited message. The elements decide about its kind, because E1 is also the template of
+    /// Reads the body of an unsolicited message. Its elements determine its kind, because E1 is also the template of
     /// answers.
     ///
     /// # Errors
-    /// When the body is not BER-TLV, or an element has a wrong length.
+    /// Fails if the body is not BER-TLV, or an element has a wrong length.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         if search(body, tags::CARD_STATUS)?.is_some() {
             return CardStatus::parse(body).map(Self::Card);
@@ -131,7 +132,7 @@ impl<'a> UnsolicitedMessage<'a> {
     /// Writes the message. [`Self::Other`] becomes an empty barcode.
     ///
     /// # Errors
-    /// [`TlvError::Full`] when it is too long.
+    /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
         let mut body = MessageBody::new();
         let out = &mut body;
@@ -201,7 +202,7 @@ impl<'a> CardStatus<'a> {
 impl<'a> DeviceStatus<'a> {
     fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         let [code] = need_array(body, tags::STATUS_CODE)?;
-        // Two families of firmware use two pairs of tags (readers: 2.4, collision warning).
+        // Two families of firmware use different pairs of tags (readers: 2.4, collision warning).
         let either = |one: Tag, other: Tag| -> Result<Option<u8>, TlvError> {
             let value = match search(body, one)? {
                 Some(value) => Some(value),

@@ -7,7 +7,7 @@
 //! | `chip-refuses` | ARQC, then AAC after every answer of the issuer | no antenna | 201 |
 //! | `chip-offline` | approves without the issuer (TC) | no antenna | 201 |
 //! | `chip-declines` | declines without the issuer (AAC) | no antenna | 201 |
-//! | `chip-choice` | two applications: chosen on the reader (DFA204 01) or by the agent (02, E2), ARQC | no antenna | 201 |
+//! | `chip-choice` | two applications, chosen on the reader (DFA204 01) or by the agent (02, E2), ARQC | no antenna | 201 |
 //! | `chip-broken` | mute: 9F30, swipe allowed | no antenna | 201: fallback |
 //! | `chip-unsupported` | no common application: 9F28, swipe allowed | no antenna | 201: fallback |
 //! | `tap` | online PIN, ARQC | ARQC | 201 |
@@ -18,20 +18,20 @@
 //! | `swipe-pin` | no chip | no antenna | 120: online PIN |
 //! | `chip-signature` | signature (9F34 1E0300), ARQC | no antenna | 201 |
 //! | `chip-scripts` | ARQC; carries out the issuer's scripts 71 and 72, reports them in 9F5B, TC | no antenna | 201 |
-//! | `chip-offline-pin` | the chip checks the PIN: wrong once, then right, ARQC | no antenna | 201 |
-//! | `expired` | TVR "expired application", ARQC: the issuer declines (54) | no antenna | 201 |
-//! | `pin-wrong` | online PIN, wrong each time, ARQC: the issuer declines (55) | no antenna | 201 |
-//! | `pin-exceeded` | the chip accepts no PIN, as the TVR says, ARQC: the issuer declines (75) | no antenna | 201 |
+//! | `chip-offline-pin` | the chip checks the PIN, which is wrong once and then right, ARQC | no antenna | 201 |
+//! | `expired` | TVR "expired application", ARQC, the issuer declines (54) | no antenna | 201 |
+//! | `pin-wrong` | online PIN, wrong each time, ARQC, the issuer declines (55) | no antenna | 201 |
+//! | `pin-exceeded` | the chip accepts no PIN, as the TVR says, ARQC, the issuer declines (75) | no antenna | 201 |
 //! | `blocked` | card blocked: 9F25, no swipe allowed | no antenna | 201 |
-//! | `app-blocked` | the first application is blocked: the second is taken without a question, ARQC | no antenna | 201 |
+//! | `app-blocked` | the first application is blocked, the second is taken without a question, ARQC | no antenna | 201 |
 //! | `pan-19` | 19 digits, online PIN, ARQC | no antenna | 201 |
 //! | `foreign` | issuer country 840, application currency 840, online PIN, ARQC | no antenna | 201 |
 //! | `tap-phone` | no chip contacts | verified by the phone (9F34 010002), ARQC | no stripe |
 //! | `debit` | another brand's AID, online PIN, ARQC | ARQC | 201 |
 //!
-//! Every number is from a public brand test range and Luhn-valid. Each card has its own number, so that a ledger can be
-//! read. Cards of every brand compute cryptograms of Visa's CVN 12 (hex), which the simulated issuers verify; a real
-//! card of another brand would not.
+//! Every number is from a brand's public test range and is Luhn-valid. The numbers are unique, so a ledger entry
+//! identifies its card. Cards of every brand compute cryptograms of Visa's CVN 12 (hex), which the simulated issuers
+//! verify. A real card of another brand would not.
 
 use super::{Application, Applications, Card, Chip, Cvm, First, Second, Tap};
 
@@ -40,7 +40,7 @@ const MASTERCARD: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x10, 0x10];
 const MAESTRO: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04, 0x30, 0x60];
 const ELECTRON: Application = Application { aid: &[0xA0, 0x00, 0x00, 0x00, 0x03, 0x20, 0x10], label: "VISA ELECTRON" };
 
-/// A card with the usual values; the table below gives only the differences.
+/// A card with the default values; the table below sets only the differences.
 pub(super) const PLAIN: Card = Card {
     name: "",
     pan: "",

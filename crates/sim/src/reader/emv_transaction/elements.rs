@@ -1,43 +1,43 @@
-//! The elements of an EMV transaction: all clear data of the kernel and the card, the cryptogram over them, and the
-//! template of a decision, by the reader's lists (readers: 2.5, 2.6, 2.13).
+//! The output elements of an EMV transaction: all clear data of the kernel and the card, the cryptogram over them, and
+//! the template of a decision. They follow the reader's lists (readers: 2.5, 2.6, 2.13).
 
 use super::{Decision, EmvTransaction, Interface, Verified};
 use crate::reader::deck::{Cvm, Tap, padded};
 use crate::reader::keys::{Sealed, bytes};
 use crate::reader::message;
 
-/// Contents of ARQCDOL.CFG (readers: 2.5), and 9F42 for cards of other currencies.
+/// The contents of ARQCDOL.CFG (readers: 2.5), plus 9F42 for cards in other currencies.
 const ARQC_DOL: &[u32] = &[
     0x4F, 0x50, 0x57, 0x5A, 0x5F20, 0x5F24, 0x5F28, 0x5F2A, 0x5F30, 0x5F34, 0x82, 0x84, 0x95, 0x9A, 0x9B, 0x9C, 0x9F02,
     0x9F03, 0x9F06, 0x9F09, 0x9F10, 0x9F12, 0x9F1A, 0x9F1C, 0x9F1E, 0x9F26, 0x9F27, 0x9F33, 0x9F34, 0x9F35, 0x9F36,
     0x9F37, 0x9F41, 0x9F42, 0xDF28, 0xDF30, 0xDFAE02, 0xDFAE03, 0xDFAE04, 0xDFAE05, 0xDFAE57, 0xDFAE5A,
 ];
-/// Contents of TCDOL.CFG (readers: 2.5); 8A and 9B as in the E3 of 2.13, 5F2A so that an offline approval can be
-/// checked.
+/// The contents of TCDOL.CFG (readers: 2.5). 8A and 9B are as in the E3 of 2.13. 5F2A is added so that an offline
+/// approval can be checked.
 const TC_DOL: &[u32] = &[
     0x8A, 0x4F, 0x50, 0x57, 0x5A, 0x5F20, 0x5F24, 0x5F28, 0x5F2A, 0x5F30, 0x5F34, 0x82, 0x84, 0x95, 0x9A, 0x9B, 0x9C,
     0x9F02, 0x9F03, 0x9F06, 0x9F09, 0x9F10, 0x9F12, 0x9F1A, 0x9F1C, 0x9F1E, 0x9F26, 0x9F27, 0x9F33, 0x9F34, 0x9F35,
     0x9F36, 0x9F37, 0x9F41, 0x9F5B, 0xDF28, 0xDF30, 0xDFAE02, 0xDFAE03, 0xDFAE57, 0xDFAE5A,
 ];
-/// Contents of AACDOL.CFG: as ARQCDOL without 9B 9F41 DFAE57 (readers: 2.5); 8A as in the E5 of 2.13.
+/// The contents of AACDOL.CFG: those of ARQCDOL without 9B, 9F41 and DFAE57 (readers: 2.5). 8A is as in the E5 of 2.13.
 const AAC_DOL: &[u32] = &[
     0x8A, 0x4F, 0x50, 0x57, 0x5A, 0x5F20, 0x5F24, 0x5F28, 0x5F2A, 0x5F30, 0x5F34, 0x82, 0x84, 0x95, 0x9A, 0x9C, 0x9F02,
     0x9F03, 0x9F06, 0x9F09, 0x9F10, 0x9F12, 0x9F1A, 0x9F1C, 0x9F1E, 0x9F26, 0x9F27, 0x9F33, 0x9F34, 0x9F35, 0x9F36,
     0x9F37, 0xDF28, 0xDF30, 0xDFAE02, 0xDFAE03, 0xDFAE5A,
 ];
 
-/// DF30, kernel and mode: `0301` was seen for Visa in EMV mode. The second byte of magstripe mode is UNCERTAIN
+/// DF30, kernel and mode. `0301` was seen for Visa in EMV mode. The second byte for magstripe mode is UNCERTAIN
 /// (readers: 10).
 const KERNEL_EMV: [u8; 2] = [0x03, 0x01];
 const KERNEL_MAGSTRIPE: [u8; 2] = [0x03, 0x02];
-/// Kernel 2, Mastercard: derived by analogy, UNCERTAIN.
+/// Kernel 2, Mastercard. The value is derived by analogy, so it is UNCERTAIN.
 const KERNEL_MASTERCARD: [u8; 2] = [0x02, 0x01];
-/// Mastercard's part of an AID.
+/// The part of an AID that identifies Mastercard.
 const MASTERCARD_RID: &[u8] = &[0xA0, 0x00, 0x00, 0x00, 0x04];
 
 impl EmvTransaction {
-    /// Makes the template of a decision with its elements, in the order of the lists above. `card_data` has one block
-    /// or two.
+    /// Makes the template of a decision with its elements, in the order of the lists above. `card_data` has one or two
+    /// blocks.
     pub(in super::super) fn template(
         &self,
         decision: Decision,
@@ -72,7 +72,7 @@ impl EmvTransaction {
                 None => {}
             }
         }
-        // The device's lists mention it twice (readers: 2.5, 2.13).
+        // The device's lists contain it twice (readers: 2.5, 2.13).
         for again in card_data.iter().skip(1) {
             message::put(&mut inner, 0xDFAE02, &again.data);
             message::put(&mut inner, 0xDFAE03, &again.ksn);
@@ -80,7 +80,7 @@ impl EmvTransaction {
         message::object(tag, &inner)
     }
 
-    /// Returns all clear elements, with the cryptogram of a decision over them.
+    /// Returns all clear elements, with a decision's cryptogram over them.
     pub(super) fn signed(&self, decision: Decision) -> Vec<u8> {
         let mut all = self.open_elements();
         if self.interface == Interface::Contactless && self.card.tap == Tap::Magstripe {
@@ -101,7 +101,7 @@ impl EmvTransaction {
         let cryptogram = self.key().cryptogram(&all).expect("every element the cryptogram covers has been put in");
         let tapped = self.interface == Interface::Contactless;
         let information = match decision {
-            // A tap keeps its ARQC: the card is gone when the issuer has answered.
+            // A tapped card keeps its ARQC, because the card is gone when the issuer has answered.
             _ if tapped => 0x80,
             Decision::Approved => 0x40,
             Decision::Online => 0x80,
@@ -156,7 +156,7 @@ impl EmvTransaction {
         all
     }
 
-    /// Returns track 2 with the PAN masked and everything after it in clear (readers: 2.13).
+    /// Returns track 2 with the PAN masked and all following characters in clear (readers: 2.13).
     fn masked_track2(&self) -> Vec<u8> {
         bytes(&self.card.track2_equivalent().replacen(self.card.pan, &self.card.masked_pan('F'), 1))
     }
@@ -164,15 +164,16 @@ impl EmvTransaction {
     /// Returns the CVM results: method, condition, result (EMV Book 4, A4).
     fn cvm_results(&self) -> [u8; 3] {
         match (self.verified, self.interface) {
-            // Online PIN: the result is unknown to the terminal (00); failed (01) when bypassed.
+            // Online PIN: the terminal does not know the result (00); if the PIN was bypassed, the result is failed
+            // (01).
             (Verified::PinEntered, _) => [0x42, 0x03, 0x00],
             (Verified::PinBypassed, _) if self.cvm() == Cvm::OnlinePin => [0x42, 0x03, 0x01],
-            // Enciphered PIN checked by the chip, as in a capture (readers: 2.13).
+            // Enciphered PIN checked by the chip, as in a captured transaction (readers: 2.13).
             (Verified::PinBypassed | Verified::PinTriesExceeded, _) => [0x44, 0x03, 0x01],
             (Verified::PinRight, _) => [0x44, 0x03, 0x02],
-            // Signature: only the cashier will know the result (00).
+            // Signature: only the cashier can know the result later (00).
             (Verified::NotAsked, _) if self.cvm() == Cvm::Signature => [0x1E, 0x03, 0x00],
-            // Verified by the cardholder's own device, as kernel 2 codes it (EMV Contactless Book C-2, CVM selection).
+            // Verified by the cardholder's device, as coded by kernel 2 (EMV Contactless Book C-2, CVM selection).
             (Verified::NotAsked, _) if self.cvm() == Cvm::OwnDevice => [0x01, 0x00, 0x02],
             // No CVM: always successful (02).
             (Verified::NotAsked, Interface::Contact) => [0x1F, 0x03, 0x02],

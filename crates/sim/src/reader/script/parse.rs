@@ -1,5 +1,5 @@
-//! Reads the text of a script (its grammar is at the head of `script`). An error names the line, the wrong word, and
-//! the word that was probably meant.
+//! Parses the text of a script (`script` describes the grammar). An error names the line, the wrong word, and the word
+//! that was probably meant.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::reader::cardholder::{Key, PinPlan};
 use crate::reader::deck::{self, Card, CardEntry, DECK};
 use crate::reader::flood::FLOODS;
 
-/// The fault of a script's text.
+/// The fault in a script's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {wrong}")]
 pub struct ScriptError {
-    /// The line, from 1.
+    /// The line number, counted from 1.
     pub line: usize,
     /// The fault.
     pub wrong: ScriptFault,
@@ -30,27 +30,27 @@ pub enum ScriptFault {
         /// The first word.
         word: String,
     },
-    /// There is no colon, or no action after it or between commas.
+    /// There is no colon, or an action is missing after the colon or a comma.
     #[error("an action is missing; write on EVENT: ACTION, ACTION")]
     NoAction,
-    /// A word is not in the list of its position.
+    /// A word is not allowed at its position.
     #[error("\"{word}\" is not a known {kind}; {}", instead(*.meant, .known))]
     Unknown {
         /// The word.
         word: String,
-        /// The kind of word at this position: event, action, card, key.
+        /// The kind of word that this position requires: event, action, card, key.
         kind: &'static str,
         /// The word that was probably meant.
         meant: Option<&'static str>,
         /// All words that are allowed at this position.
         known: Vec<&'static str>,
     },
-    /// A number, time or PIN is needed.
+    /// A number, time or PIN is required.
     #[error("\"{word}\" is not valid; expected: {wanted}")]
     NotA {
         /// The word.
         word: String,
-        /// The needed value, and its bounds.
+        /// The required value with its limits.
         wanted: &'static str,
     },
     /// A word that an event or action needs is missing.
@@ -61,7 +61,7 @@ pub enum ScriptFault {
         /// The needed word.
         wanted: &'static str,
     },
-    /// A word too many.
+    /// There is a word too many.
     #[error("\"{word}\" does not belong here; separate actions with commas")]
     TooMuch {
         /// The word.
@@ -173,7 +173,7 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
     Ok(action)
 }
 
-/// The words of a line, and the last one that was read.
+/// The words of a line, and the last word read.
 struct LineWords<'a> {
     words: std::str::SplitWhitespace<'a>,
     last: &'a str,
@@ -196,7 +196,7 @@ impl<'a> LineWords<'a> {
     }
 }
 
-/// Checks a short word, as devices use for themselves and their files.
+/// Checks a short word, of the kind that devices use for their names and files.
 fn short_name(word: &str) -> Result<String, ScriptFault> {
     let fits = word.len() <= 32 && word.bytes().all(|c| c.is_ascii_graphic());
     if fits {
@@ -210,7 +210,7 @@ fn card(name: &str) -> Result<&'static Card, ScriptFault> {
     deck::card(name).ok_or_else(|| unknown(name, "card", DECK.iter().map(|card| card.name)))
 }
 
-/// Reads the cardholder's input, as in a script and at the keyboard.
+/// Reads the cardholder's input, in a script or at the keyboard.
 pub(in super::super) fn pin_plan(word: &str) -> Result<PinPlan, ScriptFault> {
     match word {
         "right" => Ok(PinPlan::Right),
@@ -228,7 +228,7 @@ pub(in super::super) fn pin_plan(word: &str) -> Result<PinPlan, ScriptFault> {
     }
 }
 
-/// Returns a key by its name.
+/// Returns the key with this name.
 pub(in super::super) fn key(word: &str) -> Result<Key, ScriptFault> {
     match (word, word.as_bytes()) {
         ("cancel", _) => Ok(Key::Cancel),
@@ -265,13 +265,13 @@ fn action_names() -> impl Iterator<Item = &'static str> {
 
 fn unknown(word: &str, kind: &'static str, known: impl Iterator<Item = &'static str>) -> ScriptFault {
     let known: Vec<_> = known.collect();
-    // All names are short, so a much longer word is not compared.
+    // All names are short, so much longer words are not compared.
     let near = known.iter().filter(|_| word.len() <= 40).map(|name| (distance(word, name), *name));
     let meant = near.min().filter(|(distance, name)| *distance <= 2 && *distance < name.len()).map(|(_, name)| name);
     ScriptFault::Unknown { word: word.chars().take(40).collect(), kind, meant, known }
 }
 
-/// Counts how many letters must be changed, inserted or removed (Levenshtein).
+/// Counts the letters that must be changed, inserted or removed (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,5 @@
-//! The running script: events are recorded as they happen, and their rules are carried out before the device goes on.
-//! All times are the device's own.
+//! The running script. Events are recorded as they happen, and their rules are carried out before the device continues.
+//! All times are the device's times.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::reader::faults::Cable;
 use crate::reader::kernel::Running;
 use crate::reader::message;
 
-/// The most rules that are carried out before time goes on: rules that call each other in a circle must not stop the
-/// device.
+/// The maximum number of rules at one point in time. With this limit, rules that trigger each other in a loop cannot
+/// stop the device.
 const MOST_AT_ONCE: usize = 200;
 
 /// The state of a script.
 pub(in super::super) struct ScriptRun {
     script: Script,
-    /// The number of times that each event has happened.
+    /// The number of occurrences of each event.
     counts: HashMap<ScriptEvent, u32>,
-    /// Events whose rules were not carried out yet.
+    /// Events whose rules are not carried out yet.
     happened: VecDeque<ScriptEvent>,
-    /// Actions for later, with their times.
+    /// Later actions, with their times.
     agenda: Vec<(Duration, VecDeque<ScriptAction>)>,
 }
 
@@ -38,7 +38,7 @@ impl ScriptRun {
         self.agenda.iter().map(|(at, _)| *at).min()
     }
 
-    /// Returns the first actions that are due.
+    /// Returns the actions that are due first.
     fn take_due(&mut self, now: Duration) -> Option<VecDeque<ScriptAction>> {
         let first = self.agenda.iter().enumerate().filter(|(_, (at, _))| *at <= now).min_by_key(|(_, (at, _))| *at);
         first.map(|(n, _)| n).map(|n| self.agenda.remove(n).1)
@@ -56,7 +56,7 @@ impl ScriptRun {
 }
 
 impl Device {
-    /// Follows a script instead of the earlier one.
+    /// Replaces the current script.
     pub fn run_script(&mut self, script: Script, now: Duration) {
         self.now = now;
         self.faults.forget_next_message();
@@ -69,7 +69,7 @@ impl Device {
         self.script.happened.push_back(when);
     }
 
-    /// Carries out the rules of all events and all due actions; returns whether there were any.
+    /// Carries out the rules of all events and all due actions. Returns whether there were any.
     pub(in super::super) fn meet_script(&mut self) -> bool {
         let mut fired = 0;
         loop {
@@ -142,7 +142,7 @@ impl Device {
         }
     }
 
-    /// Types at the prompt that is shown, or at the next one.
+    /// Types at the current prompt or, without one, at the next prompt.
     fn plan_typing_by_script(&mut self, plan: PinPlan) {
         match (&mut self.kernel.running, plan) {
             (Running::Pin(_), plan) => self.change_pin_plan(plan),
@@ -154,9 +154,9 @@ impl Device {
         }
     }
 
-    /// Switches off and on again: running steps and switches are lost; keys, counters and the card in the slot are not.
-    /// It is not published whether a device sends a farewell (0A) when its firmware crashes. This one does, so that the
-    /// agent gets both messages.
+    /// Switches the reader off and on. Running steps and switches are lost; keys, counters and the card in the slot are
+    /// kept. It is not published whether a device sends "Powering Off" (0A) when its firmware crashes. This device
+    /// does, so the agent gets both messages.
     pub(in super::super) fn reboot(&mut self, time: Duration) {
         self.event(&message::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
         self.lose_power();
@@ -164,7 +164,7 @@ impl Device {
         self.faults.off_until = Some(self.now + time);
     }
 
-    /// Switches on again after a reboot.
+    /// Switches the reader on after a reboot.
     pub(in super::super) fn powers_on(&mut self) {
         self.faults.off_until = None;
         self.display.show("WELCOME");
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::reader::Options;
 
-    /// P2PE STATUS and its answer, typed from documents (readers: 2.13).
+    /// P2PE STATUS and its answer, copied by hand from documents (readers: 2.13).
     const STATUS: &str = "010004EEE000000B";
     const ANSWER: &str = "010009E105DFAE01010790000A";
 
@@ -186,7 +186,7 @@ mod tests {
         Device::new(Options { script: text.parse().unwrap(), ..Options::default() })
     }
 
-    /// Returns the answer to P2PE STATUS at this millisecond.
+    /// Sends P2PE STATUS at this time in milliseconds, and returns the answer.
     fn ask(device: &mut Device, at: u64) -> Vec<String> {
         device.bytes(&hex::decode(STATUS).unwrap(), Duration::from_millis(at));
         said(device)

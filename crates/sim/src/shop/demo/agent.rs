@@ -1,4 +1,4 @@
-//! The demo's agent: the real `pos-agent`, which runs the transactions. After a power cut in the demo it is started
+//! The demo's agent: the real `pos-agent`, which runs the transactions. After a power cut in the demo, it is started
 //! again.
 
 use std::io;
@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::program::Program;
 use crate::shop::Shop;
 
-/// The time in which it must find its devices; a debug build on a slow machine needs a second.
+/// The time limit for the agent to find its devices; a debug build on a slow machine needs a second.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
-/// Starts the agent for this shop and waits until it is ready for a transaction.
+/// Starts the agent for this shop, and waits until it is ready for a transaction.
 pub(super) async fn start(file: PathBuf, shop: &Shop) -> io::Result<Program> {
     let mut agent = Program::start(file, shop.config(), shop.folder().join("agent.log"))?;
     let ready = |said: &str| said.contains("\"ready\":true").then_some(());

@@ -1,12 +1,12 @@
-//! The menu of cards: every card of the deck with its key and its special behaviour.
+//! The card menu: every card of the deck, with its key and its special behaviour.
 
 use super::ways;
 use crate::reader::{Card, CardEntry, deck};
 
-/// The keys that choose a card, in the deck's order. Lower-case letters have other meanings.
+/// The keys that select a card, in the order of the deck. Lower-case letters have other meanings.
 pub(super) const CARD_KEYS: &str = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// Returns the position in the deck that this key chooses.
+/// Returns the deck position of the card that this key selects.
 pub(super) fn place(key: char) -> Option<usize> {
     CARD_KEYS.find(key).filter(|place| *place < deck::DECK.len())
 }
@@ -44,7 +44,7 @@ pub(super) fn description(card: &Card) -> &'static str {
     }
 }
 
-/// Returns the verb for presenting a card in this way.
+/// Returns the verb for this way of presenting a card.
 pub(super) fn word(entry: CardEntry) -> &'static str {
     match entry {
         CardEntry::Insert => "insert",
@@ -62,12 +62,12 @@ pub(super) fn words(card: &Card) -> String {
     }
 }
 
-/// Says in a sentence how a card was presented.
+/// Describes in a sentence how the card was presented.
 pub(super) fn presented(card: &Card, entry: CardEntry) -> String {
     format!("You {} the card {}.", word(entry), card.name)
 }
 
-/// Says that the card was taken out of the slot.
+/// The sentence for a card that was taken out of the slot.
 pub(super) const TAKEN_OUT: &str = "You take the card out of the slot.";
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
             );
         }
         assert_eq!((place('1'), place('A')), (Some(0), Some(9)));
-        // The hints and the help say `1-9 A-Q`.
+        // The hints and the help contain `1-9 A-Q`.
         assert_eq!((place('Q'), place('R')), (Some(deck::DECK.len() - 1), None));
     }
 }

@@ -1,5 +1,5 @@
-//! The demo's front: the real `pos-front`, which serves the cashier's page on this machine only and asks the demo's
-//! agent.
+//! The demo's front: the real `pos-front`. It serves the cashier's page on this machine only, and sends requests to the
+//! demo's agent.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::program::Program;
 use crate::shop::Shop;
 
-/// The time in which it must listen.
+/// The time limit for the front to listen.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
 /// A running front. It is killed when this value is dropped.
@@ -21,7 +21,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// Starts the front for this shop and waits until the page can be opened.
+    /// Starts the front for this shop, and waits until the page can be opened.
     pub(super) async fn start(file: PathBuf, shop: &Shop) -> io::Result<Self> {
         let at = |name: &str| shop.folder().join(name);
         let config = format!(

@@ -1,7 +1,7 @@
-//! A real program of the demo as a separate process, with its log in the shop's folder; and the build of such programs,
-//! without the simulators.
+//! Runs a real program of the demo as a separate process, with its log in the shop's folder. This file also builds the
+//! programs, without the simulators.
 //!
-//! There is no supervisor: a program that ends unexpectedly is reported with its log.
+//! There is no supervisor. If a program ends unexpectedly, the demo reports this with the program's log.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-/// The time that a program may take to end.
+/// The maximum time for a program to end.
 const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 
 /// A running program. It is killed when this value is dropped.
@@ -23,7 +23,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Starts the program with the configuration `config`.
+    /// Starts the program with the configuration file `config`.
     pub(super) fn start(file: PathBuf, config: PathBuf, log: PathBuf) -> io::Result<Self> {
         let child = spawn(&file, &config, &log)?;
         Ok(Self { file, config, log, child })
@@ -34,7 +34,7 @@ impl Program {
         &self.file
     }
 
-    /// Returns the command for one of its verbs, for this shop.
+    /// Returns the command for a verb of the program in this shop.
     pub(super) fn verb(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.file);
         command.args(words).arg("--config").arg(&self.config).stdin(Stdio::null()).kill_on_drop(true);
@@ -56,7 +56,7 @@ impl Program {
                 if let Some(found) = wanted(&String::from_utf8_lossy(&said.stdout)) {
                     return Ok(found);
                 }
-                // Each answer comes from a new process, so the only option is to wait before the next try.
+                // Each answer comes from a new process, so the only option is to wait before the next attempt.
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
@@ -66,7 +66,7 @@ impl Program {
         }
     }
 
-    /// Returns when the program has ended unexpectedly.
+    /// Waits until the program ends unexpectedly.
     pub(super) async fn ended(&mut self) -> io::Error {
         match self.child.wait().await {
             Ok(status) => self.failed(&format!("ended with {status}")),
@@ -74,12 +74,12 @@ impl Program {
         }
     }
 
-    /// Sends SIGKILL at any point of its work; the process is gone when this returns.
+    /// Sends SIGKILL at any point of the program's work. When this function returns, the process has ended.
     pub(super) async fn kill(&mut self) -> io::Result<()> {
         self.child.kill().await
     }
 
-    /// Starts a new process with the same files, and does not wait until it is ready.
+    /// Starts a new process with the same files, without waiting until it is ready.
     pub(super) fn start_again(&mut self) -> io::Result<()> {
         self.child = spawn(&self.file, &self.config, &self.log)?;
         Ok(())
@@ -88,7 +88,7 @@ impl Program {
     /// Ends the program as systemd would.
     pub(super) async fn stop(mut self) {
         if let Some(pid) = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed())) {
-            // A process that is gone already needs no signal.
+            // A process that has already ended needs no signal.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         if tokio::time::timeout(STOPPED_WITHIN, self.child.wait()).await.is_err() {
@@ -103,7 +103,7 @@ impl Program {
     }
 }
 
-/// Starts the process. Its log continues an earlier one's.
+/// Starts the process, and appends its log to an earlier one.
 fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
     Command::new(file)
         .arg("run")
@@ -117,12 +117,12 @@ fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
         .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.display())))
 }
 
-/// Builds programs as they are installed. Cargo reports on standard error. Returns the folder of the programs.
+/// Builds the programs as for an installation, and returns their folder. Cargo reports on standard error.
 pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")]);
-    // Both packages in every case: cargo chooses the features of shared crates by the packages that it gets.
+    // Always name both packages, because cargo selects the features of shared crates by the named packages.
     build.args(["--package", "pos-agent", "--package", "pos-front"]);
     build.args(programs.iter().flat_map(|program| ["--bin", program]));
     let me = std::env::current_exe()?;
@@ -141,8 +141,8 @@ pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// Returns whether `cargo run` has set this variable for its own package. Another cargo must not inherit it: build
-/// scripts of dependencies read the same names and would run again at each start.
+/// Returns whether `cargo run` has set this variable for the package that it runs. Another cargo must not inherit it,
+/// because build scripts of dependencies read the same names and would run again at each start.
 fn is_of_this_package(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_"];

@@ -1,6 +1,6 @@
-//! The open shop: one loop in which every event changes the model, and two ways to show it. On a terminal it is a
-//! screen with the whole shop side by side. Without a terminal, or with `--plain`, the same sentences are printed line
-//! by line.
+//! The open shop: one loop in which every event changes the model, and two ways to show the model. On a terminal, a
+//! screen shows the whole shop in panes. Without a terminal, or with `--plain`, the same sentences are printed line by
+//! line.
 //!
 //! ```text
 //!  key ─▶ keys (its meaning) ─▶ model, key_pressed (its effect on the screen) ─▶ shop_actions (its effect in the shop)
@@ -45,12 +45,12 @@ use crate::shop::Shop;
 pub(super) use self::key_pressed::NETWORK_CUT;
 pub(super) use self::terminal::is_possible;
 
-/// The time until the agent gets its power back, unless a key does it earlier.
+/// The time until the agent's power is restored, unless a key restores it earlier.
 const POWERLESS: Duration = Duration::from_secs(4);
-/// The pause between two reads of the gateway's ledger, which sends no signal when it changes.
+/// The pause between two reads of the gateway's ledger, which gives no signal when it changes.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The way in which the shop is shown.
+/// The way to show the shop.
 enum Face {
     /// On a screen.
     Screen(Terminal),
@@ -81,7 +81,9 @@ impl Face {
 /// Shows the shop until `q`, the end of the input, or `stop`. `line` is the connection between agent and gateway.
 ///
 /// # Errors
-/// When the terminal cannot be used, or a program ended unexpectedly: its log is in the error.
+///
+/// Fails if the terminal cannot be used, or if a program ended unexpectedly. The error then includes that program's
+/// log.
 pub(super) async fn show(
     shop: &mut Shop,
     (agent, mut front): (&mut Program, Option<&mut Front>),
@@ -133,13 +135,13 @@ pub(super) async fn show(
             return Ok(0);
         }
         hands.act(act).await?;
-        // Power that is off comes back automatically.
+        // Power that is off is restored automatically.
         power_at = model.faults.power.then(|| power_at.unwrap_or_else(|| Instant::now() + POWERLESS));
     }
 }
 
 fn hear(model: &mut Model, news: News, till: &Till) {
-    // While the agent was not connected, its transaction may have gone on, so the till asks for it.
+    // While the agent was not connected, its transaction may have continued, so the till asks for its state.
     if let Some(reference) = model.hear(news) {
         till.ask(Asked::Show(reference));
     }
@@ -159,7 +161,7 @@ async fn has_ended(front: &mut Option<&mut Front>) -> io::Error {
     }
 }
 
-/// Returns the names and paths of everything in the shop.
+/// Returns the names and paths of all parts of the shop.
 fn places(shop: &Shop, agent: &Program, page_at: Option<&str>) -> Vec<(String, String)> {
     let (program, config) = (agent.file().display(), shop.config().display().to_string());
     let folder = shop.folder().display();

@@ -1,7 +1,7 @@
-//! The demo's till: begins sales, refunds and voids over the agent's socket and receives each step, as any till would.
+//! The demo's till. Like any till, it begins sales, refunds and voids over the agent's socket, and receives each step.
 //!
-//! It knows the interface only from its documents. Unlike the command line, it asks once and says so when the answer is
-//! lost; the person at the keyboard decides whether to ask again.
+//! Its code follows only the documents of the interface. Unlike the command line, it sends each request once, and
+//! reports a lost answer. The person at the keyboard decides whether to repeat the request.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,27 +14,27 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-/// The time-out of a connection: the socket is on this machine.
+/// The time-out for connecting; the socket is on this machine.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// The time-out of routes that set none.
+/// The time-out for routes without their own time-out.
 const ANSWER_WITHIN: Duration = AnswerDeadline::AtOnce.caller();
-/// The time without a step after which the till asks for the terminal's state.
+/// The time without a step after which the till requests the terminal's state.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// The pause between two attempts to connect to an agent that is not there.
+/// The pause between two attempts to connect to an agent that is not running.
 const CALL_AGAIN: Duration = Duration::from_millis(20);
-/// The longest answer: a state is below 100 kB.
+/// The longest accepted answer; a state is shorter than 100 kB.
 const MAX_ANSWER: usize = 1 << 20;
 
-/// A step, as on `/v1/events`.
+/// A step, as in `/v1/events`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Step {
-    /// The reference; empty for the terminal itself.
+    /// The reference; empty for a step of the terminal itself.
     pub(super) reference: String,
-    /// The step for programs.
+    /// The name of the step, for programs.
     pub(super) step: String,
-    /// The step for people.
+    /// The text of the step, for people.
     pub(super) text: String,
-    /// The transaction, with steps that change it.
+    /// The transaction, if the step changes it.
     pub(super) sale: Option<Sale>,
 }
 
@@ -50,17 +50,17 @@ pub(super) struct Sale {
     pub(super) amount: String,
     /// `waiting-for-card`, `in-progress`, `awaiting-signature`, `unconfirmed`, `ended`, …
     pub(super) state: String,
-    /// `approved`, `declined`, …; only when ended.
+    /// `approved`, `declined`, …; only if the transaction has ended.
     pub(super) outcome: Option<String>,
     /// The text for people.
     pub(super) text: String,
-    /// True if the agent knew the reference before.
+    /// True if the agent already knew the reference.
     #[serde(default)]
     pub(super) replayed: bool,
 }
 
 impl Sale {
-    /// Returns whether it keeps the till busy: the next one has to wait.
+    /// Returns whether the till is busy with this transaction, so that the next one must wait.
     pub(super) fn is_under_way(&self) -> bool {
         self.waits_for_card() || self.state == "in-progress"
     }
@@ -70,7 +70,7 @@ impl Sale {
         self.state == "awaiting-signature"
     }
 
-    /// Returns whether the customer has to act.
+    /// Returns whether the customer must act.
     pub(super) fn waits_for_card(&self) -> bool {
         self.state == "waiting-for-card"
     }
@@ -79,14 +79,14 @@ impl Sale {
 /// The terminal's state, with the fields that the screen shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Status {
-    /// True if the terminal can work.
+    /// True if the terminal is ready for transactions.
     pub(super) ready: bool,
-    /// True if a transaction is at the reader.
+    /// True if a transaction uses the reader.
     pub(super) busy: bool,
     /// The messages that need a person.
     #[serde(deserialize_with = "sentences")]
     pub(super) attention: Vec<String>,
-    /// The transaction at the reader.
+    /// The transaction that uses the reader.
     pub(super) current: Option<Sale>,
 }
 
@@ -103,13 +103,13 @@ fn sentences<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Totals {
-    /// Transactions without an outcome; they are in no sum.
+    /// Transactions without an outcome, which are in no sum.
     pub(super) open: Vec<Sale>,
     /// The sums by kind.
     pub(super) kinds: Vec<Sum>,
     /// The sums by kind and card scheme.
     pub(super) schemes: Vec<Sum>,
-    /// Tips; they are in the sums of the sales too.
+    /// Tips, which are also in the sums of the sales.
     pub(super) tips: Vec<Sum>,
     /// The number of declined transactions.
     pub(super) declined: u64,
@@ -136,7 +136,7 @@ pub(super) struct Sum {
     pub(super) sum: String,
 }
 
-/// A transaction, in the words of `POST /v1/sales`.
+/// A transaction, with the fields of `POST /v1/sales`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wanted {
@@ -144,13 +144,13 @@ pub(super) struct Wanted {
     pub(super) reference: String,
     /// The kind.
     pub(super) kind: &'static str,
-    /// The amount as `12.34`; absent: all that is left of the earlier transaction.
+    /// The amount as `12.34`; without it, the whole remaining amount of the earlier transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) amount: Option<String>,
-    /// `ask`: the customer types a tip on the reader.
+    /// `ask` if the customer types a tip on the reader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tip: Option<&'static str>,
-    /// True if the till accepts less than the amount.
+    /// True if the till accepts a partial approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accept_partial: Option<bool>,
     /// The reference of the earlier transaction.
@@ -159,18 +159,18 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Makes a sale. The demo's cashier takes cash for the rest, so that a partial approval can be shown.
+    /// Makes a sale. The demo's cashier takes cash for the rest, so a partial approval is accepted.
     pub(super) fn sale(reference: String, amount: String, with_tip: bool) -> Self {
         let tip = with_tip.then_some("ask");
         Self { reference, kind: "sale", amount: Some(amount), tip, accept_partial: Some(true), of: None }
     }
 
-    /// Makes a refund of a part of a sale, or of all that is left.
+    /// Makes a refund of a part of a sale, or of the whole remaining amount.
     pub(super) fn refund(reference: String, of: String, amount: Option<String>) -> Self {
         Self { reference, kind: "refund", amount, of: Some(of), ..Self::default() }
     }
 
-    /// Makes a reversal of a whole sale.
+    /// Makes a reversal of the whole sale.
     pub(super) fn void(reference: String, of: String) -> Self {
         Self { reference, kind: "reversal", of: Some(of), ..Self::default() }
     }
@@ -179,13 +179,13 @@ impl Wanted {
 /// A request to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Begin a transaction, new or known.
+    /// Begin a transaction, or repeat a known one.
     Begin(Wanted),
-    /// Cancel it.
+    /// Cancel a transaction.
     Cancel(String),
     /// Accept or refuse the signature.
     Signature(String, bool),
-    /// Look up its state.
+    /// Look up a transaction's state.
     Show(String),
 }
 
@@ -194,22 +194,22 @@ pub(super) enum Asked {
 pub(super) enum News {
     /// The till is connected to the agent.
     Connected,
-    /// The connection is lost.
+    /// The connection was lost.
     Lost,
     /// A step.
     Step(Step),
     /// The terminal's state.
     Status(Status),
-    /// An answer, or the reason why there is none.
+    /// An answer, or the reason why there is no answer.
     Answer(Asked, Result<Sale, Failed>),
-    /// The sums, or the reason why there are none.
+    /// The sums, or the reason why they are missing.
     Totals(Result<Totals, Failed>),
 }
 
-/// The reason of a missing answer.
+/// The reason for a missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failed {
-    /// The agent refused; nothing was changed.
+    /// The agent refused, and nothing was changed.
     #[error("{0}")]
     Refused(String),
     /// It is unknown whether the agent has received the request.
@@ -221,7 +221,7 @@ fn lost(error: impl ToString) -> Failed {
     Failed::Lost(error.to_string())
 }
 
-/// The till's end of the connection. Clones are the same till.
+/// The till's side of the connection. All clones are the same till.
 #[derive(Clone)]
 pub(super) struct Till {
     agent: Client,
@@ -229,8 +229,8 @@ pub(super) struct Till {
 }
 
 impl Till {
-    /// Makes a till for this socket, and the channel of its news. It connects when the agent is there, and reconnects
-    /// after every loss.
+    /// Makes a till for this socket, and the channel for its news. The till connects when the agent is running, and
+    /// reconnects after every loss.
     pub(super) fn open(socket: PathBuf) -> (Self, mpsc::Receiver<News>) {
         let (news, heard) = mpsc::channel(64);
         let till = Self { agent: Client::at(socket, CONNECT_WITHIN), news };
@@ -238,17 +238,17 @@ impl Till {
         (till, heard)
     }
 
-    /// Sends a request; the answer is among the news.
+    /// Sends a request. The answer arrives as news.
     pub(super) fn ask(&self, asked: Asked) {
         let till = self.clone();
         tokio::spawn(async move {
             let answer = till.answer(&asked).await;
-            // The receiver is gone when the demo ends.
+            // The receiver no longer exists when the demo ends.
             let _ = till.news.send(News::Answer(asked, answer)).await;
         });
     }
 
-    /// Asks for the sums; they are among the news.
+    /// Requests the sums, which arrive as news.
     pub(super) fn ask_totals(&self) {
         let till = self.clone();
         tokio::spawn(async move {
@@ -274,7 +274,7 @@ impl Till {
         self.json(method, &path, body).await
     }
 
-    /// Passes on every step until the receiver is gone.
+    /// Passes on every step until the receiver is dropped.
     async fn listen(self) {
         while !self.news.is_closed() {
             if self.listen_once().await.is_ok_and(|()| self.news.is_closed()) {
@@ -289,7 +289,7 @@ impl Till {
             Listened::Events(events) => events,
             Listened::Refused { body, .. } => return Err(refusal(&body)),
         };
-        // The first message is a comment; after it no step is missed.
+        // The first message is a comment. After it, no step is missed.
         events.next().await.map_err(lost)?;
         if self.news.send(News::Connected).await.is_err() {
             return Ok(());
@@ -332,7 +332,7 @@ impl Till {
     }
 }
 
-/// Returns the next step. Dropping the future loses nothing.
+/// Returns the next step. Dropping the future loses no data.
 async fn next_step(events: &mut Events) -> Result<Step, Failed> {
     loop {
         let event = events.next().await.map_err(lost)?.ok_or_else(|| lost("it closed the stream of events"))?;
@@ -342,7 +342,7 @@ async fn next_step(events: &mut Events) -> Result<Step, Failed> {
     }
 }
 
-/// Reads a step; comments, and words of a newer agent, are ignored.
+/// Reads a step, and ignores comments and words of a newer agent.
 fn step(event: &Event) -> Option<Step> {
     serde_json::from_str(&event.data).ok()
 }
@@ -351,7 +351,7 @@ fn step(event: &Event) -> Option<Step> {
 fn refusal(bytes: &[u8]) -> Failed {
     let said: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
     match (said["code"].as_str(), said["detail"].as_str()) {
-        // Only this refusal leaves open whether the agent has received the request.
+        // Only this refusal leaves it open whether the agent has received the request.
         (Some("no-answer"), Some(detail)) => lost(detail),
         (_, Some(detail)) => Failed::Refused(detail.to_owned()),
         _ => lost("the answer gives no reason"),
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn a_step_is_read_and_a_comment_is_not() {
         let step = |text: &'static str| step(&Event::read(text.as_bytes().into()));
-        // The documented format of the interface, in `till/http/events.rs`.
+        // This is the documented format of the interface, in `till/http/events.rs`.
         let block = "event: pin-entry\ndata: {\"till\":\"local\",\"reference\":\"r\",\"step\":\"pin-entry\",\"text\":\"PIN *\"}\n\n";
         let read = step(block).unwrap();
         assert_eq!((read.reference.as_str(), read.text.as_str(), read.sale), ("r", "PIN *", None));

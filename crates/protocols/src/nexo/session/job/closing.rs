@@ -1,14 +1,15 @@
-//! A close of day that a till requests: it is made once, and an old close never replaces a new one.
+//! A close of day that a till requests. It is made once, and an old close never replaces a new one.
 //!
-//! The message has no transaction of the till. Its reference is its ServiceID, which may occur again after 48 hours.
+//! The message contains no transaction of the till. Its reference comes from its ServiceID, which may occur again after
+//! 48 hours.
 //!
-//! | the close under this reference | the last close | reaction |
+//! | the close under this reference | the last close | response |
 //! |---|---|---|
-//! | none | | it is made |
-//! | made within 48 hours | the same one | its answer again |
+//! | none | | a close is made |
+//! | made within 48 hours | the same one | its answer is repeated |
 //! | made within 48 hours | a newer one | refused: the old sums are out of date, and no close is made |
-//! | older | made by this message, within 48 hours | its answer again |
-//! | older | another one | a new close after the last one is made |
+//! | older | made by this message, within 48 hours | its answer is repeated |
+//! | older | another one | a new close is made after the last one |
 
 use super::super::flow::Flow;
 use super::{Job, SERVICE_ID_LASTS_S, Stage, because, refused};
@@ -31,7 +32,7 @@ impl Job {
         }
     }
 
-    /// Handles the last close; `known` is the close that this reference made earlier.
+    /// Handles the last close. `known` is the earlier close under this reference.
     pub(super) fn last_close(&mut self, known: Box<Close>, said: &Said, flow: &mut Flow<'_>) {
         let last = match said {
             Said::Close(last) => last,
@@ -61,7 +62,7 @@ impl Job {
         self.close(self.after(last.number), Stage::Terminal, flow);
     }
 
-    /// Returns the reference of the close that this message makes after the close with this number.
+    /// Returns this message's reference for the close that follows the close with this number.
     fn after(&self, number: u64) -> String {
         self.identity().reference_of(&format!("after close {number}"))
     }

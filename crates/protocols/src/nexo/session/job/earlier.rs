@@ -1,4 +1,4 @@
-//! The message that another one names: a repeat of its answer (`TransactionStatus`), or its end (`Abort`).
+//! Requests about an earlier message that they name: repeat its answer (`TransactionStatus`), or end it (`Abort`).
 
 use super::super::flow::Flow;
 use super::{Job, Receipts, Stage, because, refused};
@@ -14,7 +14,7 @@ impl Job {
         let of_another = named.sale_id.as_deref().is_some_and(|sale_id| Some(sale_id) != header.sale_id.as_deref())
             || named.poi_id.as_deref().is_some_and(|poi_id| poi_id != header.poi_id);
         if of_another {
-            // The till learns nothing about other tills, not even that the terminal has their messages.
+            // The answer reveals nothing about other tills, not even that the terminal has their messages.
             return self.not_found(flow);
         }
         match self.part_of_named() {
@@ -25,7 +25,7 @@ impl Job {
         }
     }
 
-    /// Returns the beginning of the references of the message with the named ServiceID.
+    /// Returns the start of the references of the message with the named ServiceID.
     fn part_of_named(&self) -> Option<String> {
         let named = match &self.request.body {
             RequestBody::TransactionStatus(status) => status.message_reference.as_ref()?,
@@ -50,7 +50,7 @@ impl Job {
     pub(super) fn earlier(&mut self, said: Said, flow: &mut Flow<'_>) {
         let sale = match said {
             Said::Sale(sale) => *sale,
-            // The newest one counts, because a ServiceID may occur again after 48 hours.
+            // The newest message counts, because a ServiceID may occur again after 48 hours.
             Said::Sales { sales, next } => match (sales.into_iter().next(), next) {
                 (Some(sale), _) => sale,
                 (None, Some(cursor)) => {

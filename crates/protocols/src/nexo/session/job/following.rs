@@ -16,7 +16,7 @@ pub(super) struct Following {
     follower: Follower,
 }
 
-/// A finished transaction whose copies are read one by one.
+/// A finished transaction, with the receipt copies read so far.
 #[derive(Debug)]
 pub(super) struct Receipts {
     sale: Box<Sale>,
@@ -30,7 +30,7 @@ impl Job {
             return self.answered(because(ErrorCondition::Aborted, &"aborted before it was started"), flow);
         }
         if !self.is_heard() && !standing.may_stand {
-            // The till has given up before the transaction began, so it does not begin.
+            // The till has stopped waiting before the transaction began, so it does not begin.
             return self.over(None, flow);
         }
         let follower = Follower::begin(begin, WATCH_S);
@@ -42,7 +42,7 @@ impl Job {
         let heard = following.follower.said(said, flow.now.steady);
         let standing = following.standing();
         match heard {
-            // Another message may have begun it.
+            // Another message may have begun the transaction.
             Heard::WasThere(sale) => self.known_as(standing, *sale, flow),
             Heard::Stands(sale) if was_beginning && sale.replayed => self.known_as(standing, *sale, flow),
             Heard::Stands(sale) => self.stands(following, *sale, flow),
@@ -69,14 +69,14 @@ impl Job {
         self.goes_on(following, sale, flow);
     }
 
-    /// Continues a transaction that is not to be stopped, or was stopped.
+    /// Continues a transaction that is not to be stopped, or that was stopped.
     fn goes_on(&mut self, mut following: Following, sale: Sale, flow: &mut Flow<'_>) {
         let declined_reversal =
             sale.kind == Kind::Reversal && sale.outcome == Some(Outcome::Declined) && !replaces(&sale.reference);
         match sale.state.turn() {
             Turn::Watch | Turn::Word => self.ask(following.follower.watch(), Stage::Following(following), flow),
-            // The cashier compares the signature: the receipt says that the customer must sign, and a reversal cancels
-            // the payment.
+            // The cashier compares the signature. The receipt says that the customer must sign, and the cashier can
+            // cancel the payment by a reversal.
             Turn::Signature => self.ask(following.follower.sign(true), Stage::Following(following), flow),
             Turn::Over if declined_reversal && sale.of.is_some() && self.identity().category == Category::Reversal => {
                 self.give_back(following.standing(), sale, flow);
@@ -86,7 +86,7 @@ impl Job {
         }
     }
 
-    /// Begins a refund after a reversal that the bank declined. A reversal with an unknown outcome stays unknown.
+    /// Begins a refund after the issuer declined the reversal. A reversal with an unknown outcome stays unknown.
     fn give_back(&mut self, standing: Standing, reversal: Sale, flow: &mut Flow<'_>) {
         let begin = Begin {
             of: reversal.of,
@@ -98,7 +98,7 @@ impl Job {
         self.begin(standing, begin, flow);
     }
 
-    /// Reads this copy and the ones after it, as far as they exist. A till that is gone needs none.
+    /// Reads this copy and any copy after it. A till that no longer waits needs none.
     pub(super) fn read_receipt(&mut self, receipts: Receipts, flow: &mut Flow<'_>) {
         if !self.is_heard() {
             return self.told(&receipts.sale, &receipts.read, flow);
@@ -131,7 +131,7 @@ impl Following {
 }
 
 impl Receipts {
-    /// Starts with the first or the second copy.
+    /// Starts with this copy.
     pub(super) fn from(copy: Copy, sale: Sale) -> Self {
         Self { sale: Box::new(sale), copy, read: Vec::new() }
     }

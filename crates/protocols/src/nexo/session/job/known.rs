@@ -1,4 +1,4 @@
-//! A payment or a reversal before its begin: whether it is known, and which transaction it refers to.
+//! A payment or a reversal before it begins: whether it is known, and to which transaction it refers.
 
 use super::super::flow::Flow;
 use super::super::told;
@@ -15,7 +15,7 @@ impl Job {
         self.ask(Ask::Show { reference, wait_s: 0 }, Stage::Known(standing), flow);
     }
 
-    /// Returns the reference of this message; a separate one if another message already has the normal reference.
+    /// Returns the reference of this message, or a separate one if another message already has the normal reference.
     fn own_reference(&self, standing: Standing) -> String {
         match &self.meaning {
             Some(meaning) if standing.apart => self.identity().reference_of(meaning.as_str()),
@@ -33,8 +33,8 @@ impl Job {
         match said {
             Said::Sale(sale) => self.known_as(standing, *sale, flow),
             Said::Refused(problem) if problem.is(ProblemType::NoSuchSale) => {
-                // The refusal comes only at this point, because an earlier version, or other settings, may have carried
-                // out the same message.
+                // The refusal comes only at this point. The same message may have been carried out by an earlier
+                // version, or under other settings.
                 if let Err(outcome) = self.wanted(standing, flow) {
                     return self.answered(outcome, flow);
                 }
@@ -45,7 +45,7 @@ impl Job {
         }
     }
 
-    /// Handles a transaction under this message's reference: either it is the answer, or another message began it.
+    /// Handles a transaction under this message's reference. Either it is the answer, or another message began it.
     pub(super) fn known_as(&mut self, standing: Standing, sale: Sale, flow: &mut Flow<'_>) {
         if self.has_begun(standing, &sale, flow) {
             return self.follow(standing, sale, flow);
@@ -63,17 +63,17 @@ impl Job {
         self.look_whether_known(Standing { apart: true, ..standing }, flow);
     }
 
-    /// Tells whether this message began that transaction. The meaning is stored with it. A record of an earlier version
-    /// is compared field by field, as far as it has the fields.
+    /// Returns whether this message began that transaction. The transaction contains the meaning of its message. A
+    /// record of an earlier version is compared by the fields that it has.
     fn has_begun(&self, standing: Standing, sale: &Sale, flow: &Flow<'_>) -> bool {
-        // No other message has a reference that depends on this meaning.
+        // Only this message has a reference that depends on this meaning.
         let by_meaning = standing.apart && sale.reference == self.own_reference(standing);
         let kept = sale.till_data.get(wanted::data::MEANING).and_then(|kept| self.meaning.as_ref()?.is(kept));
         by_meaning
             || kept.unwrap_or_else(|| self.wanted(standing, flow).is_ok_and(|wanted| wanted.agrees_with(sale, flow)))
     }
 
-    /// Asks for other messages from the newest on, or from the end of the last list.
+    /// Asks for other messages, starting at the newest or where the last list ended.
     fn look_for_same_message(&mut self, standing: Standing, cursor: Option<String>, flow: &mut Flow<'_>) {
         let since = rfc3339(flow.now.unix_s.saturating_sub(SERVICE_ID_LASTS_S));
         let part = self.identity().of_message();
@@ -91,7 +91,7 @@ impl Job {
                     return self.look_for_same_message(standing, next, flow);
                 }
                 match self.identity().of_transaction() {
-                    // A reversal, which has no new payment, is recognised by its earlier transaction.
+                    // A reversal has no new payment, so it is recognised by its earlier transaction.
                     Some(part) if self.identity().category == Category::Payment => {
                         let ask = Ask::Referenced { part, from: None, cursor: None };
                         self.ask(ask, Stage::SameTransaction(standing), flow);
@@ -110,7 +110,7 @@ impl Job {
         }
     }
 
-    /// Finds this message's own transaction in a list; it may have begun while others were looked up.
+    /// Finds this message's own transaction in a list. It may have begun while others were looked up.
     fn own_of(&self, standing: Standing, said: Said) -> Result<Box<Sale>, Said> {
         let Said::Sales { mut sales, next } = said else { return Err(said) };
         let own = self.own_reference(standing);

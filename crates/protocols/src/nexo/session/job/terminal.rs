@@ -43,7 +43,7 @@ impl Job {
         }
     }
 
-    /// Handles the printer's answer. A missing answer causes no second try, because the lines may be on paper.
+    /// Handles the printer's answer. Without an answer, the lines are not sent again, because they may be on paper.
     pub(super) fn printed(&mut self, said: &Said, flow: &mut Flow<'_>) {
         let outcome = match said {
             Said::Refused(problem) if problem.is(ProblemType::Printer) => {
@@ -70,7 +70,7 @@ impl Job {
             (true, None) => self.ask(Ask::Status, Stage::Facts, flow),
             (true, Some(facts)) => {
                 let most = input.input_data.max_input_time.filter(|seconds| *seconds > 0);
-                // A terminal that does not answer is asked again; the time runs from the first question.
+                // A terminal that does not answer is asked again. The time-out starts with the first question.
                 let until = most.map(|seconds| flow.now.steady + Duration::from_secs(seconds.into()));
                 self.ask(Ask::TypeAmount { currency: facts.currency.clone() }, Stage::Typing { until }, flow);
             }

@@ -8,13 +8,13 @@ use crate::nexo::reference::replaces;
 /// A till, and the terminal of its session.
 struct Counter {
     stage: Stage,
-    /// All begun transactions, the oldest first.
+    /// All begun transactions, oldest first.
     journal: Vec<Value>,
-    /// Reference, number and time of each close.
+    /// The reference, number and time of each close.
     closes: Vec<(String, u64, u64)>,
     /// The outcome of the next transaction.
     outcome: &'static str,
-    /// The records come from an earlier version and do not contain the meaning of the message.
+    /// The records come from an earlier version and do not contain the message's meaning.
     earlier_program: bool,
 }
 
@@ -99,7 +99,7 @@ impl Counter {
         (200, close)
     }
 
-    /// Answers the question at this position, counted from the oldest.
+    /// Answers the question at this position, counting from the oldest.
     fn answers(&mut self, at: usize) {
         let (ticket, ask) = self.stage.asked.remove(at);
         let none = (404, json!({ "status": 404, "code": "no-such-sale", "detail": "none" }));
@@ -172,8 +172,8 @@ fn with_tip(amount: &str, tip: &str) -> String {
     payment(&format!(r#"{amount},"TipAmount":{tip}"#), "tip")
 }
 
-/// Pairs of messages with the same ServiceID and SaleTransactionID but different effects on money. The last field tells
-/// whether the second one moves money when the number is free again.
+/// Pairs of messages with the same ServiceID and SaleTransactionID but different effects on money. The last field says
+/// whether the second one moves money once the number is free again.
 fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, String, bool)> {
     let one = counter.done("Payment", "a", &payment("10", "one"));
     let two = counter.done("Payment", "b", &payment("30", "two"));
@@ -192,7 +192,8 @@ fn pairs(counter: &mut Counter) -> Vec<(&'static str, &'static str, String, Stri
     ]
 }
 
-/// Checks that an earlier payment is not reported as "not allowed"; a till would then charge the customer again.
+/// Checks that an earlier payment is not reported as "not allowed", because a till would then charge the customer
+/// again.
 #[test]
 fn what_was_carried_out_is_answered_although_todays_settings_refuse_it() {
     let data = |text: &str| format!(r#""SaleData":{{"SaleToAcquirerData":"{text}","#);
@@ -215,13 +216,13 @@ fn another_message_under_a_used_reference_is_never_answered_by_the_first() {
             counter.done(category, id, &first);
             let said = counter.is_rejected(category, id, &second);
             assert!(said.contains("another amount") || said.contains("earlier version"), "{what}: {said}");
-            // The number is free again, but the payment is not.
+            // The number is free again, but the SaleTransactionID is not.
             counter.later(3 * DAY);
             let begun = counter.journal.len();
             if moves {
                 let carried_out = counter.done(category, id, &second);
                 assert_eq!(counter.journal.len(), begun + 1, "{what}");
-                // The second message now has its own repeat, and is found by the number of its message.
+                // The second message can now be repeated itself, and is found by the ServiceID of its message.
                 assert_eq!(counter.done(category, id, &second), carried_out, "{what}");
                 assert_eq!(counter.journal.len(), begun + 1, "{what}");
                 let last = counter.journal.last().unwrap()["reference"].as_str().unwrap().to_owned();
@@ -258,7 +259,7 @@ fn what_came_to_nothing_may_be_asked_for_otherwise_once_its_number_is_free() {
     counter.outcome = "approved";
     let paid = counter.done("Payment", "1", &payment("11", "one"));
     assert_eq!(counter.done("Payment", "1", &payment("11", "one")), paid);
-    // The first message gets its own outcome again, because it is the same message.
+    // The same message gets its own outcome again.
     let answer = counter.does("Payment", "1", &payment("10", "one"));
     assert_eq!(answer["PaymentResponse"]["Response"]["ErrorCondition"], "Refusal", "{answer}");
     assert!(counter.is_rejected("Payment", "1", &payment("12", "one")).contains("48 hours"));
@@ -292,7 +293,8 @@ fn a_twin_waits_and_has_the_same_answer() {
             counter.answers(0);
         }
         counter.stage.till(category, "1", &body);
-        // The first question of the repeat is answered before the first message begins, and its others after that.
+        // The first question of the repeated message is answered before the first message begins. Its other questions
+        // are answered later.
         if counter.stage.asked.len() > 1 {
             counter.answers(1);
         }
@@ -342,13 +344,13 @@ fn a_close_under_an_old_number_closes_or_is_refused_by_name() {
         let answer = counter.does("Reconciliation", "1", close);
         assert_eq!(number(&answer), "1", "soon it is the same close: {answer}");
     }
-    // Another close was made since, so neither the old nor the new sums are the right answer.
+    // Another close was made since then, so neither the old nor the new sums are the right answer.
     assert_eq!(number(&counter.does("Reconciliation", "2", close)), "2");
     let answer = counter.does("Reconciliation", "1", close);
     let response = &answer["ReconciliationResponse"]["Response"];
     assert_eq!(response["ErrorCondition"], "NotAllowed", "{answer}");
     assert!(response["AdditionalResponse"].as_str().unwrap().contains("ServiceID"), "{answer}");
-    // Days later the number is free, and the message makes one close.
+    // Days later the number is free again, so the message makes a close.
     for round in 3..6 {
         counter.later(3 * DAY);
         for _ in 0..2 {

@@ -1,11 +1,11 @@
-//! Tests of fields that change what is paid: they are obeyed or refused by name, and never ignored.
+//! Tests of fields that change the payment. They are obeyed or refused by name, and never ignored.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::*;
 
-/// Adds data for the acquirer, in each possible form.
+/// Adds data for the acquirer in each possible form.
 fn for_acquirer(body: &str, pairs: &str, object: &str) -> Vec<String> {
     let with = |data: &str| {
         let data = format!(r#"{{"SaleToAcquirerData":{data},"#);
@@ -104,7 +104,7 @@ fn a_reservation_is_one_for_a_till_whose_captures_come_here() {
             refused(&till, "Payment", &body, "authorisationType");
         }
     }
-    // A reservation by its type is one for every till, and no key may contradict it.
+    // A reservation by its payment type reserves for every till, and no key may contradict it.
     let body = payment_of("FirstReservation", "5", "1", "");
     let both = for_acquirer(&body, "authorisationType=PreAuth", "{}").remove(0);
     assert_eq!(begun(&settings(), &both).kind, Kind::PreAuthorisation);
@@ -136,7 +136,7 @@ fn what_changes_nothing_is_passed_over_and_a_till_may_name_more() {
     for body in for_acquirer(&payment("5", "1"), "xy=7", r#"{"xy":7}"#) {
         refused(&till, "Payment", &body, "xy");
     }
-    // A key that is obeyed or splits the money is never ignored.
+    // A key that is obeyed, or that splits the money, is never ignored.
     for body in for_acquirer(&payment("5", "1"), "split.api=7", r#"{"split":{"api":7}}"#) {
         refused(&till, "Payment", &body, "split");
     }

@@ -1,5 +1,5 @@
-//! Tests of requested, approved, captured and refunded amounts, row by row. A table over an enum has a `match` without
-//! a wildcard, so a new variant does not compile without a row.
+//! Tests of requested, approved, captured and refunded amounts, row by row. Each table over an enum has a `match`
+//! without a wildcard, so a new variant without a row does not compile.
 
 use super::*;
 use pos_till_api::{Entry, Outcome};
@@ -17,7 +17,7 @@ fn told(more: &Value) -> Value {
     stage.answer()["PaymentResponse"].clone()
 }
 
-/// Returns Result, ErrorCondition, and whether the payment was carried out.
+/// Returns `Result`, `ErrorCondition`, and whether the payment was carried out.
 fn ended(response: &Value) -> (String, Option<String>, String) {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let response = &response["Response"];
@@ -220,7 +220,7 @@ fn a_card_whose_number_is_typed_is_asked_for_where_a_card_is_taken() {
 
 const ORIGINAL: &str = r#","OriginalPOITransaction":{"POITransactionID":{"TransactionID":"17.8ac7","TimeStamp":"t"}}"#;
 
-/// Begins a transaction about an original. Returns the begin, or the condition of the refusal.
+/// Begins a transaction that refers to an original. Returns the begin request, or the condition of the refusal.
 fn about(what: &str, amount: Option<&str>, original: &Value) -> Result<Begin, Value> {
     let mut stage = Stage::ready();
     if what == "Reversal" {
@@ -276,7 +276,7 @@ fn whole_and_part_of_what_is_left_are_taken_and_given_back_to_the_minor_unit() {
         ("Refund", Some("0.01"), sale("100.00"), refund("0.01")),
         ("Refund", Some("100.01"), sale("100.00"), refused()),
         ("Refund", Some("30.01"), sale("30.00"), refused()),
-        // The whole of an unused payment is reversed; a part, or the rest of one, is refunded.
+        // An unused payment is reversed as a whole. A part of it, or the rest after a refund, is refunded.
         ("Reversal", None, sale("100.00"), undone()),
         ("Reversal", Some("100"), sale("100.00"), undone()),
         ("Reversal", Some("99.99"), sale("100.00"), refund("99.99")),
@@ -285,13 +285,13 @@ fn whole_and_part_of_what_is_left_are_taken_and_given_back_to_the_minor_unit() {
         ("Reversal", Some("30"), sale("30.00"), refund("30.00")),
         ("Reversal", Some("29.99"), sale("30.00"), refund("29.99")),
         ("Reversal", Some("0"), sale("100.00"), Err(json!("MessageFormat"))),
-        // A reservation is reversed as a whole.
+        // A reservation is reversed only as a whole.
         ("Reversal", None, held("100.00"), undone()),
         ("Reversal", None, held("40.00"), undone()),
         ("Reversal", Some("40"), stored("40.00"), undone()),
         ("Reversal", Some("99.99"), held("100.00"), refused()),
         ("Reversal", Some("39.99"), stored("40.00"), refused()),
-        // No amount is left.
+        // No amount remains.
         ("Completion", None, held("0.00"), refused()),
         ("Refund", None, sale("0.00"), refused()),
         ("Reversal", None, sale("0.00"), refused()),
@@ -319,7 +319,7 @@ fn an_original_is_meant_by_its_number_and_its_payment_or_its_time_and_by_nothing
         ("17.8ac", "t", false),
         ("17.", "t", false),
         ("18.8ac7", "t", false),
-        // Without a payment id, the time must agree.
+        // Without a payment ID, the time must match.
         ("17", time, true),
         ("17", "2026-11-23T09:00:01Z", false),
         ("18", time, false),
@@ -340,7 +340,7 @@ fn an_original_is_meant_by_its_number_and_its_payment_or_its_time_and_by_nothing
             stage.failed("ReversalResponse", "NotFound");
         }
     }
-    // An invalid name, and names of another till or terminal.
+    // An invalid name, and names from another till or terminal.
     for (original, condition) in [
         (r#"{"POITransactionID":{"TransactionID":"x","TimeStamp":"t"}}"#, "NotFound"),
         (r#"{"SaleID":"till","POIID":"A-1","POITransactionID":{"TransactionID":"x","TimeStamp":"t"}}"#, "NotFound"),

@@ -40,7 +40,7 @@ fn a_status_that_names_no_message_is_of_the_latest_transaction() {
     stage.till("TransactionStatus", "2", "{}");
     stage.none();
     stage.failed("TransactionStatusResponse", "NotFound");
-    // Another refusal does not show whether a transaction exists.
+    // Any other refusal does not show whether a transaction exists.
     stage.till("TransactionStatus", "3", "{}");
     stage.says(403, &json!({ "status": 403, "code": "forbidden", "detail": "no" }).to_string());
     let response = stage.answer()["TransactionStatusResponse"]["Response"].clone();
@@ -48,7 +48,7 @@ fn a_status_that_names_no_message_is_of_the_latest_transaction() {
     assert_ne!(response["ErrorCondition"], "NotFound", "{response}");
 }
 
-/// Returns the lines of the customer's copy for a receipt of this one row.
+/// Returns the lines of the customer's copy of a receipt with only this row.
 fn lines(row: &Value) -> Vec<(String, Value, Value)> {
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "27908"));

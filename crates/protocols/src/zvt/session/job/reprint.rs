@@ -1,5 +1,4 @@
-//! `06 12`: prints the receipts of a range of numbers again, and prints the terminal's state. No command here moves
-//! money.
+//! `06 12`: reprints the receipts in a range of numbers. Also prints the terminal's state. No command here moves money.
 
 use super::super::earlier::number_of;
 use super::super::flow::Flow;
@@ -11,8 +10,8 @@ use crate::zvt::code;
 use crate::zvt::command::{Command, Password};
 use pos_till_api::{Ask, Copy, PrintLine, Said, Sale, State, Status};
 
-/// Most receipts of one command. The queue of the terminal's printer has room for both copies of each, and the till
-/// gets them within T4.
+/// Maximum number of receipts for one command. The queue of the terminal's printer has room for both copies of each,
+/// and the till gets them within T4.
 const MOST: u16 = 20;
 
 /// Transaction numbers that are still to be printed.
@@ -38,8 +37,8 @@ impl Job {
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
     }
 
-    /// Handles `06 20`: the latest transaction, or the receipts with the given numbers (1F02, 1F03). A till that looks
-    /// for a lost result must not get another transaction instead.
+    /// Handles `06 20`: the latest transaction, or the receipts with the given numbers (1F02, 1F03). A till that asks
+    /// for a lost result must not get another transaction.
     pub(super) fn repeat(&mut self, fields: &Fields, flow: &mut Flow<'_>) {
         let named = |tag| fields.tlv(&[tag]).map(|bcd| number(bcd).and_then(|number| u16::try_from(number).ok()));
         let (from, to) = match (named(0x1F02), named(0x1F03)) {
@@ -54,14 +53,14 @@ impl Job {
         self.ask(Ask::Newest(1), Stage::Newest { from, to }, flow);
     }
 
-    /// Begins the reprint, with the receipts of the latest round of numbers.
+    /// Begins the reprint in the latest round of numbers.
     pub(super) fn newest(&mut self, (from, to): (u16, u16), said: Said, flow: &mut Flow<'_>) {
         let newest = match said {
             Said::Sales { sales, .. } => sales.first().map_or(0, |sale| sale.number),
             _ => 0,
         };
         let next = number_of(from, newest);
-        // Numbers above the newest one are not issued yet.
+        // Numbers above the newest one have not been issued yet.
         let last = (next + u64::from(to - from)).min(newest);
         let range = Range { next, last, found: false, is_one: from == to };
         if next == 0 { self.end_with(code::PROCESSING, flow) } else { self.next_receipt(range, flow) }
@@ -76,9 +75,9 @@ impl Job {
         if range.found { self.end(flow) } else { self.end_with(code::PROCESSING, flow) }
     }
 
-    /// Prints one of the receipts again, if the number belongs to this till.
+    /// Reprints one of the receipts if the number belongs to this till.
     pub(super) fn again(&mut self, number: u64, mut range: Range, said: Said, flow: &mut Flow<'_>) {
-        // A till that names one receipt gets its state, also while the transaction is in progress.
+        // A till that names one receipt gets its state, even while the transaction is in progress.
         let truth = matches!(self.command, Command::RepeatReceipt(_)) && range.is_one;
         let of_it = |sale: &Sale| sale.number == number && (truth || sale.state == State::Ended);
         let sale = match said {
@@ -106,8 +105,8 @@ impl Job {
         self.ask(ask, Stage::PrintAgain(slip), flow);
     }
 
-    /// Handles the answer of the terminal's printer. A missing answer causes no second try, because the slip may be on
-    /// its way to the paper.
+    /// Handles the answer of the terminal's printer. Without an answer it does not try again, because the slip may be
+    /// printing.
     pub(super) fn printed_again(&mut self, slip: Slip, said: &Said, flow: &mut Flow<'_>) {
         match said {
             Said::Done if slip.copy == Copy::Merchant => {
@@ -123,7 +122,7 @@ impl Job {
     pub(super) fn print_state(&mut self, status: &Status, flow: &mut Flow<'_>) {
         if flow.prints_administration() {
             let lines = paper::of_terminal(status, paper::width(flow)).into_iter().map(PrintLine::plain).collect();
-            // The answer to this question does not affect the till.
+            // The answer to this request has no effect on the till.
             flow.ask(Ask::Print(lines));
         } else if flow.sends_administration() {
             let lines = paper::of_terminal(status, paper::width(flow));

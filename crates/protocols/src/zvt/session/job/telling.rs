@@ -1,4 +1,4 @@
-//! The frames for the till and the meaning of its answers: `04 FF`, `04 0F`, receipts, and the end.
+//! Frames for the till (`04 FF`, `04 0F`, receipts and the end), and the meaning of its answers.
 
 use super::super::flow::Flow;
 use super::super::outcome::{self, code_of, decimal};
@@ -42,11 +42,11 @@ impl Job {
                 if tries.later > most {
                     return self.not_acknowledged(flow);
                 }
-                // The frame is sent again when this time is over.
+                // The frame is sent again at this deadline.
                 self.till.unanswered = Some((Frame::Status(apdu, tries), flow.now + ASK_AGAIN));
             }
-            // This may be the owed answer, so the next one decides. `84 9C` may be the owed one too and has the same
-            // effect. Only `84 9D` has an amount and cannot be the owed answer.
+            // This answer may be the owed one, so the next answer decides. `84 9C` may also be the owed one, but has
+            // the same effect either way. Only `84 9D` has an amount and cannot be the owed answer.
             (Frame::Status(apdu, tries), Reply::Ok | Reply::Refused(_))
                 if matches!(self.stage, Stage::Telling(_)) && self.till.owes_answer(flow) =>
             {
@@ -69,7 +69,7 @@ impl Job {
     pub(super) fn silence(&mut self, frame: Frame, flow: &mut Flow<'_>) {
         match frame {
             Frame::Status(apdu, mut tries) => {
-                // `84 9C` shows that the till is there; those repeats have their own counter.
+                // `84 9C` shows that the till is connected. Those repeats have their own counter.
                 tries.silent += u8::from(tries.later == 0);
                 if tries.silent >= TRIES {
                     return self.not_acknowledged(flow);
@@ -85,7 +85,7 @@ impl Job {
         }
     }
 
-    /// Handles the acknowledgement of `04 0F`, with the part that the till takes.
+    /// Handles the acknowledgement of `04 0F`. `taken` is the part that the till takes.
     fn acknowledged(&mut self, taken: Taken, flow: &mut Flow<'_>) {
         match self.leave() {
             Stage::Telling(told) if told.sale.state == State::AwaitingTill => self.confirm(told.follower, taken, flow),
@@ -93,7 +93,7 @@ impl Job {
                 let failed = Some(told.result).filter(|code| *code != code::OK);
                 self.receipts(&told.sale, failed, flow);
             }
-            // The frame has sums, or repeats an outcome: the till's answer decides nothing.
+            // The frame has sums, or repeats an outcome, so the till's answer decides nothing.
             stage => {
                 self.stage = stage;
                 self.till.send_next(flow);
@@ -115,7 +115,7 @@ impl Job {
         }
     }
 
-    /// Decides about an approval that the till has not acknowledged (ZVT PA00P015, 2.2.8 and 4).
+    /// Keeps or rejects an approval that the till has not acknowledged (ZVT PA00P015, 2.2.8 and 4).
     pub(super) fn confirm_by_silence(&mut self, follower: Follower, confirm: Option<OnSilence>, flow: &mut Flow<'_>) {
         match confirm {
             Some(OnSilence::Keep) => self.confirm(follower, Taken::All, flow),
@@ -132,8 +132,8 @@ impl Job {
         let takes = confirming.taken != Taken::Nothing;
         let code = match confirming.follower.said(said, flow.now) {
             Heard::Next { at, ask } => return self.ask_at(at, ask, Stage::AwaitingReceipt(confirming), flow),
-            // The terminal has the confirmation and has not carried it out, for example because the journal cannot be
-            // written. The session repeats it. The till gets no end until the confirmation is recorded.
+            // The terminal has the confirmation but has not carried it out, for example because the journal cannot be
+            // written. The session sends it again. The till gets no final frame until the confirmation is recorded.
             Heard::Stands(sale) if sale.state == State::AwaitingTill || takes && code_of(&sale) != Some(code::OK) => {
                 let since = *confirming.unsettled_since.get_or_insert(flow.now);
                 if flow.now < since + LONGEST_UNSETTLED {
@@ -143,7 +143,7 @@ impl Job {
                 code::COMMUNICATION
             }
             Heard::Stands(sale) if takes && self.till.is_up => return self.receipts(&sale, None, flow),
-            // The terminal's deadline has passed, so its own decision is valid. It may have kept the payment.
+            // The terminal's deadline has passed, so the terminal has decided. It may have kept the payment.
             Heard::Silent { .. } | Heard::Refused(_) => code::COMMUNICATION,
             _ if takes => code::COMMUNICATION,
             _ => code::CANCELLED,
@@ -169,7 +169,7 @@ impl Job {
         }
     }
 
-    /// Asks for both copies of an approved payment; otherwise one slip is enough.
+    /// Asks for both copies of an approved payment. For any other transaction, one slip is enough.
     pub(super) fn ask_receipts(&mut self, sale: &Sale, then: Then, again: bool, flow: &mut Flow<'_>) {
         let approved = code_of(sale) == Some(code::OK);
         let copy = if approved { Copy::Merchant } else { Copy::Customer };
@@ -201,7 +201,7 @@ impl Job {
 
     pub(super) fn period(&mut self, close: &Close, flow: &mut Flow<'_>) {
         if let Command::PartialReversal(_) = self.command {
-            // This is the question for open reservations. The close lists the open ones with their numbers.
+            // The command asks for open reservations. The close lists them with their numbers.
             let mut fields = Fields::default();
             match close.open.iter().rfind(|item| item.is == "pre-authorisation") {
                 Some(item) => fields.set_number(0x87, period::receipt(item.number).into()),

@@ -1,4 +1,4 @@
-//! The till of a command, in any stage: frames go out to it one at a time, and its answers are counted.
+//! The till during a command, in any stage. Frames go out to it one at a time, and its missing answers are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use crate::zvt::bmp::{CONTAINER, Fields};
 use crate::zvt::code;
 use pos_till_api::{Sale, State};
 
-/// Shortest time before another text of the same step is sent.
+/// Minimum time before another text of the same step is sent.
 const NEWS: Duration = Duration::from_secs(1);
 
 /// A frame that waits to be sent.
 #[derive(Clone, Debug)]
 pub(super) enum Frame {
     Intermediate(Apdu),
-    /// `04 0F`; its answer decides about the payment.
+    /// `04 0F`. Its answer decides about the payment.
     Status(Apdu, Tries),
     Print(Apdu),
     Last(Apdu),
@@ -36,8 +36,8 @@ pub(super) struct Tries {
 pub(super) struct Till {
     pub(super) line: Line,
     pub(super) is_up: bool,
-    /// The time since when the till has been waiting: from its command, or from the last intermediate status, which
-    /// restarts its time-out.
+    /// The time since which the till has been waiting: the time of its command, or of the last intermediate status,
+    /// which restarts its time-out.
     pub(super) waits_since: Duration,
     /// The till wants intermediate statuses.
     pub(super) hears: bool,
@@ -50,7 +50,7 @@ pub(super) struct Till {
     pub(super) unanswered: Option<(Frame, Duration)>,
     pub(super) last_frame: Duration,
     pub(super) last_status: Option<u8>,
-    /// The text of that status.
+    /// The text of the last status.
     pub(super) last_text: String,
 }
 
@@ -59,12 +59,12 @@ impl Till {
         Self { line, is_up: true, waits_since: now, last_frame: now, ..Self::default() }
     }
 
-    /// Tells whether the till gets no sign that its command continues.
+    /// Returns whether the till gets no sign that its command is still in progress.
     pub(super) fn hears_nothing(&self) -> bool {
         !self.hears || self.owed > 0
     }
 
-    /// Sends the current step at the terminal if it is new.
+    /// Sends the terminal's current step if it is new.
     pub(super) fn say_step(&mut self, sale: &Sale, flow: &mut Flow<'_>) {
         use code::intermediate::{CASHIER, HOST, INSERT_CARD, PIN_PAD, REMOVE_CARD, STILL_WAIT, WAIT, WRONG_PIN};
         let status = match (sale.state, sale.step.as_deref().unwrap_or_default()) {
@@ -78,7 +78,7 @@ impl Till {
             _ => STILL_WAIT,
         };
         let under_way = matches!(sale.state, State::WaitingForCard | State::InProgress | State::AwaitingSignature);
-        // The time at which a digit of the PIN is typed must not go over the network.
+        // The network must not reveal when a digit of the PIN is typed.
         let is_later = status != PIN_PAD && flow.now >= self.last_frame + NEWS;
         let is_new = self.last_status != Some(status) || flow.has_tlv() && is_later && self.last_text != sale.text;
         if under_way && is_new {
@@ -94,7 +94,7 @@ impl Till {
         }
         let text = text.filter(|_| flow.has_tlv()).map(|text| (text, flow.charset()));
         let apdu = answer::intermediate(status, Wording { minutes: None, text });
-        // A status that still waits is outdated.
+        // A status that is still waiting is outdated.
         self.frames.retain(|frame| !matches!(frame, Frame::Intermediate(_)));
         self.push(Frame::Intermediate(apdu), flow);
     }
@@ -132,12 +132,12 @@ impl Till {
         }
     }
 
-    /// Tells whether the next answer may belong to an earlier `04 FF`.
+    /// Returns whether the next answer may belong to an earlier `04 FF`.
     pub(super) fn owes_answer(&self, flow: &Flow<'_>) -> bool {
         self.owed > 0 && *flow.answers_intermediate
     }
 
-    /// Handles an answer without a waiting frame: it is an owed one.
+    /// Handles an answer when no frame is waiting for one. Such an answer is an owed one.
     pub(super) fn answered_late(&mut self, flow: &mut Flow<'_>) {
         if self.owed > 0 {
             *flow.answers_intermediate = true;
@@ -151,7 +151,7 @@ impl Till {
         self.send_next(flow);
     }
 
-    /// Drops the remaining print commands. A printing problem of the till does not undo the payment.
+    /// Drops the remaining print commands. A printing problem at the till does not undo the payment.
     pub(super) fn print_no_more(&mut self, flow: &mut Flow<'_>) {
         self.frames.retain(|frame| !matches!(frame, Frame::Print(_)));
         self.send_next(flow);

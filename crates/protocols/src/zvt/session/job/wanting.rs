@@ -1,5 +1,5 @@
-//! The way from a command to the request to the terminal. It checks permission, compares the last receipt of both
-//! sides, finds the earlier transaction, and determines the amount.
+//! The steps from a command to the request to the terminal. They check permission, compare the last receipt of both
+//! sides, find the earlier transaction, and determine the amount.
 
 use super::super::earlier::{Next, Search, Wanted};
 use super::super::flow::Flow;
@@ -14,21 +14,21 @@ use crate::zvt::command::{Command, LastReceipt, ReceiptNumber, Registration, las
 use pos_till_api::follow::{Follower, Heard};
 use pos_till_api::{Ask, Begin, Kind, Outcome, Said, Sale, State, Status};
 
-/// Number of a till's latest transactions that are searched for the last one the till knows. Reversed ones and their
-/// reversals may be newer than it.
+/// Number of a till's latest transactions in which the session searches for the last one the till knows. Reversed
+/// transactions and their reversals may be newer.
 const LOOKED_BACK: u8 = 16;
 
 /// The approvals that the till does not know.
 enum Unheard {
     /// One approval, by its reference.
     One(String),
-    /// No approval, or more than one.
+    /// No approval, or several.
     NotOne,
     /// The last transaction that the till knows is not in the list.
     Unknown,
 }
 
-/// Finds the approvals above the till's last known receipt; `sales` begins with the newest.
+/// Finds the approvals after the till's last known receipt. `sales` begins with the newest.
 fn unheard(sales: &[Sale], heard: u16) -> Unheard {
     let mut above = None;
     for sale in sales {
@@ -98,7 +98,7 @@ impl Job {
         self.last(answer::completion(&fields), flow);
     }
 
-    /// Handles a command that moves money. It compares the last receipt first, then finds the earlier transaction.
+    /// Handles a command that moves money. Compares the last receipt first, then finds the earlier transaction.
     pub(super) fn wanted(&mut self, command: &Command, flow: &mut Flow<'_>) {
         let guarded = match command {
             Command::Reversal(it) | Command::Refund(it) => Some(it),
@@ -140,10 +140,10 @@ impl Job {
         }
     }
 
-    /// Checks whether the till is one receipt behind. Such a till does not know its last approval, which is reversed
-    /// first (ZVT PA00P015, 2.2.8 and 4).
+    /// Checks whether the till is one receipt behind. Such a till does not know its last approval, so that approval is
+    /// reversed first (ZVT PA00P015, 2.2.8 and 4).
     ///
-    /// "One behind" means this till's own previous transaction, because other tills use numbers of the same terminal.
+    /// This compares the till's own transactions, because other tills use numbers of the same terminal.
     pub(super) fn in_step(&mut self, asked: u8, said: Said, flow: &mut Flow<'_>) {
         let heard = fields_of(&self.command).and_then(last_receipt);
         if let (Said::Sales { sales, .. }, Some(LastReceipt::Is(heard))) = (said, heard) {
@@ -179,9 +179,9 @@ impl Job {
             None if sale.state != State::Ended => {
                 self.ask(undoing.follower.watch(), Stage::Undoing(undoing), flow);
             }
-            // If the bank declines the reversal, the session begins a refund, as after `06 30`.
+            // If the issuer declines the reversal, the session begins a refund, as after `06 30`.
             Some(code::DECLINED) if undoing.kind == Kind::Reversal => self.undo(undoing.of, Kind::Refund, flow),
-            // The earlier payment remains, so with the next payment the customer would pay twice.
+            // The unknown payment remains valid, so after another payment the customer would have paid twice.
             Some(code) if !matches!(code, code::OK | code::COMMUNICATION) => self.end_with(code::PROCESSING, flow),
             _ => self.find_or_begin(flow),
         }
@@ -215,7 +215,7 @@ impl Job {
         }
     }
 
-    /// Sets the stage of a search; its question is asked only once.
+    /// Sets the stage of a search. The question of a search is asked only once.
     fn search(&mut self, search: Search, ticket: u64) {
         (self.stage, self.question) = (Stage::Finding(search), Some(Question::Open { ticket, ask: None }));
     }
@@ -249,7 +249,7 @@ impl Job {
                 return self.end_with(code::RESERVED_AMOUNT, flow);
             }
             (Command::PreAuthorisationReversal(_), _) => (Kind::Reversal, None),
-            // The command names the unused part, and the rest is captured. If all of it is unused, the reservation is
+            // The command states the unused part, and the rest is captured. If the whole reservation is unused, it is
             // reversed.
             (Command::PartialReversal(_), Some(unused)) if unused == left => (Kind::Reversal, None),
             (Command::PartialReversal(_), Some(unused)) if unused < left => (Kind::Capture, Some(left - unused)),

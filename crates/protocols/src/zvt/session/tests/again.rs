@@ -4,7 +4,7 @@
 use super::*;
 use pos_till_api::Kind;
 
-/// Builds a transaction of the till's list.
+/// Builds a transaction in the till's list.
 fn one(number: u64, kind: &str, outcome: &str) -> Value {
     let mut sale = approved();
     (sale["number"], sale["receiptNumber"]) = (json!(number), json!(number % 9999));
@@ -12,7 +12,7 @@ fn one(number: u64, kind: &str, outcome: &str) -> Value {
     sale
 }
 
-/// Begins a payment of a till that sends its last known receipt.
+/// Begins a payment at a till that sends its last known receipt.
 fn again(heard: &str) -> Stage {
     let mut stage = Stage::quiet();
     stage.till(&format!("06 01 0E 04 00 00 00 00 10 00 06 05 1F 1F 02 {heard}"));
@@ -31,7 +31,7 @@ fn begins(stage: &Stage) -> (Kind, Option<&str>) {
 
 #[test]
 fn a_payment_whose_approval_is_lost_each_time_is_taken_back_each_time() {
-    // The till knows 14. 17 was lost and reversed by 18; 19 was lost too.
+    // The till knows 14. Payment 17 was lost and reversed by 18. Payment 19 was lost too.
     let mut stage = again("00 14");
     let list = [one(19, "sale", "approved"), one(18, "reversal", "approved")];
     stage.terminal(200, &json!({ "sales": list }));
@@ -50,7 +50,7 @@ fn what_it_has_heard_and_what_cannot_be_told_stands() {
         // The till knows the reversal, or the last payment.
         ("00 19", vec![one(19, "reversal", "approved"), one(17, "sale", "approved")]),
         ("00 17", vec![one(17, "sale", "approved"), one(14, "sale", "approved")]),
-        // Two approvals are newer, or the known one is missing.
+        // Two approvals are newer than the known one, or the known one is missing.
         ("00 14", vec![one(19, "sale", "approved"), one(17, "sale", "approved")]),
         ("00 14", vec![one(19, "sale", "approved")]),
     ] {
@@ -101,7 +101,7 @@ fn the_same_command_at_once_on_two_lines_is_one_payment() {
 
 #[test]
 fn a_receipt_number_that_has_come_again_is_told_by_its_trace() {
-    // 17 was 3 rounds ago; its number also names a newer payment of the same amount.
+    // 17 was issued three rounds ago. Its receipt number also belongs to a newer payment of the same amount.
     for (trace, begins) in [("03 00 14", true), ("00 00 17", false)] {
         let mut stage = Stage::quiet();
         stage.till(&format!("06 30 0A 12 34 56 87 00 17 37 {trace}"));

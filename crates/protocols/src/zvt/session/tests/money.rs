@@ -1,5 +1,5 @@
-//! Tests of requested, approved, captured and refunded amounts, row by row. A table over an enum has a `match` without
-//! a wildcard, so a new variant does not compile without a row.
+//! Tests of requested, approved, captured and refunded amounts, row by row. Each table over an enum has a `match`
+//! without a wildcard, so a new variant without a row does not compile.
 
 use super::*;
 use crate::zvt::code::*;
@@ -11,7 +11,7 @@ fn no_close() -> Value {
     serde_json::from_str(NO_CLOSE).unwrap()
 }
 
-/// Returns the code that ended a command; `None` for `06 0F`.
+/// Returns the code that ended a command, or `None` for `06 0F`.
 fn ended(told: &[TerminalMessage]) -> Option<u8> {
     match told.last() {
         Some(TerminalMessage::Completion(_)) => None,
@@ -32,7 +32,7 @@ fn the_status(told: &[TerminalMessage]) -> &Fields {
     }
 }
 
-/// Runs a payment to this state after the acknowledgement, and returns what the till gets.
+/// Brings a payment to this state after the acknowledgement, and returns the messages for the till.
 fn ends_as(state: &str, more: Value) -> (Vec<TerminalMessage>, Vec<TerminalMessage>, Option<Ask>) {
     let mut stage = Stage::quiet();
     stage.till(PAY);
@@ -71,7 +71,7 @@ fn each_end_is_told_as_what_it_is() {
         let fields = the_status(&before);
         assert_eq!(fields.byte(0x27), Some(code), "{word}");
         assert_eq!(ended(&after), Some(code).filter(|code| *code != OK), "{word}");
-        // The approval code and the text of the reason are each present only with their own result.
+        // The approval code appears only with an approval, and the text of the reason only with another result.
         assert_eq!(fields.get(0x3B).is_some(), code == OK, "{word}");
         assert_eq!(fields.get(0x3C).is_some(), code != OK, "{word}");
     }
@@ -103,7 +103,7 @@ fn a_till_hears_an_end_in_each_state_that_is_one_for_it_and_in_no_other() {
         State::Other,
     ] {
         let (word, code) = word(state);
-        // The outcome has no meaning while the state has none.
+        // The outcome has no effect while the transaction is not over.
         let (before, after, next) = ends_as(word, json!({ "outcome": "approved" }));
         match code {
             Some(code) => {
@@ -173,14 +173,14 @@ fn an_approval_in_part_is_told_with_its_own_amount_wherever_an_amount_is_told() 
         "approvedAmount": "6.50",
     });
     stage.terminal(201, &sale("awaiting-till", part));
-    // The amount to confirm is sent, and neither the requested nor an earlier approved amount.
+    // The amount to confirm is sent, rather than the requested or an earlier approved amount.
     assert_eq!(the_status(&stage.told()).number(0x04), Ok(Some(600)));
     stage.till("80 00 00");
     assert_eq!(stage.question(), &Ask::Confirm { reference: "zvt-test-1".to_owned(), taken: Taken::All });
-    // The transaction ended with a partial approval and without the till's confirmation: the approved amount is sent.
+    // The transaction ended with a partial approval that the till did not confirm, so the approved amount is sent.
     let (before, ..) = ends_as("ended", json!({ "outcome": "partially-approved", "approvedAmount": "6.00" }));
     assert_eq!(the_status(&before).number(0x04), Ok(Some(600)));
-    // The repeat also has the partial amount.
+    // The repeat has the partial amount too.
     let mut stage = Stage::quiet();
     stage.till("06 20 03 12 34 56");
     stage.terminal(200, &status());
@@ -197,7 +197,7 @@ fn what_a_till_takes_of_an_approval_is_what_it_says() {
         ("84 9D 07 04 00 00 00 00 08 00", Taken::Part { amount: "8.00".to_owned() }, None),
         ("84 9D 07 04 00 00 00 00 00 01", Taken::Part { amount: "0.01".to_owned() }, None),
         ("84 66 00", Taken::Nothing, Some(CANCELLED)),
-        // An unreadable amount counts as none, and the till takes nothing.
+        // An unreadable amount counts as no amount, so the till takes nothing.
         ("84 9D 00", Taken::Nothing, Some(CANCELLED)),
         ("84 9D 02 04 00", Taken::Nothing, Some(CANCELLED)),
     ] {
@@ -220,7 +220,7 @@ fn whether_a_till_takes_parts_is_read_from_its_container() {
         ("06 04 1F 70 01 00", false),
         ("06 05 1F 70 02 00 00", false),
         ("06 05 1F 70 02 00 01", true),
-        // The tag alone, without a value, expresses the wish.
+        // The tag alone, without a value, is a request.
         ("06 03 1F 70 00", true),
     ] {
         let mut stage = Stage::quiet();
@@ -253,7 +253,7 @@ fn the_least_amount_is_one_minor_unit_and_none_is_none() {
                 Some(text) => {
                     let Ask::Begin(begin) = stage.question() else { panic!("{:?}", stage.question()) };
                     assert_eq!((begin.kind, begin.amount.as_deref()), (kind, Some(text)), "{command} {amount}");
-                    // A payout to a card waits for no confirmation and accepts no partial approval.
+                    // A payout to a card needs no confirmation and accepts no partial approval.
                     assert_eq!(begin.confirm.is_some(), kind != Kind::Credit, "{command}");
                     assert!(!begin.accept_partial && begin.of.is_none() && begin.till_prints);
                 }
@@ -268,12 +268,12 @@ fn the_least_amount_is_one_minor_unit_and_none_is_none() {
 
 #[test]
 fn without_a_configured_password_what_gives_money_back_or_closes_the_day_is_refused() {
-    /// The passwords with which a command is carried out.
+    /// The passwords with which a command is accepted.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Needs {
-        /// Only the till's password; never without a configured one.
+        /// Only the till's password. Without a configured password, the command is refused.
         Always,
-        /// The till's password, if one is configured.
+        /// Only the till's password, if one is configured.
         Configured,
         /// Any password, or none.
         Nothing,
@@ -343,32 +343,32 @@ fn whole_and_part_of_a_reservation_are_taken_and_freed_to_the_minor_unit() {
     let takes = |amount: Option<&str>| Ok((Kind::Capture, amount.map(str::to_owned)));
     let frees = Ok((Kind::Reversal, None));
     for (command, left, amount, comes_to) in [
-        // `06 23` names the unused part.
+        // `06 23` states the unused part.
         ("06 23", "10.00", None, Err(RESERVED_AMOUNT)),
         ("06 23", "10.00", Some(0), takes(Some("10.00"))),
         ("06 23", "10.00", Some(1), takes(Some("9.99"))),
         ("06 23", "10.00", Some(999), takes(Some("0.01"))),
         ("06 23", "10.00", Some(1000), frees.clone()),
         ("06 23", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
-        // `06 24` names the used part.
+        // `06 24` states the used part.
         ("06 24", "10.00", None, takes(None)),
         ("06 24", "10.00", Some(0), Err(RESERVED_AMOUNT)),
         ("06 24", "10.00", Some(1), takes(Some("0.01"))),
         ("06 24", "10.00", Some(1000), takes(Some("10.00"))),
         ("06 24", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
-        // `06 25` gives up the whole reservation.
+        // `06 25` releases the whole reservation.
         ("06 25", "10.00", None, frees.clone()),
         ("06 25", "10.00", Some(1000), frees.clone()),
         ("06 25", "10.00", Some(999), Err(RESERVED_AMOUNT)),
         ("06 25", "10.00", Some(1001), Err(RESERVED_AMOUNT)),
         ("06 25", "10.00", Some(0), Err(RESERVED_AMOUNT)),
-        // The amount left counts, rather than the approved amount.
+        // The remaining amount counts, rather than the approved amount.
         ("06 23", "4.00", Some(400), frees),
         ("06 23", "4.00", Some(401), Err(RESERVED_AMOUNT)),
         ("06 24", "4.00", Some(400), takes(Some("4.00"))),
         ("06 24", "4.00", Some(401), Err(RESERVED_AMOUNT)),
         ("06 25", "4.00", Some(1000), Err(RESERVED_AMOUNT)),
-        // No amount is left.
+        // No amount remains.
         ("06 23", "0.00", Some(0), Err(NO_RESERVATION)),
         ("06 24", "0.00", None, Err(NO_RESERVATION)),
         ("06 25", "0.00", None, Err(NO_RESERVATION)),
@@ -381,7 +381,7 @@ fn whole_and_part_of_a_reservation_are_taken_and_freed_to_the_minor_unit() {
                     (kind, &amount, Some("zvt-test-1")),
                     "{row}"
                 );
-                // No amount is kept for a second capture.
+                // Nothing is left for a second capture.
                 let last = begin.parameters.get("sequence").map(String::as_str);
                 assert_eq!(last, (kind == Kind::Capture).then_some("FINAL"), "{row}");
             }
@@ -531,13 +531,13 @@ fn a_receipt_number_is_looked_for_in_each_round_and_of_two_none_is_taken() {
         json!({ "sales": [sale] })
     };
     let (today, before) = ("2026-11-20T12:35:00Z", "2026-11-19T12:35:00Z");
-    // The newest number is the number itself, just after it, and a round later.
+    // The newest transaction has this receipt number or the next one, in the first and in later rounds.
     for (newest, first) in [(17, 17), (18, 17), (10_015, 17), (10_016, 10_016), (20_014, 10_016), (20_015, 20_015)] {
         let (asked, _) = searches("06 30", newest, |number| one(number, "sale", before));
         assert_eq!(asked, [first], "{newest}");
     }
     assert_eq!(searches("06 30", 16, |number| one(number, "sale", today)), (vec![], Some(NO_REVERSAL)));
-    // Two payments of today match; one of today and one of yesterday do not both match.
+    // Two payments of today both match, so none is found. A payment of yesterday does not match.
     assert_eq!(
         searches("06 30", 20_015, |number| one(number, "sale", today)),
         (vec![20_015, 10_016], Some(NO_REVERSAL))
@@ -546,8 +546,8 @@ fn a_receipt_number_is_looked_for_in_each_round_and_of_two_none_is_taken() {
         searches("06 30", 20_015, |number| one(number, "sale", if number == 20_015 { today } else { before })),
         (vec![20_015, 10_016], None)
     );
-    // A reservation may be old. A payment with the same number does not hide it, and the search ends at the journal's
-    // first.
+    // A reservation may be old. A payment with the same number does not hide it. The search ends at the first round of
+    // the journal.
     assert_eq!(
         searches("06 24", 20_015, |number| one(
             number,
@@ -570,7 +570,7 @@ fn a_search_without_an_answer_finds_nothing_and_says_that_nobody_could_be_asked(
     stage.till("06 30 06 12 34 56 87 00 17");
     stage.terminal(200, &status());
     stage.told();
-    // The journal has no transaction.
+    // The journal contains no transaction.
     stage.terminal(200, &json!({ "sales": [] }));
     assert_eq!(ended(&stage.told()), Some(NO_REVERSAL));
     let mut stage = Stage::quiet();
@@ -586,7 +586,7 @@ fn a_search_without_an_answer_finds_nothing_and_says_that_nobody_could_be_asked(
 fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
     for (command, told) in [
         ("06 00 06 12 34 56 06 08 40", vec!["841E036F0978"]),
-        // The same currency, and none: the answer has terminal and currency.
+        // With the same currency or none, the answer contains the terminal and the currency.
         ("06 00 06 12 34 56 06 09 78", vec!["800000", "060F0A19002900004711490978"]),
         ("06 00 04 12 34 56 06", vec!["800000", "060F0A19002900004711490978"]),
     ] {
@@ -600,8 +600,8 @@ fn a_till_of_another_currency_is_not_registered_and_hears_the_terminals() {
     }
 }
 
-/// Tests a begin that got no answer and may have been carried out. A refusal that comes before the agent has looked up
-/// its reference says nothing about the outcome.
+/// Tests a begin request that got no answer but may have been carried out. A refusal before the agent has looked up the
+/// reference says nothing about the outcome.
 #[test]
 fn a_refusal_after_a_lost_begin_is_no_decline() {
     let mut stage = Stage::quiet();
@@ -651,7 +651,7 @@ fn a_first_begin_that_is_refused_for_its_way_alone_is_asked_again() {
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { .. }]));
 }
 
-/// Relies on this: no other till has references of this session.
+/// This relies on the fact that no other till uses references of this session.
 #[test]
 fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payment() {
     let mut stage = Stage::quiet();
@@ -664,8 +664,8 @@ fn a_reference_that_was_there_before_its_first_begin_is_never_told_as_this_payme
     assert!(matches!(stage.told().as_slice(), [TerminalMessage::Aborted { code: SYSTEM, .. }]));
 }
 
-/// Checks that a rejected approval counts as cancelled only after the terminal has the till's answer. Without it, the
-/// terminal may keep the payment.
+/// Checks that a rejected approval counts as cancelled only after the terminal has the till's answer. Without that
+/// answer, the terminal may keep the payment.
 #[test]
 fn a_word_that_the_terminal_has_not_heard_cancels_nothing() {
     let mut stage = Stage::quiet();

@@ -1,8 +1,8 @@
-//! Tests of a till that answers `04 FF` late: that answer never counts for `04 0F`.
+//! Tests of a till that answers `04 FF` late. Such an answer never counts for `04 0F`.
 
 use super::*;
 
-/// Creates a till that gets `04 FF` and has answered the first one.
+/// Creates a till that wants `04 FF` and has answered the first one.
 fn hears() -> Stage {
     let mut stage = Stage::with(settings(OnSilence::Reverse), "00 00 00 0E");
     stage.till(PAY);
@@ -13,7 +13,7 @@ fn hears() -> Stage {
     stage
 }
 
-/// Creates a till that has not answered the status "the bank is asked" within T3.
+/// Creates a till that has not answered the status "waiting for the bank" within T3.
 fn owes() -> Stage {
     let mut stage = hears();
     stage.terminal(200, &sale("in-progress", json!({})));
@@ -114,7 +114,7 @@ fn a_till_that_wakes_late_in_its_first_payment_owes_an_answer_to_each_status() {
     stage.till(PAY);
     stage.terminal(200, &status());
     stage.terminal(201, &sale("waiting-for-card", json!({})));
-    // Two are not answered within T3, and a third one is on its way.
+    // Two statuses are not answered within T3, and a third is on its way.
     for at in [5, 8, 13, 16] {
         assert_eq!(stage.wait(), s(at));
     }
@@ -132,12 +132,12 @@ fn a_till_that_wakes_late_in_its_first_payment_owes_an_answer_to_each_status() {
 
 #[test]
 fn what_cannot_be_the_owed_answer_is_taken_and_later_pays_nothing() {
-    // Only 84 9D has an amount.
+    // Only `84 9D` has an amount.
     let mut stage = owes();
     stage.terminal(200, &awaits());
     stage.till("84 9D 07 04 00 00 00 00 08 00");
     assert_eq!(confirmed(&stage), Some(Taken::Part { amount: "8.00".to_owned() }));
-    // 84 9C may be the answer to either frame, so the next answer may still be the owed one.
+    // `84 9C` may answer either frame, so the next answer may still be the owed one.
     let mut stage = owes();
     stage.terminal(200, &awaits());
     stage.till("84 9C 00");
@@ -161,7 +161,7 @@ fn an_abort_or_a_broken_line_between_the_two_answers_acknowledges_nothing() {
     let lost = stage.session.line_lost(LINE, stage.now);
     stage.take(lost);
     assert_eq!(confirmed(&stage), Some(Taken::Nothing));
-    // A till that is silent after that is not trusted.
+    // If the till stays silent after that, its earlier answer does not confirm the payment.
     let mut stage = owes();
     stage.terminal(200, &awaits());
     stage.till(YES);
@@ -173,7 +173,7 @@ fn an_abort_or_a_broken_line_between_the_two_answers_acknowledges_nothing() {
 
 #[test]
 fn what_is_known_of_a_till_holds_for_its_next_payment_and_not_for_another_till() {
-    // In the next payment, the till does not answer the first status in time.
+    // In the next payment, the till answers the first status late.
     let next = |stage: &mut Stage| {
         stage.till(PAY);
         stage.terminal(200, &status());

@@ -1,4 +1,4 @@
-//! Tests of the sums of a period, the facts about a card and the state of the terminal, as the till gets them.
+//! Tests of the sums of a period, the facts about a card and the state of the terminal, as the till receives them.
 
 use super::*;
 use crate::zvt::bmp::number;
@@ -17,7 +17,7 @@ fn told_of(close: &Value) -> Fields {
     }
 }
 
-/// Returns count and sum of the seven kinds of cards in BMP 60.
+/// Returns the count and sum of the seven kinds of cards in BMP 60.
 fn cards(fields: &Fields) -> Vec<(u64, u64)> {
     let value = fields.get(0x60).unwrap();
     assert_eq!(value.len(), 53);
@@ -51,7 +51,7 @@ fn the_first_and_the_last_receipt_are_told_in_four_digits() {
     }
 }
 
-/// Builds a close of two tills: the terminal has 17.34 in four transactions, of which two with 12.34 are one till's.
+/// Builds a close of two tills. The terminal has 17.34 in four transactions, of which one till has 12.34 in two.
 fn of_two_tills() -> Value {
     let brands = [turnover(Some("VISA"), "EUR", 3, "14.00"), turnover(Some("JCB"), "EUR", 1, "3.34")];
     let mut made = close(&brands, &[turnover(None, "EUR", 4, "17.34")]);
@@ -94,7 +94,7 @@ fn a_till_hears_its_own_sums_where_it_wants_them_and_the_close_stays_the_termina
         // The close counted no transaction of this till.
         assert_eq!(sums(Some("kiosk"), command), (Some(0), (0, 0), "00000000".to_owned(), Some(7)));
     }
-    // An earlier close has no sums per till; the terminal's sums must not replace them.
+    // A close by an earlier version has no sums per till. The terminal's sums must not replace them.
     let mut earlier = of_two_tills();
     earlier.as_object_mut().unwrap().remove("own");
     let told = told(Some("bar"), "06 50 03 12 34 56", &earlier);
@@ -141,7 +141,7 @@ fn brands_of_one_place_are_added_and_one_that_gave_more_adds_nothing() {
 
 #[test]
 fn the_sums_are_of_the_terminals_currency_and_what_moved_in_another_is_said() {
-    // 1200 yen are not 1200.00 euros, and dollars are not euros.
+    // Sums in yen or dollars must not appear as euros.
     let brands = [
         turnover(Some("VISA"), "USD", 2, "50.00"),
         turnover(Some("VISA"), "EUR", 1, "12.34"),
@@ -152,7 +152,7 @@ fn the_sums_are_of_the_terminals_currency_and_what_moved_in_another_is_said() {
     assert_eq!((cards(&fields)[4], fields.number(0x04)), ((1, 1234), Ok(Some(1234))));
     let note = fields.get(0x3C).map(String::from_utf8_lossy).unwrap();
     assert_eq!(note, "not in these sums: 50.00 USD; not in these sums: 1200 JPY");
-    // A day with a negative sum in the terminal's currency does not get the sum of another currency.
+    // If the sum in the terminal's currency is negative, the sum of another currency does not replace it.
     let net = [turnover(None, "EUR", 1, "-12.34"), turnover(None, "USD", 2, "50.00")];
     assert_eq!(told_of(&close(&[], &net)).number(0x04), Ok(Some(0)));
     // No amount is in the terminal's currency.
@@ -245,7 +245,7 @@ fn the_state_of_the_terminal_is_the_first_thing_that_is_wrong() {
         *about.pointer_mut(at).unwrap() = value.clone();
         assert_eq!(state_of(&about), *code, "{at} {value}");
     }
-    // With all faults together, the first of the list counts.
+    // With all faults together, the first in the list counts.
     let mut about = status();
     for (at, value, code) in wrong.iter().rev().filter(|(.., code)| *code != OK) {
         *about.pointer_mut(at).unwrap() = value.clone();
@@ -315,7 +315,7 @@ fn a_transaction_is_told_with_its_own_numbers_and_what_may_be_shown_of_its_card(
         assert_eq!(fields.byte(0x19), Some(told_as), "{entry_mode}");
         assert!([0x22, 0x8A, 0x8B].iter().all(|bmp| fields.get(*bmp).is_none()), "{entry_mode}");
     }
-    // A value other than four digits is not shown as part of a number.
+    // A value that is not four digits is not shown as part of a number.
     for last4 in ["011", "01190", "4761739001010119"] {
         let fields = told(json!({ "card": { "entryMode": "ICC", "last4": last4 } }));
         assert_eq!(fields.get(0x22), None, "{last4}");

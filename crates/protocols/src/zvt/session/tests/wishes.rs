@@ -1,5 +1,5 @@
-//! Tests of each field of a command about money. Each is added alone to the fields that the command needs. It is
-//! refused, obeyed or ignored, as the table and the manual say.
+//! Tests of each field of a command that moves money. Each field is added alone to the fields that the command needs.
+//! It is refused, obeyed or ignored, as the table and the manual say.
 
 use super::super::wishes::{CAPTURE, Field, GIVE_UP, Kinds, PAY, PAY_OUT, RESERVE, RULES, Rule, Unless, VOID};
 use super::*;
@@ -63,7 +63,7 @@ fn earlier(control: Control) -> Value {
     )
 }
 
-/// The result: the questions to the terminal up to the transaction that begins, or the code of the refusal.
+/// The result: either the questions to the terminal up to the new transaction, or the code of the refusal.
 #[derive(Debug, PartialEq)]
 struct Came {
     asked: Vec<String>,
@@ -100,7 +100,7 @@ fn comes_to(control: Control, apdu: &Apdu) -> Came {
     }
 }
 
-/// Returns a value that differs from the needed or true one.
+/// Returns a value that differs from the one that is needed or true.
 fn other_value(field: Field) -> Vec<u8> {
     match field {
         Field::Bmp(0x04) => vec![0, 0, 0, 0, 0x05, 0],
@@ -146,7 +146,7 @@ fn each_field_is_refused_or_obeyed_or_changes_nothing() {
         assert!(plain.begins, "{plain:?}");
         for rule in RULES {
             for field in fields_of(rule) {
-                // The container itself, the number of tries of 04 0F, and the password, which comes first.
+                // The container itself, the number of tries of `04 0F`, and the password, which comes first.
                 if matches!(field, Field::Bmp(0x06 | 0x02 | 0x3D)) {
                     continue;
                 }
@@ -189,7 +189,7 @@ fn what_names_the_earlier_transaction_rightly_is_no_hindrance() {
             let apdu = command(control, with(needed(control), field, &value)).apdu();
             assert_eq!(comes_to(control, &apdu), plain, "{control} {kind} with {field}");
         }
-        // With another trace, the receipt number has occurred again and names another transaction.
+        // A different trace shows that the receipt number has been used again for another transaction.
         let code = if kind == VOID { code::NO_REVERSAL } else { code::NO_RESERVATION };
         let apdu = command(control, with(needed(control), Field::Bmp(0x0B), &[0, 0x99, 0x17])).apdu();
         assert_eq!(comes_to(control, &apdu).code, Some(code), "{control}");
@@ -206,7 +206,7 @@ fn one_of_two_values_is_never_passed_over() {
     let twice = with(twice, Field::Tlv(0x1F1F), &[0, 0x17]);
     let came = comes_to(Control::AUTHORISATION, &Command::Authorisation(twice).apdu());
     assert_eq!((came.begins, came.code), (false, Some(0x9A)));
-    // The last known receipt is unreadable.
+    // The till's last known receipt is unreadable.
     let strange = with(needed(Control::AUTHORISATION), Field::Tlv(0x1F1F), &[0, 0x1A]);
     let came = comes_to(Control::AUTHORISATION, &Command::Authorisation(strange).apdu());
     assert_eq!((came.begins, came.code), (false, Some(0x9A)));

@@ -1,5 +1,4 @@
-//! Puts the agent's news, as the till receives them, into the model. A sentence of the agent appears unchanged on the
-//! screen.
+//! Puts the agent's news from the till into the model. The agent's sentences appear unchanged on the screen.
 
 use super::super::till::{Asked, Failed, News, Sale, Status, Step};
 use super::keys::Page;
@@ -7,8 +6,8 @@ use super::model::{Model, Tone};
 use super::text::sentence;
 
 impl Model {
-    /// Handles news of the till. Returns a reference to ask for if the agent was away, because its transaction may have
-    /// gone on.
+    /// Handles news from the till. If the agent was disconnected, its transaction may have continued, so the function
+    /// returns the reference to look up.
     pub(super) fn hear(&mut self, news: News) -> Option<String> {
         match news {
             News::Connected => {
@@ -50,7 +49,7 @@ impl Model {
             _ => Tone::Plain,
         };
         let text = match &self.sale {
-            // A reference is needed only if the step belongs to another than the latest transaction.
+            // The line shows a reference only if the step does not belong to the latest transaction.
             Some(sale) if !step.reference.is_empty() && step.reference != sale.reference => {
                 format!("{}: {}", step.reference, step.text)
             }
@@ -62,8 +61,8 @@ impl Model {
         }
     }
 
-    /// Takes over a transaction. The latest one stays on the screen; an older one that is still being reversed does not
-    /// replace it.
+    /// Shows a transaction. An older transaction that is still being reversed does not replace the latest one on the
+    /// screen.
     fn adopt(&mut self, sale: Sale) {
         if sale.kind == "sale" && !self.sold.contains(&sale.reference) {
             self.sold.push(sale.reference.clone());
@@ -81,7 +80,7 @@ impl Model {
                         format!("The agent already knows {} and does nothing twice. {}", sale.reference, sale.text);
                     self.tell(Tone::of(&sale), told);
                 }
-                // A step that came meanwhile is newer than the answer.
+                // A step that has arrived in the meantime is newer than the answer.
                 if sale.replayed || self.sale.as_ref().is_none_or(|known| known.state.is_empty()) {
                     self.adopt(sale);
                 }
@@ -89,9 +88,9 @@ impl Model {
             (Asked::Cancel(_), Ok(sale)) if sale.outcome.is_none() => {
                 self.tell(Tone::You, "It is too late to cancel. The sale goes on.")
             }
-            // A step reports the result.
+            // A step will report the result.
             (Asked::Cancel(_) | Asked::Signature(..), Ok(_)) => {}
-            // A step has reported it already.
+            // A step has already reported this state.
             (Asked::Show(_), Ok(sale)) if self.sale.as_ref() == Some(&sale) => {}
             (Asked::Show(reference), Ok(sale)) => {
                 self.tell(Tone::of(&sale), format!("State of {reference}: {}", sale.text));
@@ -129,7 +128,7 @@ impl Model {
     }
 }
 
-/// Returns the reason of a missing answer. The system's error text about a lost connection is left out: it does not
+/// Returns the reason for a missing answer, without the system's error text about a lost connection, which does not
 /// help a cashier.
 fn why(failed: &Failed) -> String {
     match failed {

@@ -1,4 +1,4 @@
-//! The amount of a sale or a refund, typed or picked from a list: the cents choose the gateway's outcome.
+//! The amount of a sale or a refund, typed or selected from a list. The cents choose the gateway's outcome.
 
 use super::text::sentence;
 use crate::gateway::outcomes;
@@ -6,9 +6,9 @@ use pos_terms::money::{Amount, Currency};
 
 /// The initial amount, which is approved.
 const EVERYDAY: &str = "12.34";
-/// The outcome of this amount, and of all cents that are not in the table.
+/// The outcome of this amount, and of all cents that are not listed.
 const APPROVED: &str = "It is approved.";
-/// The field's length: 9999999999.99 is the largest amount.
+/// The length of the field; the largest amount is 9999999999.99.
 const LONGEST: usize = 13;
 
 /// The purpose of an amount.
@@ -18,18 +18,18 @@ pub(super) enum Purpose {
     Sale,
     /// A sale to which the customer adds a tip on the reader.
     SaleWithTip,
-    /// A refund of the last sale; without an amount, of all that is left.
+    /// A refund of the last sale; without an amount, the whole remaining amount is refunded.
     Refund,
 }
 
-/// The field and the position in the list.
+/// The amount field, and the position in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AmountEntry {
     /// The text in the field.
     pub(super) typed: String,
-    /// The amount that was picked from the list.
+    /// The list position of the selected amount.
     pub(super) picked: usize,
-    /// True if nothing was typed yet: the first key replaces the text.
+    /// True if the first key will replace the text, because nothing was typed.
     fresh: bool,
 }
 
@@ -110,7 +110,7 @@ impl AmountEntry {
         self.typed.pop();
     }
 
-    /// Picks the listed amount this many positions further.
+    /// Selects the amount that is `by` positions further in the list.
     pub(super) fn pick(&mut self, by: isize) {
         let last = ready_made().count() - 1;
         self.picked = self.picked.saturating_add_signed(by).min(last);
@@ -120,7 +120,8 @@ impl AmountEntry {
         self.fresh = true;
     }
 
-    /// Returns the amount for the till (of a refund: `None` for all that is left), or its fault as a sentence.
+    /// Returns the amount for the till, or a sentence about its fault. For a refund, `None` means the whole remaining
+    /// amount.
     pub(super) fn checked(&self, purpose: Purpose) -> Result<Option<String>, String> {
         if purpose == Purpose::Refund && self.typed.is_empty() {
             return Ok(None);
@@ -130,7 +131,7 @@ impl AmountEntry {
         Ok(Some(amount.decimal()))
     }
 
-    /// Returns the outcome of the amount, or its fault, as a sentence.
+    /// Returns a sentence about the outcome of the amount, or about its fault.
     pub(super) fn meaning(&self, purpose: Purpose) -> Result<&'static str, String> {
         let amount = self.checked(purpose)?;
         if purpose == Purpose::Refund {

@@ -1,4 +1,4 @@
-//! The keys that are useful in the current state, in three lines: the till's, the customer's, and the faults.
+//! The keys that are useful in the current state, in three lines: the till's keys, the customer's keys, and the faults.
 
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
@@ -10,10 +10,10 @@ use super::keys::Page;
 use super::model::{Model, PrinterIs};
 use crate::reader::{CardEntry, WaitsFor};
 
-/// One key: its name, its word, and whether it is shown as pressed.
+/// A key: its name, its word, and whether it appears as pressed.
 type Hint = (&'static str, &'static str, bool);
 
-/// Returns the lines at the bottom: three of the shop, one of a page.
+/// Returns the lines at the bottom of the screen: three for the shop, one for a page.
 pub(super) fn lines(model: &Model, tabs: bool) -> Vec<Line<'static>> {
     let hints = match model.page {
         Page::None => vec![till(model), customer(model), trouble(model, tabs)],
@@ -83,7 +83,7 @@ fn customer(model: &Model) -> Vec<Hint> {
     hints
 }
 
-/// Returns the keys of the faults, and those that are always there.
+/// Returns the keys for faults, and the keys that are always available.
 fn trouble(model: &Model, tabs: bool) -> Vec<Hint> {
     let faults = &model.faults;
     let mut hints = vec![

@@ -8,11 +8,11 @@ use super::keys::{Intent, Page};
 use super::model::{Model, ShopAction, Tone};
 use crate::reader::{CardEntry, Key, deck};
 
-/// The sentence for a cut network, here and for a shop that opens without it.
+/// The sentence for a network that is off, by a key or from the start.
 pub(in crate::shop::demo) const NETWORK_CUT: &str = "You cut the network.";
 
 impl Model {
-    /// Changes the screen, and returns the action that the caller carries out in the shop.
+    /// Changes the screen, and returns the action that the caller must carry out in the shop.
     pub(super) fn press(&mut self, intent: Intent) -> Option<ShopAction> {
         match intent {
             Intent::Quit => return Some(ShopAction::Quit),
@@ -92,7 +92,7 @@ impl Model {
                 ShopAction::Power(false),
             ),
             Intent::Power => {
-                // By a key or automatically.
+                // This happens by a key or automatically.
                 self.tell(Tone::Plain, "The agent has power again.");
                 return Some(ShopAction::Power(true));
             }
@@ -119,7 +119,7 @@ impl Model {
         self.act(&card_menu::presented(card, entry), ShopAction::Present(card, entry))
     }
 
-    /// Returns whether a transaction can begin; if not, it says why.
+    /// Returns whether a transaction can begin. If not, shows the reason.
     fn is_free(&mut self) -> bool {
         let busy = self
             .under_way()
@@ -131,7 +131,7 @@ impl Model {
         free
     }
 
-    /// Returns the last sale, for a refund or void; if there is none, it says so.
+    /// Returns the last sale, for a refund or void. If there is none, shows a sentence about it.
     fn last_sale(&mut self, what: &str) -> Option<String> {
         let last = self.sold.last().cloned();
         if last.is_none() {
@@ -171,7 +171,7 @@ impl Model {
         format!("demo-{}", self.begun)
     }
 
-    /// Repeats the same reference and amount, as a till does that has lost its answer.
+    /// Repeats the same reference and amount, like a till that has lost its answer.
     fn again(&mut self) -> Option<ShopAction> {
         match self.asked.clone() {
             Some(wanted) => Some(self.begin(wanted)),

@@ -1,4 +1,4 @@
-//! The meaning of each key on the current page. It decides nothing about the shop.
+//! The meaning of each key on the current page. This file carries out no actions in the shop.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -9,21 +9,21 @@ use crate::reader::{CardEntry, Key};
 /// The intention of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
-    /// Present the card in hand.
+    /// Present the selected card.
     Present(CardEntry),
     /// Take the card out of the slot.
     Remove,
-    /// Press a key of the reader: the red one, or one for a number that it asks for.
+    /// Press a key of the reader: the red key, or a key for a number that the reader asks for.
     Reader(Key),
-    /// Type a wrong PIN next time, or the right one again.
+    /// Switch between a wrong and a right PIN for the next entry.
     WrongPin,
     /// Select this card of the deck.
     Hold(usize),
     /// Select the previous or next card.
     HoldNext(isize),
-    /// Ask for an amount, then begin.
+    /// Ask for an amount, and then begin.
     Ask(Purpose),
-    /// Reverse the last sale as a whole.
+    /// Reverse the whole last sale.
     Void,
     /// Show the totals.
     Totals,
@@ -31,21 +31,21 @@ pub(super) enum Intent {
     Cancel,
     /// Accept the signature, or refuse it.
     Signature(bool),
-    /// Ask for the same reference again.
+    /// Send the same reference again.
     Again,
     /// Pull the reader's cable, or put it back.
     Cable,
-    /// Change the printer's state to the next one.
+    /// Change the printer to its next state.
     Printer,
     /// Switch the network off or on.
     Network,
-    /// Make the gateway's connection slow, or normal again.
+    /// Make the gateway's connection slow or normal.
     Slow,
     /// Switch the agent's power off or on.
     Power,
     /// Switch between receipts and ledger, if there is room for only one of them.
     Turn,
-    /// Move the paper by this many lines; up is positive.
+    /// Scroll the paper by this many lines; positive is up.
     Scroll(isize),
     /// Show the keys.
     Help,
@@ -53,11 +53,11 @@ pub(super) enum Intent {
     Type(char),
     /// Remove the last character.
     Erase,
-    /// Pick the listed amount this many positions further.
+    /// Select the listed amount this many positions further.
     Pick(isize),
     /// Begin with this amount.
     Enter,
-    /// Turn to the help's second page, or close the page.
+    /// Show the second page of the help, or close the page.
     Next,
     /// Close the page.
     Close,
@@ -65,15 +65,15 @@ pub(super) enum Intent {
     Quit,
 }
 
-/// The page that replaces the shop for a moment, and its keys.
+/// A page that temporarily replaces the shop, with its own keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Page {
-    /// No page: the shop is shown.
+    /// No page; the shop is visible.
     #[default]
     None,
     /// The list of keys.
     Keys,
-    /// The help's second page: the paths and addresses.
+    /// The second page of the help, with the paths and addresses.
     Places,
     /// The field for an amount.
     Amount(Purpose),
@@ -81,13 +81,13 @@ pub(super) enum Page {
     Totals,
 }
 
-/// Returns the meaning of this key; `None` if it has none. `number_wanted`: the reader waits for digits.
+/// Returns the meaning of this key; `None` if it has none. `number_wanted` is true if the reader waits for digits.
 pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<Intent> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
     if key.modifiers.contains(KeyModifiers::CONTROL) {
-        // The terminal's own interrupt key; no other key uses control.
+        // This is the terminal's interrupt key. No other key uses control.
         return (key.code == KeyCode::Char('c')).then_some(Intent::Quit);
     }
     match page {
@@ -98,7 +98,7 @@ pub(super) fn intent(page: Page, number_wanted: bool, key: &KeyEvent) -> Option<
     }
 }
 
-/// Returns the reader's own keys for a number.
+/// Returns the reader's keys for a number.
 fn number(code: KeyCode) -> Option<Intent> {
     let key = match code {
         KeyCode::Char(digit) => Key::Digit(u8::try_from(digit.to_digit(10)?).ok()?),
@@ -149,7 +149,7 @@ fn shop(code: KeyCode) -> Option<Intent> {
 fn amount(code: KeyCode) -> Option<Intent> {
     Some(match code {
         KeyCode::Char(key) if key.is_ascii_digit() || key == '.' => Intent::Type(key),
-        // The decimal key of many keyboards.
+        // The decimal key of many keyboards sends this character.
         KeyCode::Char(',') => Intent::Type('.'),
         KeyCode::Char('q') | KeyCode::Esc => Intent::Close,
         KeyCode::Backspace => Intent::Erase,

@@ -1,5 +1,5 @@
-//! The shop line by line: for a pipe, a simple terminal, or `--plain`. The sentences and the keys are those of the
-//! screen; a lasting state is printed once, when it changes.
+//! The shop line by line, for a pipe, a simple terminal, or `--plain`. The sentences and the keys are the same as on
+//! the screen. A lasting state is printed only when it changes.
 
 use std::fmt::Write as _;
 use std::io;
@@ -13,10 +13,10 @@ use super::model::{Model, Tone};
 use super::{pages, panes, view};
 use crate::reader::deck;
 
-/// The paths of the shop are not broken over lines.
+/// The lines are so long that the shop's paths are not split.
 const NEVER_BROKEN: usize = usize::MAX;
 
-/// The state that was printed so far.
+/// The state printed so far.
 pub(super) struct LineByLine {
     /// The number of the last printed step.
     told: usize,
@@ -24,7 +24,7 @@ pub(super) struct LineByLine {
     reader: String,
     /// The selected card.
     held: usize,
-    /// The printed messages of the agent that need a person.
+    /// The printed messages from the agent that need a person.
     attention: String,
     /// The number of printed receipts.
     receipts: usize,
@@ -34,7 +34,7 @@ pub(super) struct LineByLine {
 }
 
 impl LineByLine {
-    /// Makes the state of an empty output, and the keys.
+    /// Makes the initial state without output, and prints the keys.
     pub(super) fn take() -> (Self, mpsc::Receiver<Event>) {
         let (attention, page) = (String::new(), Vec::new());
         let lines = Self {
@@ -49,7 +49,7 @@ impl LineByLine {
         (lines, keyboard())
     }
 
-    /// Prints the changes. A page that only shows text is closed after it was printed.
+    /// Prints the changes. A page that only shows text is closed after it is printed.
     pub(super) fn tell(&mut self, model: &mut Model) {
         if self.held == usize::MAX {
             welcome(model);
@@ -132,8 +132,8 @@ fn paper(receipt: &str) -> String {
     text
 }
 
-/// Returns single keys of a terminal, or the letters of a pipe. A separate thread reads them, because a blocked read
-/// must not delay the program's end.
+/// Returns the key presses of a terminal, or the letters from a pipe. A separate thread reads them, because a blocked
+/// read must not delay the program's end.
 fn keyboard() -> mpsc::Receiver<Event> {
     use std::io::Read;
     let (sender, keys) = mpsc::channel(16);
@@ -155,12 +155,12 @@ fn keyboard() -> mpsc::Receiver<Event> {
     keys
 }
 
-/// While this value lives, the terminal gives keys without Enter and without echo; signals and line feeds do not
+/// While this value exists, the terminal sends keys without Enter and without echo. Signals and line feeds do not
 /// change.
 struct SingleKeys(rustix::termios::Termios);
 
 impl SingleKeys {
-    /// Switches single keys on; `None` if standard input is no terminal.
+    /// Switches the terminal to single keys; returns `None` if standard input is not a terminal.
     fn on() -> Option<Self> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
         let before = tcgetattr(io::stdin()).ok()?;
@@ -173,7 +173,7 @@ impl SingleKeys {
 
 impl Drop for SingleKeys {
     fn drop(&mut self) {
-        // A terminal that is gone needs no restoring.
+        // A disconnected terminal need not be restored.
         let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, &self.0);
     }
 }

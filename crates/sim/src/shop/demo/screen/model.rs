@@ -1,5 +1,5 @@
-//! The content of the screen as plain data: the shop's reports so far, and the changes by keys. The model acts on
-//! nothing. A key for the shop returns a [`ShopAction`] (`key_pressed`), and `agent_news` adds the agent's reports.
+//! The content of the screen as plain data: the shop's reports, and the changes made by keys. The model carries out no
+//! actions. A key for the shop returns a [`ShopAction`] (`key_pressed`), and `agent_news` adds the agent's reports.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use super::keys::Page;
 use crate::gateway::LedgerEntry;
 use crate::reader::{Card, CardEntry, Key, Screen, WaitsFor, deck};
 
-/// The most steps that are remembered; no screen shows more.
+/// The maximum number of stored steps; no screen shows more.
 const STEPS: usize = 500;
 
-/// An action of a key in the shop.
+/// The action that a key causes in the shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ShopAction {
     /// Present the card to the reader.
@@ -21,43 +21,43 @@ pub(super) enum ShopAction {
     Remove,
     /// Press a key of the reader.
     Key(Key),
-    /// Make the next PIN wrong, or right again.
+    /// Make the next PIN wrong or right.
     WrongPin(bool),
-    /// Ask the agent as the till.
+    /// Send a request to the agent, as the till.
     Till(Asked),
-    /// Ask the agent for the totals as the till.
+    /// Request the totals from the agent, as the till.
     Totals,
-    /// Pull the reader's cable (true), or put it back.
+    /// Pull the reader's cable (true), or put it back (false).
     Cable(bool),
     /// Set the printer's state.
     Printer(PrinterIs),
-    /// Switch the network off (true) or on.
+    /// Switch the network off (true) or on (false).
     Network(bool),
-    /// Make the gateway's connection slow (true) or normal.
+    /// Make the gateway's connection slow (true) or normal (false).
     Slow(bool),
-    /// Give the agent power (true), or cut it.
+    /// Restore the agent's power (true), or cut it (false).
     Power(bool),
     /// End the demo.
     Quit,
 }
 
-/// The state of the printer. A new state needs a variant here, its successor in [`Self::next`], its words in
-/// [`Self::word`], and its effect on the simulator in `shop_actions`.
+/// The state of the printer. A new state needs a variant here, a successor in [`Self::next`], words in [`Self::word`],
+/// and an effect on the simulator in `shop_actions`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PrinterIs {
     /// On, with paper.
     #[default]
     Ready,
-    /// Its roll is used up.
+    /// The paper roll is used up.
     PaperOut,
-    /// Its cover is open.
+    /// The cover is open.
     CoverOpen,
-    /// Its plug is pulled.
+    /// The plug is pulled.
     Off,
 }
 
 impl PrinterIs {
-    /// Returns the state after the key.
+    /// Returns the state after the next key press.
     pub(super) fn next(self) -> Self {
         match self {
             Self::Ready => Self::PaperOut,
@@ -77,7 +77,7 @@ impl PrinterIs {
         }
     }
 
-    /// Returns the state in a word.
+    /// Returns the word for the state.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ready => "on",
@@ -88,10 +88,10 @@ impl PrinterIs {
     }
 }
 
-/// The meaning of a line, for its colour.
+/// The meaning of a line, which selects its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
-    /// Progress of the agent.
+    /// Progress reported by the agent.
     #[default]
     Plain,
     /// An action of the person at the keyboard.
@@ -102,12 +102,12 @@ pub(super) enum Tone {
     Bad,
     /// Unconfirmed.
     Doubt,
-    /// No money moved, but something is wrong or was stopped.
+    /// No money moved, because something failed or was stopped.
     Trouble,
 }
 
 impl Tone {
-    /// Returns the tone of a transaction's current state.
+    /// Returns the tone for a transaction's current state.
     pub(super) fn of(sale: &Sale) -> Self {
         match (sale.state.as_str(), sale.outcome.as_deref()) {
             (state, _) if state.starts_with("unconfirmed") => Self::Doubt,
@@ -119,23 +119,23 @@ impl Tone {
     }
 }
 
-/// A line of the steps.
+/// A line in the pane of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StepLine {
-    /// Its number, from 1.
+    /// The number of the line, counted from 1.
     pub(super) number: usize,
     /// Its meaning.
     pub(super) tone: Tone,
     /// Its text.
     pub(super) text: String,
-    /// True if the next line of its kind replaces it: the PIN's stars.
+    /// True if the next line of the same kind replaces this one, as for the PIN's stars.
     pub(super) passing: bool,
 }
 
 /// The faults that the person has injected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BrokenThings {
-    /// True if the reader's cable is out.
+    /// True if the reader's cable is pulled.
     pub(super) cable: bool,
     /// The printer's state.
     pub(super) printer: PrinterIs,
@@ -152,19 +152,19 @@ pub(super) struct BrokenThings {
 pub(super) struct Model {
     /// The reader's display.
     pub(super) display: Screen,
-    /// The card that was inserted last; it is in the slot only while the display says so.
+    /// The last inserted card; it is in the slot only while the display says so.
     pub(super) inserted: Option<&'static Card>,
-    /// The position in the deck of the selected card.
+    /// The deck position of the selected card.
     pub(super) held: usize,
     /// True if the next PIN will be wrong.
     pub(super) wrong_pin: bool,
-    /// Every receipt, oldest first.
+    /// All receipts, the oldest first.
     pub(super) receipts: Vec<String>,
-    /// The number of lines that the paper is rolled back.
+    /// The number of lines that the paper is scrolled back.
     pub(super) rolled: usize,
     /// The entries of the gateway's ledger.
     pub(super) ledger: Vec<LedgerEntry>,
-    /// The steps of the agent and of the person, oldest first.
+    /// The steps of the agent and of the person, the oldest first.
     pub(super) steps: VecDeque<StepLine>,
     /// The number of steps so far.
     pub(super) told: usize,
@@ -172,15 +172,15 @@ pub(super) struct Model {
     pub(super) status: Option<Status>,
     /// True if the till is connected to the agent.
     pub(super) connected: bool,
-    /// The latest transaction in its current state.
+    /// The latest transaction, in its current state.
     pub(super) sale: Option<Sale>,
-    /// The earlier transaction, until the agent has begun the latest.
+    /// The earlier transaction, kept until the agent has begun the latest one.
     pub(super) before: Option<Sale>,
-    /// The number of transactions begun here.
+    /// The number of transactions begun in the demo.
     pub(super) begun: usize,
     /// The latest request.
     pub(super) asked: Option<Wanted>,
-    /// The references of all sales, the latest last: a refund or a void needs one.
+    /// The references of all sales, the latest last. A refund or a void needs one.
     pub(super) sold: Vec<String>,
     /// The totals, once the agent has reported them.
     pub(super) totals: Option<Totals>,
@@ -190,11 +190,11 @@ pub(super) struct Model {
     pub(super) page: Page,
     /// The amount in the field.
     pub(super) amount: AmountEntry,
-    /// True if the ledger is shown instead of the receipts, when there is room for only one of them.
+    /// True if the ledger is shown instead of the receipts when there is room for only one of them.
     pub(super) ledger_shown: bool,
     /// The address of the cashier's page, if it is served.
     pub(super) page_at: Option<String>,
-    /// Names and paths for the help.
+    /// The names and paths for the help.
     pub(super) places: Vec<(String, String)>,
 }
 
@@ -204,7 +204,7 @@ impl Model {
         &deck::DECK[self.held.min(deck::DECK.len() - 1)]
     }
 
-    /// Returns the transaction that holds the reader.
+    /// Returns the transaction that uses the reader.
     pub(super) fn under_way(&self) -> Option<&Sale> {
         self.sale.as_ref().filter(|sale| sale.is_under_way())
     }
@@ -219,7 +219,7 @@ impl Model {
         self.push(tone, text.into(), false);
     }
 
-    /// Does the same as [`Self::tell`]; a line that is `passing` is replaced by the next one of its kind.
+    /// Does the same as [`Self::tell`]. If the line is `passing`, the next line of the same kind replaces it.
     pub(super) fn push(&mut self, tone: Tone, text: String, passing: bool) {
         if passing && self.steps.back().is_some_and(|last| last.passing) {
             self.steps.pop_back();
@@ -236,7 +236,7 @@ impl Model {
         self.receipts.iter().map(|receipt| receipt.lines().count() + 1).sum()
     }
 
-    /// Returns whether the reader asks for digits, so that keys go to the reader.
+    /// Returns whether the reader asks for digits, so that pressed keys go to the reader.
     pub(super) fn number_wanted(&self) -> bool {
         self.display.waits_for == WaitsFor::Number && !self.faults.cable
     }
@@ -244,7 +244,7 @@ impl Model {
     /// Updates the reader's display.
     pub(super) fn shows(&mut self, display: Screen) {
         if self.display.waits_for == WaitsFor::Pin && display.waits_for != WaitsFor::Pin {
-            // A plan is for one PIN.
+            // A PIN plan applies to one PIN entry.
             self.wrong_pin = false;
         }
         self.display = display;

@@ -1,5 +1,5 @@
-//! The pages that replace the shop for a moment: the help, the amount of a new sale or a refund, the totals. Each is
-//! built as a list of lines, which the plain demo prints too.
+//! The pages that temporarily replace the shop: the help, the amount of a new sale or a refund, and the totals. Each is
+//! a list of lines, which the plain demo also prints.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Rect};
@@ -60,7 +60,7 @@ fn plain(lines: &[String]) -> Vec<Line<'static>> {
     lines.iter().map(|line| Line::from(format!(" {line}"))).collect()
 }
 
-/// Counts the lines for which there is no room.
+/// Counts the lines that do not fit.
 fn fitted(mut lines: Vec<Line<'static>>, rows: usize) -> Vec<Line<'static>> {
     if lines.len() > rows && rows > 0 {
         let left_out = lines.len() - (rows - 1);
@@ -72,7 +72,7 @@ fn fitted(mut lines: Vec<Line<'static>>, rows: usize) -> Vec<Line<'static>> {
 
 /// Returns the lines about the keys.
 pub(super) fn keys() -> Vec<String> {
-    // Without a screen there are no tabs to switch and no paper to roll.
+    // Without a screen, there are no tabs to switch and no paper to scroll.
     let there = |(key, _): &&(&str, &str)| !["Tab", "PgUp PgDn"].contains(key);
     KEYS.iter().filter(there).map(|(key, does)| format!("{key:>9}  {does}")).collect()
 }
@@ -134,7 +134,7 @@ fn amount(frame: &mut Frame, body: Rect, model: &Model, purpose: Purpose) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Returns the totals, as a cashier counts them.
+/// Returns the totals as a cashier counts them.
 pub(super) fn totals(model: &Model) -> Vec<String> {
     let Some(Totals { open, kinds, schemes, tips, declined, taken_back, cancelled, not_sent }) = &model.totals else {
         return vec!["The agent is counting.".to_owned()];
@@ -187,7 +187,7 @@ fn kind_of_one(kind: &str) -> &str {
     }
 }
 
-/// Returns a frame around a page.
+/// Returns the frame of a page.
 fn page(title: &'static str) -> Block<'static> {
     let border = Style::new().fg(Color::Cyan);
     Block::bordered()

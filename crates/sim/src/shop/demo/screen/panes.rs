@@ -1,4 +1,4 @@
-//! The panes: the reader's display, the cards, the steps, the ledger, the paper. Each fills its area.
+//! The panes: the reader's display, the cards, the steps, the ledger and the paper. Each pane fills its area.
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
@@ -14,13 +14,13 @@ use crate::gateway::{Kind, LedgerEntry, State};
 use crate::reader::{Card, CardEntry, Screen, WaitsFor, deck};
 use pos_terms::money::{Amount, Currency};
 
-/// The characters of a row of the reader's display.
+/// The number of characters in a row of the reader's display.
 const DISPLAY: usize = 21;
-/// The rows of the display.
+/// The number of rows on the display.
 const DISPLAY_ROWS: usize = 4;
-/// The rows below the cards that describe the selected one.
+/// The number of rows below the cards for the description of the selected card.
 const ABOUT: usize = 3;
-/// The columns of the paper.
+/// The number of columns on the paper.
 const PAPER: u16 = 42;
 
 /// Makes an empty pane.
@@ -28,18 +28,18 @@ pub(super) fn pane() -> Block<'static> {
     Block::bordered().border_type(BorderType::Rounded).border_style(Style::new().dim())
 }
 
-/// Makes a pane with its name.
+/// Makes a pane with a title.
 pub(super) fn titled(title: impl Into<String>) -> Block<'static> {
     pane().title_top(Line::from(format!(" {} ", title.into())).bold())
 }
 
-/// Returns the text of the reader's display: the amount that the agent sent, then the lines.
+/// Returns the text on the reader's display: first the amount from the agent, then the lines.
 pub(super) fn reader_display(model: &Model) -> Vec<String> {
     let Screen { amount, lines, .. } = &model.display;
     amount.iter().chain(lines).cloned().collect()
 }
 
-/// Says in a sentence what the reader waits for.
+/// Describes in a sentence what the reader waits for.
 pub(super) fn waiting(model: &Model) -> &'static str {
     match model.display.waits_for {
         _ if model.faults.cable => "Its cable is out.",
@@ -53,12 +53,12 @@ pub(super) fn waiting(model: &Model) -> &'static str {
     }
 }
 
-/// Returns the rows of the reader's pane, including its border.
+/// Returns the number of rows in the reader's pane, including its border.
 pub(super) fn reader_rows(model: &Model) -> u16 {
     u16::try_from(reader_display(model).len().max(DISPLAY_ROWS)).unwrap_or(u16::MAX).saturating_add(4)
 }
 
-/// Draws the reader: its display, and what it waits for.
+/// Draws the reader's display and the input that the reader waits for.
 pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     let mine = model.display.waits_for != WaitsFor::Agent && !model.faults.cable;
     let block = titled("Reader");
@@ -80,7 +80,7 @@ pub(super) fn reader(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).alignment(Alignment::Center).block(block), area);
 }
 
-/// Draws the deck with the selected card, and the card's description below.
+/// Draws the deck with the selected card and, below it, the card's description.
 pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     let block = titled("Cards").title_top(Line::from(" insert tap swipe ").right_aligned().dim());
     let (width, height) = inside(area);
@@ -100,7 +100,7 @@ pub(super) fn cards(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Counts the items of a list that are not visible: ` ▲ 3 more  ▼ 18 more `.
+/// Returns the counts of list items above and below the visible part: ` ▲ 3 more  ▼ 18 more `.
 pub(super) fn more(above: usize, below: usize) -> Line<'static> {
     let side = |sign: char, count: usize| if count > 0 { format!(" {sign} {count} more ") } else { String::new() };
     Line::from(side('▲', above) + &side('▼', below)).right_aligned().dim()
@@ -117,7 +117,7 @@ fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> 
     if held { line.bold().reversed() } else { line }
 }
 
-/// Draws the steps, the newest at the bottom: whole sentences only.
+/// Draws the steps as whole sentences, with the newest at the bottom.
 pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
     let (width, height) = inside(area);
     let mut lines: Vec<Line> = Vec::new();
@@ -146,7 +146,7 @@ pub(super) fn steps(frame: &mut Frame, area: Rect, model: &Model) {
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Draws the gateway's entries, the newest at the bottom, and the total that is charged.
+/// Draws the gateway's entries, with the newest at the bottom, and the total amount charged.
 pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
     let mut lines: Vec<Line> = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn ledger(frame: &mut Frame, area: Rect, block: Block<'static>, model
     frame.render_widget(Paragraph::new(lines).block(block.title_bottom(total)), area);
 }
 
-/// Returns the lines of one entry: the amount, then the words, on further lines if they do not fit.
+/// Returns the lines of one entry: the amount and then the words, on further lines if necessary.
 fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Vec<Line<'static>> {
     let payment = booking.refers_to.as_ref().and_then(|id| all.iter().find(|other| other.id == *id));
     let what = match payment {
@@ -199,7 +199,7 @@ fn booking_lines(booking: &LedgerEntry, all: &[LedgerEntry], width: usize) -> Ve
         .collect()
 }
 
-/// Says how the card was presented.
+/// Describes how the card was presented.
 fn way(booking: &LedgerEntry) -> &'static str {
     match booking.entry_mode.as_deref() {
         Some("ICC") => " by chip",
@@ -222,7 +222,7 @@ fn noun(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns the journal's number, which the agent puts into the middle of its gateway reference.
+/// Returns the number of the journal, which is the middle part of the agent's gateway reference.
 fn sale_number(booking: &LedgerEntry) -> &str {
     booking.merchant_transaction_id.as_deref().and_then(|id| id.split('-').nth(1)).unwrap_or("?")
 }
@@ -241,7 +241,7 @@ fn minor(booking: &LedgerEntry) -> Option<u64> {
     Amount::from_gateway(&booking.amount, currency).ok().map(Amount::minor)
 }
 
-/// Draws the paper, the newest at the bottom unless it was rolled back.
+/// Draws the paper, with the newest receipt at the bottom unless the paper was scrolled back.
 pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model: &Model) {
     let (width, height) = inside(area);
     if model.receipts.is_empty() {
@@ -264,7 +264,7 @@ pub(super) fn paper(frame: &mut Frame, area: Rect, block: Block<'static>, model:
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
-/// Returns the columns and rows within the border.
+/// Returns the columns and rows inside the border.
 pub(super) fn inside(area: Rect) -> (usize, usize) {
     (usize::from(area.width.saturating_sub(2)), usize::from(area.height.saturating_sub(2)))
 }

@@ -1,4 +1,4 @@
-//! Carries out a key's action in the shop: at the reader, the printer, the connections, the agent.
+//! Carries out a key's action in the shop, on the reader, the printer, the connections and the agent.
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::shop::Shop;
 
 /// A PIN that no card of the deck has.
 const WRONG_PIN: &str = "9999";
-/// The delay of each piece of data on a slow connection, each way.
+/// The delay of each chunk of data on a slow connection, in each direction.
 const SLOW: Duration = Duration::from_millis(900);
 
 /// The parts of the shop that keys act on.
@@ -29,7 +29,8 @@ impl ShopControls<'_> {
     /// Carries out an action.
     ///
     /// # Errors
-    /// When the shop has an unplanned fault: a port is taken, the agent does not start.
+    ///
+    /// Fails if the shop has an unplanned fault: a port is in use, or the agent does not start.
     pub(super) async fn act(&mut self, act: ShopAction) -> io::Result<()> {
         let Shop { reader, gateway, printer, .. } = &*self.shop;
         match act {

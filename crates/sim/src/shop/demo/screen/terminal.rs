@@ -1,4 +1,4 @@
-//! The terminal as a screen: switched at the start, and restored on every way out. `view` draws its content.
+//! The terminal as a screen. It is set up at the start and restored at every end. `view` draws its content.
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -15,13 +15,13 @@ use tokio::sync::mpsc;
 use super::model::Model;
 use super::view;
 
-/// Returns whether there is a terminal that can show a screen.
+/// Returns whether the terminal can show a screen.
 pub(in crate::shop::demo) fn is_possible() -> bool {
     let term = std::env::var_os("TERM").unwrap_or_default();
     io::stdin().is_terminal() && io::stdout().is_terminal() && !term.is_empty() && term != "dumb"
 }
 
-/// The terminal, which is restored on every way out: here, and by a panic.
+/// The terminal, which is restored when this value is dropped and after a panic.
 pub(super) struct Terminal(ManuallyDrop<ratatui::Terminal<CrosstermBackend<io::Stdout>>>);
 
 impl Terminal {
@@ -32,10 +32,10 @@ impl Terminal {
             before(info);
         }));
         let terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        // From here on it is restored, even when the rest fails.
+        // From this point the terminal is restored, even if the rest fails.
         let terminal = Self(ManuallyDrop::new(terminal));
         enable_raw_mode()?;
-        // Keys typed while the agent was built are dropped, because no screen was visible yet.
+        // Keys typed during the build of the agent are dropped, because no screen was visible.
         tcflush(io::stdin(), QueueSelector::IFlush)?;
         execute!(io::stdout(), EnterAlternateScreen)?;
         Ok(terminal)
@@ -48,18 +48,19 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Ratatui's own restore would write an error to standard error, and on a terminal that has hung up this panics.
+        // Ratatui's restore function would write an error to standard error. On a terminal that has hung up, that write
+        // panics.
         give_back();
     }
 }
 
-/// Restores the terminal; one that is gone needs no restoring.
+/// Restores the terminal. A disconnected terminal need not be restored.
 fn give_back() {
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
-/// Returns keys and changes of the size. A separate thread reads them, because a blocked read must not delay the
+/// Returns key presses and size changes. A separate thread reads them, because a blocked read must not delay the
 /// program's end.
 pub(super) fn events() -> mpsc::Receiver<Event> {
     let (sender, events) = mpsc::channel(16);

@@ -1,6 +1,7 @@
-//! Whole text for the screen: broken between words, never cut inside one. This file knows nothing about the shop.
+//! Breaks text for the screen between words, never inside a word. This file does not depend on the shop.
 
-/// Breaks a text into lines of at most `width` characters, between words; a word is broken only if no line can hold it.
+/// Breaks a text between words into lines of at most `width` characters. A word is broken only if it is longer than a
+/// line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
@@ -25,7 +26,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Does the same as [`wrap`], with at most `rows` lines; a longer text ends with ` …` after a whole word.
+/// Does the same as [`wrap`], with at most `rows` lines. A longer text ends with ` …` after a whole word.
 pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> {
     let mut words: Vec<&str> = text.split_whitespace().collect();
     let mut lines = wrap(text, width);
@@ -35,7 +36,8 @@ pub(super) fn wrap_within(text: &str, width: usize, rows: usize) -> Vec<String> 
     lines
 }
 
-/// Makes a sentence of a text: with a capital at its beginning, unless that is a reference, and a full stop at its end.
+/// Turns a text into a sentence with a full stop at its end. The first letter becomes a capital, unless the first word
+/// is a reference.
 pub(super) fn sentence(text: &str) -> String {
     let text = text.trim();
     let mut letters = text.chars();
@@ -46,7 +48,7 @@ pub(super) fn sentence(text: &str) -> String {
     format!("{first}{}{stop}", letters.as_str())
 }
 
-/// Returns the first visible row of a list of `length` with `rows` rows, so that the chosen one is visible.
+/// Returns the first visible row of a list of `length` with `rows` rows, so that the selected row is visible.
 pub(super) fn window(chosen: usize, length: usize, rows: usize) -> usize {
     chosen.saturating_sub(rows / 2).min(length.saturating_sub(rows))
 }

@@ -1,4 +1,4 @@
-//! The view: a model and an area in, the screen out. It keeps no state between two drawings.
+//! The view: it draws a model into an area of the screen. It keeps no state between two drawings.
 //!
 //! ```text
 //!  80 columns                          118 columns and more
@@ -8,8 +8,8 @@
 //!  └ keys ──┴──────────────────┘      └ keys ──┴────────────────┴───────────┘
 //! ```
 //!
-//! A page (`pages`) replaces the panes, so no part covers another. From 80 x 24 characters on no word is cut; items
-//! without room are counted.
+//! A page (`pages`) replaces the panes, so no part covers another. On a screen of at least 80 x 24 characters, no word
+//! is cut. Items that do not fit are counted.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -23,18 +23,18 @@ use super::model::{Model, PrinterIs, Tone};
 use super::text::{sentence, wrap_within};
 use super::{pages, panes};
 
-/// The smallest screen on which everything has room.
+/// The smallest screen on which everything fits.
 const LEAST: (u16, u16) = (80, 24);
-/// The least columns of the reader and the cards.
+/// The minimum number of columns for the reader and the cards.
 const CARDS: u16 = 31;
-/// The most lines of the banner.
+/// The maximum number of lines in the banner.
 const BANNER: usize = 4;
-/// The width from which the receipts have their own column.
+/// The minimum width for receipts in their own column.
 const WIDE: u16 = 118;
-/// The height from which the ledger has room next to the receipts even in two columns.
+/// The minimum height for the ledger next to the receipts in two columns.
 const TALL: u16 = 38;
 
-/// Draws everything.
+/// Draws the whole screen.
 pub(super) fn draw(frame: &mut Frame, model: &Model) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -65,7 +65,7 @@ fn has_tabs(area: Rect) -> bool {
 }
 
 fn wide(frame: &mut Frame, body: Rect, model: &Model) {
-    // On a very wide screen the cards get a fifth of the width.
+    // On a very wide screen, the cards get a fifth of the width.
     let cards = Constraint::Length((body.width / 5).max(CARDS));
     let [left, middle, right] = Layout::horizontal([cards, Constraint::Min(0), Constraint::Length(45)]).areas(body);
     customer(frame, left, model);
@@ -103,7 +103,7 @@ fn narrow(frame: &mut Frame, body: Rect, model: &Model) {
     }
 }
 
-/// Draws the customer's side: the reader and the cards.
+/// Draws the customer's side, which is the reader and the cards.
 fn customer(frame: &mut Frame, area: Rect, model: &Model) {
     let [reader, cards] =
         Layout::vertical([Constraint::Length(panes::reader_rows(model)), Constraint::Min(0)]).areas(area);
@@ -158,7 +158,7 @@ fn banner(model: &Model) -> Vec<(Tone, String)> {
         return vec![(Tone::Plain, "The agent is starting. Wait a moment.".to_owned())];
     }
     let attention = attention(model);
-    // The transaction's text is left out if the agent's messages contain it.
+    // The transaction's text is omitted if the agent's messages contain it.
     let said_of_sale = model.sale.as_ref().filter(|sale| !attention.contains(sale.text.trim_end_matches('.')));
     let mut banner: Vec<_> =
         said_of_sale.iter().map(|sale| (Tone::of(sale), format!("{}: {}", sale.reference, sale.text))).collect();

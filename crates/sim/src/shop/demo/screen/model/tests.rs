@@ -1,4 +1,4 @@
-//! The model: the effect of keys and news, without a shop.
+//! Tests of the model without a shop: the effect of keys and news.
 
 use super::super::super::till::{Asked, Failed, News, Step, Totals, Wanted};
 use super::super::amount::Purpose;
@@ -28,7 +28,7 @@ fn last(model: &Model) -> (Tone, &str) {
     model.steps.back().map(|told| (told.tone, told.text.as_str())).unwrap()
 }
 
-/// Returns the action that asks for 12.34 with this reference.
+/// Returns the action that requests 12.34 with this reference.
 fn asks(reference: &str) -> Option<ShopAction> {
     Some(ShopAction::Till(begin(reference)))
 }
@@ -37,7 +37,7 @@ fn begin(reference: &str) -> Asked {
     Asked::Begin(Wanted::sale(reference.to_owned(), "12.34".to_owned(), false))
 }
 
-/// Returns a model in which `n` and Enter were pressed and the agent waits for a card.
+/// Returns a model after `n` and Enter, in which the agent waits for a card.
 fn waiting() -> Model {
     let mut model = Model::default();
     assert_eq!(model.press(SALE), None);
@@ -229,7 +229,7 @@ fn the_paper_rolls_back_no_further_than_it_is_long_and_forward_with_a_new_receip
     assert_eq!(model.rolled, 0);
 }
 
-/// Returns a model in which a sale was approved.
+/// Returns a model after an approved sale.
 fn sold() -> Model {
     let mut model = waiting();
     model.hear(step("ended", "APPROVED", Some(sale("demo-1", "ended", Some("approved"), "APPROVED"))));

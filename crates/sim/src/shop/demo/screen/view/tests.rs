@@ -1,4 +1,4 @@
-//! The view, drawn into ratatui's test terminal: everything is there and whole, in its size and colour.
+//! Tests of the view in ratatui's test terminal. Every part is present and whole, in the right size and colour.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -155,7 +155,7 @@ fn at_120_by_40_receipts_and_ledger_stand_side_by_side() {
         ],
     );
     assert!(!text(&drawn(&model, 120, 40)).contains("Tab"), "there is nothing to turn");
-    // Two columns and much height: all three one below the other.
+    // In two columns with enough height, all three are below each other.
     says(&model, (80, 50), &["Receipts 2", "Ledger of the gateway", "MERCHANT COPY", "Q debit"]);
 }
 
@@ -234,7 +234,7 @@ fn every_line_of_a_sheet_stands_whole_on_the_small_screen() {
     says(&model, SMALL, &["These have no outcome yet and are in no sum above:", "Sale of 12.34 demo-3"]);
 }
 
-/// Returns the totals of a day.
+/// Returns a day's totals.
 fn closed() -> Totals {
     let sum = |kind: &str, scheme: Option<&str>, count, sum: &str| Sum {
         kind: kind.to_owned(),
@@ -281,18 +281,18 @@ fn every_card_s_sentence_has_room_below_the_cards() {
     }
 }
 
-/// Returns the words of a screen: the text between blanks and borders.
+/// Returns the words on a screen: the text between blanks and borders.
 fn words(model: &Model, (width, height): (u16, u16)) -> BTreeSet<String> {
     let border = |c: char| c.is_whitespace() || ('─'..='╿').contains(&c) || "▲▼▏›…".contains(c);
     let text = text(&drawn(model, width, height));
     text.split(border).filter(|word| word.contains(char::is_alphabetic)).map(str::to_owned).collect()
 }
 
-/// Words that a screen shows only when there is no room for everything.
+/// Words that a screen shows only if not everything fits.
 const OF_NARROW_SCREENS: [&str; 6] = ["more", "earlier", "Tab", "receipts", "ledger", "Ledger"];
 
-/// Checks that no word is cut: on a screen with room for everything all words are whole, so a word that only a smaller
-/// screen has is a piece of one.
+/// Checks that no word is cut. On a screen where everything fits, all words are whole. A word that appears only on a
+/// smaller screen is therefore a part of a word.
 fn cuts_no_word(model: &Model) {
     let whole = words(model, (200, 60));
     for size in [SMALL, LARGE] {
