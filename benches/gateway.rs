@@ -1,9 +1,9 @@
-//! Payments per second of the simulated gateway, compared in one run with a constant answer to the same requests. Both
-//! use the same HTTP server (hyper over TLS 1.3, one thread).
+//! Payments per second of the simulated gateway, compared with a constant answer to the same requests in the same run.
+//! Both use the same HTTP server (hyper over TLS 1.3, one thread).
 //!
-//! Three rows are measured in turns. The first is the constant. The second is validation of every parameter, the ledger
-//! and the answer, without keys ([`Mode::Fast`]). The third adds the opening of a sealed stripe ([`Mode::Checked`]:
-//! DUKPT, issuer). The clients are threads of this process and share the machine with the server.
+//! Three rows are measured alternately. The first is the constant answer. The second includes the validation of every
+//! parameter, the ledger and the answer, without keys ([`Mode::Fast`]). The third also opens a sealed stripe
+//! ([`Mode::Checked`]: DUKPT, issuer). The clients are threads of this process and share the machine with the server.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -19,11 +19,11 @@ use pos_sim::keys::{TEST_BDK_SRED, TEST_KSN_SRED, ZERO_IV};
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// Requests of one client in one round.
+/// The number of requests per client in one round.
 const REQUESTS: usize = 400;
-/// Clients, each with its own connection that stays open.
+/// The number of clients. Each has its own persistent connection.
 const CLIENTS: usize = 4;
-/// Rounds; the result is the median.
+/// The number of rounds. The result is their median.
 const ROUNDS: usize = 7;
 /// 5F22 of the public test card 4761739001010119, with its LRC.
 const STRIPE: &[u8] = b"\x5F\x22\x25;4761739001010119=31121011234567890?9";
@@ -57,14 +57,14 @@ fn main() {
     println!("\n  validation and ledger at least half of the constant: {verdict}");
 }
 
-/// Returns one of several readers: each has its own serial number, and so its own key.
+/// Returns one of several readers, each with its own serial number and therefore its own key.
 fn reader(n: usize) -> Device {
     let mut ksn = TEST_KSN_SRED;
     ksn.0[2] ^= u8::try_from(n).expect("a small number");
     Device::new(&initial_key(&TEST_BDK_SRED, ksn), ksn)
 }
 
-/// A gateway on its own thread.
+/// A gateway that runs on its own thread.
 struct Served {
     gateway: Gateway,
 }
@@ -76,7 +76,7 @@ impl Served {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("the system has threads").block_on(async {
                 let gateway = start(Options { mode, ..Options::default() }).await;
-                // The receiver waits below.
+                // Sending cannot fail, because the receiver waits below.
                 let _ = sender.send(gateway);
                 std::future::pending::<()>().await;
             });
@@ -84,7 +84,7 @@ impl Served {
         Self { gateway: receiver.recv().expect("the thread sends").expect("a free port") }
     }
 
-    /// Runs all clients together; returns payments per second.
+    /// Runs all clients at the same time. Returns payments per second.
     fn round(&self, readers: &mut [Device], round: usize) -> u128 {
         let client = |(n, reader): (usize, &mut Device)| {
             let requests: Vec<Vec<u8>> =
@@ -158,7 +158,7 @@ impl Client {
         Self(tls)
     }
 
-    /// Sends one request and reads its whole answer: HTTP 200 with a Content-Length.
+    /// Sends one request and reads the whole answer, which must be HTTP 200 with a Content-Length.
     fn send(&mut self, request: &[u8]) {
         self.0.write_all(request).expect("the gateway reads");
         self.0.flush().expect("the gateway reads");

@@ -1,5 +1,5 @@
-//! The small parts that every sale uses: walk through TLV, decoding of packets, encoding of forms. `sale.rs` measures
-//! the whole sale.
+//! The small parts of every sale: walking through TLV, decoding packets, encoding forms. `sale.rs` measures the whole
+//! sale.
 
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
@@ -23,7 +23,7 @@ const FIELD_55: &str = "5F2A0201245F340100820218008407A0000000031010950580000480
     0000000000009F0902008C9F100706011203A0B8009F1A0201249F1E0831323334353637389F26087A788EA6B8A3E7339F2701809F3303E0F8C89F3403\
     4103029F3501229F3602001C9F370452BF45859F410400000001";
 
-/// A contactless E4 as it was captured (readers: 2.13), in two packets.
+/// A captured contactless E4 (readers: 2.13) in two packets.
 const TWO_PACKETS: &str = "0101FEE4820123500D5649534120454C454354524F4E5F20175649534120434445542032312F434152443035202020205F2A\
     0208405F340111820200008407A00000000320109A031505119C01009F02060000000006959F0607A00000000320109F090200019F100706011103A000\
     009F1A0200569F1C0831323334353637389F1E0831303030333236389F260852A5A96394EDA96D9F2701809F3303E0B8C89F3501229F360200069F3704\
@@ -74,7 +74,7 @@ fn form_encoding(criterion: &mut Criterion) {
     });
 }
 
-/// Returns a client for the simulated gateway; it sends no request.
+/// Returns a client for the simulated gateway. It sends no request.
 fn client(gateway: &sim::Gateway) -> Client {
     let folder = tempfile::tempdir().expect("a writable temporary folder");
     let file = |name: &str, text: &str| {
@@ -110,7 +110,7 @@ fn presented() -> Presented {
     }
 }
 
-/// Measures the first two steps of a sale on a memory file system: the cost of the journal without the disk.
+/// Measures the first two steps of a sale on a memory file system, which is the cost of the journal without the disk.
 fn journal_commit(criterion: &mut Criterion) {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a memory file system");
     let (mut db, _) = Db::open(&folder.path().join("journal.db")).expect("a writable folder");
@@ -145,7 +145,7 @@ fn journal_commit(criterion: &mut Criterion) {
             db.write(SaleNumber::new(number), 0, 0, &[Record::Started { order }]).expect("written");
             let asked = Record::Asked { card: Some(presented().facts), again_unix_ms: None };
             db.write(SaleNumber::new(number), 1, 0, &[asked]).expect("written");
-            // As often as the agent does: every ten sales or so.
+            // This is about as often as in the agent, which does it every ten sales or so.
             if number % 20 == 0 {
                 db.checkpoint().expect("written");
             }

@@ -1,8 +1,9 @@
-//! `pos-agent reconcile` over a million rows and a journal of a million sales: rows per second and peak memory of the
-//! shipped program as a separate process. Another number of rows: `cargo bench --bench reconcile -- 1000`.
+//! `pos-agent reconcile` with a million rows and a journal of a million sales. The benchmark measures rows per second
+//! and peak memory of the shipped program in a separate process. For another number of rows, run
+//! `cargo bench --bench reconcile -- 1000`.
 //!
-//! The benchmark creates the files, with the contents of the document and of a chip sale. Of a thousand sales one was
-//! settled for another amount and one is missing. Of a thousand rows one belongs to another terminal.
+//! The benchmark creates the files from the document's example and a chip sale. Of every thousand sales, one was
+//! settled for another amount and one is missing. Of every thousand rows, one belongs to another terminal.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -19,9 +20,9 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Operation, PaymentId, Reference, SaleNumber};
 
 const ROWS: u64 = 1_000_000;
-/// The goal, in KiB.
+/// The highest permitted memory, in KiB.
 const MOST_MEMORY: u64 = 64 * 1024;
-/// The interval at which the child's memory is read; the system keeps the peak in between.
+/// The interval at which the child's memory is read. The system keeps the peak between two readings.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The 136-byte field 55 of the vector e2e-field55-cvn18.
@@ -70,7 +71,7 @@ impl Measured {
     }
 }
 
-/// Runs the program. With `made` the journal is a new, empty one.
+/// Runs the program. If `made` is true, the journal is new and empty.
 fn measure(file: &Path, journal: &Path, made: bool) -> Result<Measured, Box<dyn std::error::Error>> {
     if made {
         drop(Db::open(journal)?);
@@ -94,7 +95,7 @@ fn measure(file: &Path, journal: &Path, made: bool) -> Result<Measured, Box<dyn 
     }
 }
 
-/// Returns `VmHWM`: the greatest resident memory at any time.
+/// Returns `VmHWM`, the greatest resident memory at any time.
 fn peak(child: &Child) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -109,7 +110,8 @@ fn payment(number: u64) -> String {
     format!("8ac7a4a0{number:024x}")
 }
 
-/// Writes the rows directly into the journal's own tables: a sync after each of four million would take a day.
+/// Writes the rows directly into the journal's tables. With a sync after each of four million rows, this would take a
+/// day.
 fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Error>> {
     drop(Db::open(path)?);
     let card = CardFacts::from_tlvs(EntryMode::Icc, None, &hex::decode(FIELD_55.replace(' ', ""))?)
@@ -138,7 +140,7 @@ fn write_journal(path: &Path, sales: u64) -> Result<(), Box<dyn std::error::Erro
     Ok(())
 }
 
-/// Returns a chip sale as in the journal.
+/// Returns the steps of a chip sale as they are in the journal.
 fn steps(number: u64, amount: Amount, card: &CardFacts) -> [[Record; 1]; 4] {
     let order = Order {
         account: None,

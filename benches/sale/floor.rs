@@ -1,5 +1,5 @@
-//! The floor: blocking code that moves the identical bytes over the same wires, with no journal and no checks. Its time
-//! is the cost of the wires and of TLS; the agent's additional time is its own.
+//! The floor: blocking code that moves the identical bytes over the same connections, without a journal and without
+//! checks. Its time is the cost of the connections and of TLS. Any additional time is the agent's own.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -11,7 +11,8 @@ use std::sync::Arc;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// CARD STATUS on; START TRANSACTION 12.34 EUR, 2026-11-20 12:34:56; CONTINUE with 8A "00" (readers: 2.13).
+/// The commands CARD STATUS on, START TRANSACTION 12.34 EUR at 2026-11-20 12:34:56, and CONTINUE with 8A "00"
+/// (readers: 2.13).
 const CARD_STATUS: &str = "010004D0601F00AA";
 const START: &str =
     "01002DDED1000028E0269C01009F02060000000012349A032611209F2103123456DFA2040101DFA20301005F2A020978AE";
@@ -24,7 +25,7 @@ pub(super) struct Floor {
 }
 
 impl Floor {
-    /// Opens the reader's tty and the gateway's TLS, and finishes the handshake.
+    /// Opens the reader's tty and a TLS connection to the gateway, and finishes the handshake.
     pub(super) fn open(tty: &Path, gateway: std::net::SocketAddr, ca: &str, request: Vec<u8>) -> Self {
         let tty = File::options().read(true).write(true).open(tty).expect("the simulated reader's tty");
         let mut raw = rustix::termios::tcgetattr(tty.as_fd()).expect("a tty");
@@ -50,7 +51,7 @@ impl Floor {
 
     /// Makes one sale: START, the card's answer, the request, the gateway's answer, CONTINUE, the card's final answer.
     pub(super) fn sale(&mut self) {
-        // The card's insertion, then its answer.
+        // The card is inserted, then answers.
         self.packets();
         self.send(START);
         self.packets();
@@ -61,7 +62,7 @@ impl Floor {
         self.packets();
     }
 
-    /// Reads the event of the card's removal.
+    /// Reads the event for the card's removal.
     pub(super) fn card_is_out(&mut self) {
         self.packets();
     }
@@ -71,7 +72,7 @@ impl Floor {
         self.tty.write_all(&frame).expect("the reader reads");
     }
 
-    /// Reads packets until one that ends a message.
+    /// Reads packets up to one that ends a message.
     fn packets(&mut self) {
         let mut buffer = [0; 1024];
         let (mut have, mut at) = (0, 0);

@@ -1,8 +1,8 @@
-//! The same sale with a journal of many sales and with an empty one, in turn, so other work of the machine affects
-//! both. It also measures the time from a start to systemd's READY=1.
+//! The same sale with a journal of many sales and with an empty one. The measurements alternate, so that other work of
+//! the machine affects both. The benchmark also measures the time from a start to systemd's READY=1.
 //!
-//! It is no part of a plain run: `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale` first fills a journal, which
-//! takes some minutes.
+//! A plain run leaves it out. To run it, use `POS_AGENT_BENCH_SALES=1000000 cargo bench --bench sale`, which first
+//! fills a journal and takes some minutes.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 
 use super::{Agent, Bench, SALES, WARM_UP, median, ms, open_shop};
 
-/// Starts of one measurement.
+/// The number of starts per measurement.
 const STARTS: usize = 11;
-/// The permitted cost with a full journal, as a factor of a sale with an empty one.
+/// The permitted cost of a sale with a full journal, as a multiple of its cost with an empty one.
 const MOST: f64 = 1.05;
-/// Sales after which the WAL is copied into the file.
+/// The number of sales after which the WAL is copied into the file.
 const REOPENED: u64 = 5000;
-/// Lines of progress while the journal is filled.
+/// The number of progress lines while the journal is filled.
 const LINES: u64 = 10;
 /// 2026-11-20, 12:00 UTC.
 const NOON: i64 = 1_795_176_000_000;
 
-/// Fills a journal with this many sales and measures.
+/// Fills a journal with this many sales and compares it with an empty one.
 pub(super) fn compare(bench: &Bench, sales: u64) {
-    // Commits in memory are almost free; the resulting file is the same as on a disk.
+    // Commits in memory cost almost no time. The resulting file is the same as on a disk.
     let folder = tempfile::tempdir_in("/dev/shm").expect("a writable folder");
     let full = folder.path().join("full.db");
     fill(&full, sales);
@@ -94,7 +94,7 @@ fn starts(journal: &Path) -> Duration {
     times[STARTS / 2]
 }
 
-/// Writes the sales as the agent does, three steps each.
+/// Writes the sales as the agent does, with three steps each.
 fn fill(path: &Path, sales: u64) {
     let (mut db, _) = Db::open(path).expect("a journal of our own");
     for number in 1..=sales {
@@ -105,7 +105,7 @@ fn fill(path: &Path, sales: u64) {
             db.write(SaleNumber::new(number), step, NOON, &[record]).expect("space for it");
         }
         if number % REOPENED == 0 {
-            // When the database is closed, SQLite copies the WAL into the file; the agent does that on a separate
+            // When the database is closed, SQLite copies the WAL into the file. The agent does that on a separate
             // thread.
             drop(db);
             (db, _) = Db::open(path).expect("a journal of our own");

@@ -1,10 +1,10 @@
-//! One whole sale over pty and TLS against simulators that answer immediately, split into reader, gateway, journal and
-//! agent.
+//! One whole sale over a pty and TLS, against simulators that answer immediately. Its time is split into reader,
+//! gateway, journal and agent.
 //!
-//! The agent's own share of a sale is measured from outside, at the simulators' ends of the wires. It is the sum of two
-//! times. One is from the card's last byte written to the request's last byte read. The other is from the answer's
-//! first byte written to CONTINUE's first byte read. The same measure of a floor in the same run is printed next to it.
-//! The agent is the real program as a separate process.
+//! The agent's own share of a sale is measured from outside, at the simulators' ends of the connections. It is the sum
+//! of two times. One runs from the card's last byte written to the request's last byte read. The other runs from the
+//! answer's first byte written to CONTINUE's first byte read. The benchmark prints it next to the same measure for a
+//! floor in the same run. The agent is the real program in a separate process.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -25,16 +25,16 @@ use tokio::runtime::Runtime;
 
 use floor::Floor;
 
-/// Sales of one measurement; the median of fewer varies.
+/// The number of sales per measurement. With fewer, the median varies.
 const SALES: usize = 300;
-/// Sales that do not count: caches, the journal's first pages.
+/// The number of sales that do not count, because caches and the journal's first pages affect them.
 const WARM_UP: usize = 20;
-/// The pause before each card, as at a counter.
+/// The pause before each card, as at a real counter.
 const IDLE: Duration = Duration::from_millis(3);
-/// The permitted time of the agent on disk, in addition to the floor and two syncs.
+/// The agent's permitted time on disk, in addition to the floor and two syncs.
 const ALLOWANCE: Duration = Duration::from_micros(100);
-/// The frames that the journal writes to its write-ahead log for the two steps of a sale between card and CONTINUE. The
-/// numbers come from `strace`. Each frame is a header and a page (SQLite, "File Format", 4.1).
+/// The numbers of frames that the journal writes to its write-ahead log for a sale's two steps between card and
+/// CONTINUE. They come from `strace`. Each frame consists of a header and a page (SQLite, "File Format", 4.1).
 const FRAMES: [usize; 2] = [2, 5];
 const FRAME_HEAD: usize = 24;
 const PAGE: usize = 4096;
@@ -60,7 +60,7 @@ fn main() {
 }
 
 struct Bench {
-    /// The runtime that waits for the simulators, which run on their own thread.
+    /// The runtime that waits for the simulators, which run on another thread.
     waiting: Runtime,
 }
 
@@ -88,7 +88,7 @@ fn verdict(agent: Duration, most: Duration, rule: &str) {
 }
 
 impl Bench {
-    /// Measures the agent with its journal in `folder`, and the floor on the same simulators.
+    /// Measures the agent with its journal in `folder`, and the floor with the same simulators.
     fn measure(&self, folder: &Path) -> Measured {
         let folder = tempfile::tempdir_in(folder).expect("a writable folder");
         let shop = open_shop(folder.path().join("journal.db"));
@@ -113,18 +113,18 @@ impl Bench {
         Measured { agent, floor, split, resident }
     }
 
-    /// Makes one sale of the agent, as a till starts it.
+    /// Makes one sale with the agent, as a till begins it.
     fn sale(&self, shop: &Shop, n: usize) -> (Duration, Duration) {
         let body = format!(r#"{{"reference":"b{n}","amount":"12.34"}}"#);
         let answer = http(shop, "POST", "/v1/sales", &body);
         assert!(answer.contains("201 Created"), "{answer}");
-        // The line to the gateway is open and idle before the card comes, as at a counter. The probe of the start had
-        // its own line, the first sale opens another, and all later sales use that one.
+        // The connection to the gateway is open and idle before the card arrives, as at a real counter. The probe at
+        // the start used one connection. The first sale opens another, which all later sales use.
         while shop.gateway.counters().handshakes < 2 {
             std::thread::yield_now();
         }
         self.waiting.block_on(shop.reader.waits_for(WaitsFor::Card));
-        // Sent before the card comes, so only the sale happens between card and CONTINUE.
+        // This request is sent before the card arrives, so that only the sale happens between card and CONTINUE.
         let mut end = ask(shop, "GET", &format!("/v1/sales/b{n}?wait-s=20"), "");
         std::thread::sleep(IDLE);
         shop.reader.present(card("chip-no-cvm").expect("in the deck"), CardEntry::Insert);
@@ -139,8 +139,8 @@ impl Bench {
     }
 }
 
-/// Returns the times of the latest sale as the simulators saw it: from the card to the request, and from the answer to
-/// CONTINUE.
+/// Returns the times of the latest sale as the simulators saw them: from the card to the request, and from the answer
+/// to CONTINUE.
 fn share(shop: &Shop) -> (Duration, Duration) {
     let reader = shop.reader.moments();
     let gateway = shop.gateway.last_payment().expect("a payment was sent");
@@ -150,7 +150,7 @@ fn share(shop: &Shop) -> (Duration, Duration) {
     (gateway.request_in - card, told - answer)
 }
 
-/// The medians of both ways and of their sum.
+/// The medians of both times and of their sum.
 struct Share {
     out: Duration,
     back: Duration,
@@ -168,14 +168,14 @@ impl Share {
     }
 }
 
-/// Opens the simulators on their own thread.
+/// Opens the simulators on a separate thread.
 fn open_shop(journal: PathBuf) -> Shop {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         runtime().block_on(async {
             let gateway = gateway::Options { mode: Mode::Fast, ..gateway::Options::default() };
             let shop = Shop::open(Options { gateway, journal: Some(journal), ..Options::default() }).await;
-            // The receiver waits below.
+            // Sending cannot fail, because the receiver waits below.
             let _ = sender.send(shop);
             std::future::pending::<()>().await;
         });
@@ -187,7 +187,7 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system has threads")
 }
 
-/// The real program.
+/// The agent, which is the real program.
 struct Agent {
     child: Child,
     log: PathBuf,
@@ -200,7 +200,7 @@ impl Agent {
         agent
     }
 
-    /// Starts it with the address that it notifies when it is ready.
+    /// Starts the program. The program reports to this address when it is ready.
     fn spawn(shop: &Shop, manager: Option<&Path>) -> Self {
         let log = shop.folder().join("agent.log");
         let stderr = std::fs::File::create(&log).expect("the shop's own folder");
@@ -234,7 +234,7 @@ impl Agent {
         line.trim_start_matches("VmRSS:").trim().to_owned()
     }
 
-    /// Ends it and reads its own split of each sale from its log.
+    /// Ends the program and reads its own split of each sale from its log.
     fn stop(&mut self) -> Vec<(&'static str, u64)> {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
@@ -245,7 +245,7 @@ impl Agent {
     }
 }
 
-/// Returns the median of `name=number` in log lines.
+/// Returns the median of the values of `name=number` in log lines.
 fn middle(lines: &[&str], name: &str) -> u64 {
     let value = |line: &&str| line.split(&format!("{name}=")).nth(1)?.split_whitespace().next()?.parse().ok();
     let mut values: Vec<u64> = lines.iter().filter_map(value).collect();
@@ -253,7 +253,7 @@ fn middle(lines: &[&str], name: &str) -> u64 {
     values.get(values.len() / 2).copied().unwrap_or(0)
 }
 
-/// Sends one request over the till's socket; returns the answer unchanged.
+/// Sends one request over the till's socket. Returns the answer unchanged.
 fn http(shop: &Shop, method: &str, path: &str, body: &str) -> String {
     read(&mut ask(shop, method, path, body))
 }
@@ -275,8 +275,8 @@ fn read(stream: &mut UnixStream) -> String {
     answer
 }
 
-/// Returns the median of both writes of a sale with their syncs. They write the same bytes in the same pieces, with the
-/// same pause before each as in a sale. The file already exists, as the write-ahead log does after its first round.
+/// Returns the median time of a sale's two writes with their syncs. They write the same bytes in the same pieces, with
+/// the same pause before each as in a sale. The file already exists, as the write-ahead log does after its first round.
 fn sync_time(folder: &Path) -> Duration {
     let sales = WARM_UP + SALES;
     let file = tempfile::tempfile_in(folder).expect("a writable folder");

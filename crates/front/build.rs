@@ -1,8 +1,8 @@
-//! Writes the list of the page's files, so that a file in `page/` is served without further code. The tests of the page
-//! and the texts for people are left out. Scripts and styles lose their comments and blanks, and data their line
-//! breaks: a browser receives only what it runs. The page's wait for each answer is written into it from the table of
-//! the agent's routes. Every file but `index.html` is packed with gzip: that saves flash on a board and time on a slow
-//! network.
+//! Generates the list of the page's files, so a new file in `page/` is served without a change to the code. The page's
+//! tests, `package.json` and Markdown files are left out. Comments and whitespace are removed from scripts and style
+//! sheets, and line breaks from data files. The page's time limit for each answer comes from the table of the agent's
+//! routes. Every file except `index.html` is compressed with gzip. This saves flash memory on a board and time on a
+//! slow network.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     for (number, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&page).expect("it was found there").display().to_string();
         let mut path = file.display().to_string();
-        // The program writes its version into this one.
+        // The program inserts the version into `index.html`, so that file stays uncompressed.
         if name != "index.html" {
             let packed = out.join(format!("page_file_{number}.gz"));
             fs::write(&packed, gzip(&lean(file)?)?)?;
@@ -43,25 +43,26 @@ fn lean(file: &Path) -> io::Result<Vec<u8>> {
             minifier::css::minify(&fs::read_to_string(file)?).map_err(io::Error::other)?.to_string().trim().to_owned()
         }
         Some("js") => minifier::js::minify(&with_waits(&fs::read_to_string(file)?)).to_string(),
-        // No text of JSON and no tag of an image is longer than one line.
+        // No JSON string and no SVG tag spans several lines, so the lines can be joined.
         Some("json" | "svg" | "webmanifest") => fs::read_to_string(file)?.lines().map(str::trim).collect(),
         _ => return fs::read(file),
     };
     Ok(content.into_bytes())
 }
 
-/// Packs a file. The result has no time and no name in it, so the same sources make the same program.
+/// Compresses a file. The result contains no timestamp and no file name, so builds are reproducible.
 fn gzip(content: &[u8]) -> io::Result<Vec<u8>> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(content)?;
     packed.finish()
 }
 
-/// Replaces `@WAITS@` by the page's waits in seconds, by method and path. Requests that are not listed have the
-/// deadline of `AtOnce`. The page never uses `wait-s`, so routes with the deadline `Named` are not listed either.
+/// Replaces `@WAITS@` with the page's time limits in seconds, one for each method and path. Requests that are not
+/// listed have the deadline `AtOnce`. The page never uses `wait-s`, so the list has no routes with the deadline
+/// `Named`.
 fn with_waits(script: &str) -> String {
     let row = |route: &ApiRoute| {
-        // The page signs in through the front, which asks the agent.
+        // The page sends a sign-in to the front, which forwards it to the agent.
         let path = if route.path == "/v1/sessions" { "/front/session" } else { route.path };
         let is_asked = route.passed_for != PassedFor::Nobody || path != route.path;
         let is_slow = !matches!(route.deadline, AnswerDeadline::AtOnce | AnswerDeadline::Named);

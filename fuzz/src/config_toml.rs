@@ -1,18 +1,17 @@
-//! Any text as a configuration: no panic, and an end. Every fault is on a line of the file and is described in one
-//! line. The text about a valid configuration contains no control sequences of a terminal.
+//! Checks any text as a configuration. Reading it ends without a panic. Every fault is on a line of the file and is
+//! described in one line. The text about a valid configuration contains no terminal control sequences.
 
 use std::path::Path;
 
 use pos_agent::config::{self, Error};
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = text.lines().count().max(1) + 1;
     match config::parse(text, Path::new("config.toml")) {
         Ok(config) => {
-            // The files that it names are not part of this: only the configuration itself is checked, and no file is
-            // opened.
+            // This target checks only the configuration itself and opens none of the files that it names.
             let _ = format!("{config:?}");
         }
         Err(Error::Faulty { faults, .. }) => {

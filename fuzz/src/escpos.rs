@@ -1,14 +1,15 @@
-//! Any bytes at the simulated printer: no panic, the same paper in any split, and printed lines of at most the roll's
-//! columns.
+//! Checks any bytes at the simulated printer. There is no panic, any split gives the same paper, and printed lines have
+//! at most the roll's number of columns.
 
 use pos_sim::printer::paper::Paper;
 
-/// Characters of a line.
+/// The number of characters per line.
 const COLUMNS: usize = 32;
-/// The text that replaces a picture, a QR code or an unknown command may be longer than its line on paper.
+/// Characters that mark a replacement text. The text for a picture, a QR code or an unknown command may be longer than
+/// its line on paper.
 const MARKS: [char; 2] = ['[', '<'];
 
-/// Checks the conditions for any bytes. The first byte sets the split of the others.
+/// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&piece, bytes)) = input.split_first() else { return };
     let (mut whole, mut split) = (Paper::new(COLUMNS), Paper::new(COLUMNS));

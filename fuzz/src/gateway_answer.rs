@@ -1,6 +1,6 @@
-//! Any bytes as the gateway's answer: HTTP, JSON, a list of payments. No panic, and the same result in any split. Only
-//! a whole answer about this very payment can prove that money has moved. Texts for people contain no card number and
-//! no control sequence.
+//! Checks any bytes as the gateway's answer: HTTP, JSON, a list of payments. There is no panic, and any split gives the
+//! same result. Only a complete answer about this payment can prove that money has moved. Texts for people contain no
+//! card number and no control sequence.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::PaymentId;
 use tokio::runtime::{Builder, Runtime};
 
-/// Our gateway reference, as in the seeds.
+/// The agent's gateway reference in the seeds.
 const REFERENCE: &str = "12345678-7-0123456789abcdef0123456789abcdef";
 /// The payment that is looked up.
 static PAYMENT: LazyLock<PaymentId> = LazyLock::new(|| PaymentId::new("8ac7a4a1940b8dd301940fbf4a3b5a5e"));
@@ -29,12 +29,12 @@ thread_local! {
     static RUNTIME: Runtime = Builder::new_current_thread().build().expect("a runtime of one thread");
 }
 
-/// Checks the conditions for any bytes. The first byte sets the split of the others, and whether they are only the body
-/// of an answer.
+/// Checks that the conditions above hold for these bytes. The first byte determines the split of the others, and
+/// whether they are only the body of an answer.
 pub fn holds(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let whole = match first {
-        // Most inputs that are not HTTP are JSON: the test puts a head before them.
+        // Most inputs that are not HTTP are JSON, so the target puts a head before them.
         128.. => [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", bytes.len()).as_bytes(), bytes].concat(),
         _ => bytes.to_vec(),
     };
@@ -47,14 +47,14 @@ pub fn holds(input: &[u8]) {
 }
 
 fn readings(bytes: &[u8], piece: usize) -> Option<(u16, Readings)> {
-    // The kind of the fault may depend on the number of bytes that have arrived.
+    // The kind of the fault may depend on how many bytes have arrived.
     RUNTIME.with(|runtime| runtime.block_on(read(bytes, piece, &PAYMENT, &ASKED, &ASSUMPTIONS)).ok())
 }
 
-/// Checks that an answer about moved or unmoved money contains a proof.
+/// Checks that an answer that says whether money has moved contains a proof.
 fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     let is_said = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
-    // A word may contain escapes, or be split into two chunks.
+    // A word may contain escapes or be split between two chunks.
     let escaped = is_said("\\") || bytes.to_ascii_lowercase().windows(7).any(|window| window == b"chunked");
     match &readings.payment {
         Answer::Approved(approval) => {
@@ -63,7 +63,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
         }
         Answer::Declined(_) => assert_eq!(status, 400, "declined"),
         Answer::DeclinedInDoubt(_) => assert!(status < 500 && status != 400, "declined in doubt with HTTP {status}"),
-        // With 400 only by a code for an invalid request.
+        // With HTTP 400, only a code for an invalid request shows this.
         Answer::NotSent { .. } if status == 400 => assert!(escaped || is_said("200."), "not sent"),
         Answer::NotSent { .. } => assert!(matches!(status, 401 | 403 | 404), "not sent with HTTP {status}"),
         Answer::Throttled(_) => assert!(status < 500 && (escaped || is_said("800.120.100"))),
@@ -88,7 +88,7 @@ fn proves_enough(status: u16, readings: &Readings, bytes: &[u8]) {
     }
 }
 
-/// Checks the texts for people, on paper and on screen.
+/// Checks the texts for people on paper and on screen.
 fn says_nothing_secret(readings: &Readings) {
     let Readings { payment, retrieval, reversal, inquiry, references, shown, found, may_be_sent_elsewhere } = readings;
     for answer in [payment, retrieval] {

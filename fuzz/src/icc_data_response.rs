@@ -1,18 +1,18 @@
-//! Any text as `pos.iccDataResponse`: no panic. No part of an unreadable field goes to the chip. The parts for the chip
-//! occur in the field, consist of whole objects, and fit the command to the reader.
+//! Checks any text as `pos.iccDataResponse`. There is no panic. If the field is unreadable, no part of it goes to the
+//! chip. The parts for the chip occur in the field, consist of whole objects, and fit in the command to the reader.
 
 use pos_core::transaction::ForChip;
 use pos_gateway::any_answer::for_chip;
 use pos_terms::emv::{Tag, tag, tlv};
 
-/// Checks the conditions for any bytes: as they are, and as the hex digits of the field.
+/// Checks that the conditions above hold for these bytes, unchanged and as the hex digits of the field.
 pub fn holds(bytes: &[u8]) {
     if let Ok(field) = std::str::from_utf8(bytes) {
         is_sound(&for_chip(field), hex::decode(field).ok().as_deref());
         assert_eq!(for_chip(&field.to_ascii_uppercase()), for_chip(&field.to_ascii_lowercase()));
     }
     is_sound(&for_chip(&hex::encode(bytes)), Some(bytes));
-    // A template around it changes nothing, unless the bytes are a template themselves.
+    // A template around the bytes changes nothing, unless the bytes are a template themselves.
     if bytes.len() < 128 && for_chip(&hex::encode(bytes)) != ForChip::default() && !is_wrapped(bytes) {
         let length = u8::try_from(bytes.len()).expect("below 128");
         let wrapped = [&[0xE0, length], bytes].concat();
@@ -21,7 +21,7 @@ pub fn holds(bytes: &[u8]) {
 }
 
 fn is_wrapped(bytes: &[u8]) -> bool {
-    // There may be padding before it.
+    // Padding may precede the template.
     matches!(tlv::walk(bytes).next(), Some(Ok(object)) if matches!(object.tag, Tag(0xE0 | 0x77)))
 }
 

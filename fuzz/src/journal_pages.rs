@@ -1,5 +1,5 @@
-//! A valid small journal in which any bytes were changed. Opening it ends with the journal or with an error, and never
-//! with a panic. A refused file stays unchanged, and a journal that verifies contains only what was written.
+//! Checks a small valid journal with any changed bytes. Opening it returns the journal or an error and never panics. A
+//! refused file stays unchanged. A journal that passes verification contains only what was written.
 
 use std::fs;
 use std::path::Path;
@@ -13,16 +13,16 @@ use tempfile::TempDir;
 
 /// 2026-11-20, 12:00 UTC.
 const NOON: i64 = 1_795_176_000_000;
-/// The bytes of an edit: a file and an offset in it (three bytes), and the change there.
+/// The number of bytes in an edit: three for a file and an offset in it, and one for the change.
 const EDIT: usize = 4;
-/// Enough edits to damage everything that is read when a journal is opened.
+/// A number of edits that is enough to damage everything that is read when a journal is opened.
 const MOST_EDITS: usize = 64;
 
-/// A journal with an ended and an open sale, as after a power cut: a part of it is still in the WAL.
+/// A journal with an ended and an open sale, as after a power cut. Part of it is still in the WAL.
 struct Good {
     journal: Vec<u8>,
     wal: Vec<u8>,
-    /// The orders in it, by number.
+    /// The orders in the journal by number.
     orders: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ fn make() -> Good {
     Good { journal: fs::read(&path).expect("a file of the test"), wal: wal[..used].to_vec(), orders }
 }
 
-/// Creates a folder in memory, because the cost of syncs does not matter here.
+/// Creates a folder in memory, where syncs cost nothing.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
@@ -65,7 +65,8 @@ fn orders(db: &Db) -> Option<Vec<String>> {
     Some(db.list(None, SaleNumber::BEFORE_ALL, 100).ok()?.iter().map(|sale| format!("{:?}", sale.order())).collect())
 }
 
-/// Checks the conditions for any bytes. A remainder after the last whole edit sets the part of the WAL that exists.
+/// Checks that the conditions above hold for these bytes. The remainder after the last whole edit determines how much
+/// of the WAL exists.
 pub fn holds(bytes: &[u8]) {
     let (mut journal, mut wal) = (GOOD.journal.clone(), GOOD.wal.clone());
     let edits = bytes.chunks_exact(EDIT);
@@ -92,7 +93,7 @@ pub fn holds(bytes: &[u8]) {
             if let (Some(listed), Ok(verdict)) = (listed, verdict)
                 && verdict.altered.is_none()
             {
-                // Its end may be missing: hashes without a secret do not show that.
+                // The journal's end may be missing, because hashes without a secret cannot reveal that.
                 for order in listed {
                     assert!(GOOD.orders.contains(&order), "nobody wrote {order}");
                 }

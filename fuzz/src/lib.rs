@@ -1,7 +1,7 @@
-//! Conditions for any bytes, for each parser of bytes from outside.
+//! Conditions that must hold for any bytes, for each parser of bytes from outside.
 //!
-//! Each file has one function, `holds`. The fuzzer calls it with its inputs (`src/bin/`, one line for each), and `cargo
-//! test` with the seeds in `seeds/NAME/` (`tests/fuzz`). A finding becomes a seed.
+//! Each file has a function `holds`. The fuzzer calls it with its inputs (`src/bin/`, one line per target), and
+//! `cargo test` calls it with the seeds in `seeds/NAME/` (`tests/fuzz`). Each finding becomes a seed.
 
 pub mod config_toml;
 pub mod escpos;
@@ -21,7 +21,7 @@ pub mod timetable;
 pub mod tlv;
 pub mod zvt;
 
-/// A target: its name, and the check of the conditions for any bytes.
+/// A target: its name, and the function that checks the conditions.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.

@@ -1,6 +1,6 @@
-//! Any bytes as a Miura line: no panic, no message over the limit, and the same messages in any split. Every message
-//! that can be read as a command can be written again, in one packet or several. Typed input is an amount within
-//! bounds, or none.
+//! Checks any bytes from a Miura reader. There is no panic, no message exceeds the limit, and any split gives the same
+//! messages. Every message that can be read as a command can be written again, in one packet or several. Typed input is
+//! either an amount within limits or no amount.
 
 use pos_reader::keys;
 use pos_reader::miura::message::{
@@ -9,7 +9,7 @@ use pos_reader::miura::message::{
 };
 use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 
-/// Checks the conditions for any bytes. The first byte sets the split of the others.
+/// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
     let whole = decode(std::iter::once(bytes));

@@ -1,6 +1,6 @@
-//! Any bytes from a till with the Terminal API, a message in each line, with any answers of an agent between them.
-//! There is no panic, and a readable message can be written and read again, also sealed. Each message is answered
-//! immediately, or waits for the agent or for a time.
+//! Checks any bytes from a till that uses the Terminal API. Each line is a message, or any answer of an agent between
+//! messages. There is no panic, and a readable message can be written and read again, even sealed. Each message is
+//! answered immediately, or waits for the agent or for a time.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -13,12 +13,12 @@ use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
 use pos_protocols::nexo::trace;
 use pos_till_api::Said;
 
-/// The key of the public sample message; its derivation takes 4000 rounds.
+/// The key of the public sample message. Its derivation takes 4000 rounds.
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).expect("a passphrase and a name"));
-/// Requests to the agent, after which it no longer answers.
+/// The number of requests to the agent after which it no longer answers.
 const MOST_ASKED: usize = 64;
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let mut lines: VecDeque<&[u8]> = bytes.split(|byte| *byte == b'\n').take(32).collect();
     let mut session = Session::new(Settings {
@@ -59,7 +59,7 @@ pub fn holds(bytes: &[u8]) {
                         let (status, body) = line
                             .split_first_chunk()
                             .map_or((200, line), |(status, body)| (u16::from_be_bytes(*status), body));
-                        // A line that begins as an object is the agent's answer of a success.
+                        // A line that begins like an object is the agent's answer to a successful request.
                         if line.first() == Some(&b'{') {
                             Said::read(&ask, 200, line)
                         } else {

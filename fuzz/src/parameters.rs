@@ -1,10 +1,10 @@
-//! Any bytes as a form and as a name: no panic, no value in the text of a violation, and a valid form stays valid when
-//! the agent's encoder writes it again.
+//! Checks any bytes as a form and as a name. There is no panic, and the text of a violation contains no value. A valid
+//! form stays valid when the agent's encoder writes it again.
 
 use pos_gateway_model::form::{self, FormContext, MOST_VIOLATIONS};
 use pos_gateway_model::{Call, Direction, Names, named, nearest, shown};
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let names = Names::default();
     if let Ok(name) = std::str::from_utf8(bytes) {

@@ -1,11 +1,11 @@
-//! Any bytes as the picture at the head of a receipt: no panic. A picture that is read fits the paper, and stays the
-//! same when it is written again, plain and raw.
+//! Checks any bytes as the picture at the head of a receipt. There is no panic. A readable picture fits the paper and
+//! stays the same when it is written again, in the plain and in the raw form.
 
 use std::fmt::Write;
 
 use pos_agent::config::Logo;
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(logo) = Logo::read(bytes) else { return };
     let (width, height) = (logo.width(), logo.height());

@@ -1,5 +1,5 @@
-//! Any bytes as a printer's answer to a status query: no panic, an end, and the condition in the bytes that have an
-//! answer's form, with any bytes between them.
+//! Checks any bytes as a printer's answer to a status query. The query ends without a panic. It returns the condition
+//! in the bytes that have an answer's form, regardless of other bytes between them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 
-/// Checks the conditions for any bytes. The first byte says whether the printer closes the line after them.
+/// Checks that the conditions above hold for these bytes. The first byte says whether the printer closes the connection
+/// after the others.
 pub fn holds(input: &[u8]) {
     let Some((&closes, bytes)) = input.split_first() else { return };
     assert!(!bytes.iter().any(|byte| is_answer(*byte) && is_done(*byte)));
@@ -31,7 +32,7 @@ pub fn holds(input: &[u8]) {
         (Some(Condition::Trouble(trouble)), PrinterStands::Needs(PrinterNeed::Trouble(shown))) => {
             assert_eq!(shown, trouble)
         }
-        // It does not answer such queries.
+        // This printer does not answer such queries.
         (None, PrinterStands::Ready) => {}
         (said, standing) => panic!("{said:?} is shown as {standing:?}"),
     }

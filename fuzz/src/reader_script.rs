@@ -1,9 +1,9 @@
-//! Any text as a script of the simulated reader: no panic; comments, blanks and line ends change nothing; a fault names
-//! a line of the text.
+//! Checks any text as a script of the simulated reader. There is no panic, and comments, blanks and line ends change
+//! nothing. A fault names a line of the text.
 
 use pos_sim::reader::script::{MAX_TEXT, Script};
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let lines = text.lines().count().max(1);

@@ -1,5 +1,5 @@
-//! Any bytes as a settlement file: no panic, every line is counted, and the same bytes in any pieces give the same
-//! findings. Input without a header gets one, because otherwise no line would be read.
+//! Checks any bytes as a settlement file. There is no panic, every line is counted, and any split of the same bytes
+//! gives the same findings. Input without a header gets one, because otherwise no line would be read.
 
 use std::io::BufReader;
 
@@ -8,7 +8,7 @@ use pos_reconcile::{Ledger, Matching, Period, SettlementFile, Summary};
 const HEADER: &[u8] = b"ReconciliationType;PaymentType;Cashflow;Amount;Currency;SettlementAmount;SettlementCurrency;\
     SettlementDate;SettlementStatus;TransactionId;UniqueID\n";
 
-/// Checks the conditions for any bytes. The first byte sets the split of the others.
+/// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&piece, bytes)) = input.split_first() else { return };
     let _ = reconcile(usize::MAX, bytes);

@@ -1,5 +1,6 @@
-//! Any bytes as a till's request, at the socket and at the port: no panic, and the same answer to two pieces as to one.
-//! Every error has the agent's form and does not contain the token. Every command that reaches the agent was checked.
+//! Checks any bytes as a till's request, at the socket and at the port. There is no panic, and a request in two pieces
+//! gets the same answer as in one. Every error has the agent's form and does not contain the token. Every command that
+//! reaches the agent has been checked.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,10 +23,10 @@ use tokio::sync::mpsc;
 
 /// The token in the seeds.
 const TOKEN: &str = "0123456789abcdef-1";
-/// Longer than any answer here takes.
+/// A time that exceeds any answer in this target.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Both interfaces, with an agent that knows no sale.
+/// Both interfaces, with an agent that knows no sales.
 struct Doors {
     _folder: TempDir,
     socket: PathBuf,
@@ -63,7 +64,7 @@ fn open() -> Doors {
     Doors { _folder: folder, socket, port }
 }
 
-/// Answers a command: it is well-formed, and unknown here.
+/// Answers a command, which must be well-formed but is unknown to this agent.
 fn answer(command: Command) {
     let is_reference =
         |text: &str| (1..=64).contains(&text.len()) && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -82,12 +83,12 @@ fn answer(command: Command) {
         }
         Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
         Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
-        // The caller gets the message that there was no answer.
+        // The caller gets the message that the agent did not answer.
         other => drop(other),
     }
 }
 
-/// Checks the conditions for any bytes. The first byte sets the interface and the split.
+/// Checks that the conditions above hold for these bytes. The first byte determines the interface and the split.
 pub fn holds(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let at = usize::from(first >> 1).min(bytes.len());
@@ -98,17 +99,17 @@ pub fn holds(input: &[u8]) {
         let connect = || TcpStream::connect(DOORS.port).expect("the port is open");
         (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
     };
-    // The answer to a HEAD has a length and no body.
+    // The answer to a HEAD has a length but no body.
     let has_body = !bytes.trim_ascii_start().starts_with(b"HEAD");
     is_sound(&whole, has_body);
     is_sound(&split, has_body);
-    // After an invalid head the connection is closed, with an answer or without one.
+    // After an invalid head, the agent closes the connection, with or without an answer.
     if !whole.is_empty() && !split.is_empty() {
         assert_eq!(without_date(first_answer(&split)), without_date(first_answer(&whole)));
     }
 }
 
-/// A connection for reading and writing that can be closed for writing.
+/// A connection for reading and writing whose writing side can be closed.
 trait Line: Read + Write {
     fn patient(&self);
     fn no_more(&self);
@@ -120,7 +121,7 @@ impl Line for UnixStream {
     }
 
     fn no_more(&self) {
-        // The agent may have closed it already.
+        // The agent may have closed the connection already.
         let _ = self.shutdown(Shutdown::Write);
     }
 }
@@ -135,7 +136,7 @@ impl Line for TcpStream {
     }
 }
 
-/// Returns the whole answer until the connection is closed.
+/// Sends the pieces. Returns everything that arrives until the connection is closed.
 fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
     line.patient();
     for piece in pieces {
@@ -148,12 +149,12 @@ fn exchange(mut line: impl Line, pieces: &[&[u8]]) -> Vec<u8> {
     let mut answer = Vec::new();
     match line.read_to_end(&mut answer) {
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => panic!("no answer, and the line stays open"),
-        // A connection that is reset because there were unread bytes.
+        // The connection was reset because of unread bytes.
         _ => answer,
     }
 }
 
-/// Checks the first answer; other tests check answers that are no errors.
+/// Checks the first answer. Other tests check answers that are not errors.
 fn is_sound(answer: &[u8], has_body: bool) {
     assert!(!answer.windows(TOKEN.len()).any(|window| window == TOKEN.as_bytes()), "the token is said");
     let text = String::from_utf8_lossy(answer);
@@ -173,8 +174,8 @@ fn is_sound(answer: &[u8], has_body: bool) {
     }
 }
 
-/// Returns the first answer only: bytes after a request may be answered too, or the connection is closed before they
-/// are read.
+/// Returns only the first answer. Bytes after a request may be answered too, or the connection may be closed before
+/// they are read.
 fn first_answer(answer: &[u8]) -> &[u8] {
     let Some(head) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return answer };
     let text = String::from_utf8_lossy(&answer[..head]).to_ascii_lowercase();

@@ -1,11 +1,11 @@
-//! Any text as the timetable of a subscription: a text that the interface's table permits can be read, its first moment
-//! is not in the past, and the next one is later.
+//! Checks any text as the timetable of a subscription. A text that the interface's table permits can be read. Its first
+//! moment is not in the past, and the next one is later.
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use pos_gateway_model as parameter;
 use pos_sim::gateway::Timetable;
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let form = parameter::find("job.expression").expect("it is a parameter of the interface").check(text);
@@ -13,7 +13,7 @@ pub fn holds(bytes: &[u8]) {
     if fields.len() == 6 {
         fields.push("");
     }
-    // A text that the table refuses is never read, but must not cause a panic either, up to the longest field.
+    // A text that the table refuses is never read. It must still cause no panic, up to the longest field.
     let fields = <[&str; 7]>::try_from(fields).ok().filter(|fields| fields.iter().all(|field| field.len() <= 256));
     let read = fields.and_then(Timetable::read);
     assert!(form.is_err() || read.is_some(), "{text} has the right form and is no timetable");

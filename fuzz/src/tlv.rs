@@ -1,9 +1,10 @@
-//! Any bytes as BER-TLV and track 2: no panic, and one level of objects that was read can be written and read again.
+//! Checks any bytes as BER-TLV and track 2. There is no panic, and one level of objects that was read can be written
+//! and read again.
 
 use pos_terms::emv::track2::{MaskedTrack2, Track2};
 use pos_terms::emv::{tag, tlv};
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let visited = tlv::visit(bytes, &mut |object| assert!(object.raw.ends_with(object.value)));
     assert_eq!(tlv::find(bytes, tag::PAN).is_ok(), visited.is_ok());

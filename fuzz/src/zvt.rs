@@ -1,6 +1,6 @@
-//! Any bytes from a ZVT till, on a network and on a serial line, in any pieces. There is no panic, and a readable
-//! command can be written and read again. A session answers each command, and no line for people contains a card
-//! number.
+//! Checks any bytes from a ZVT till, on a network and on a serial line, in any pieces. There is no panic, and a
+//! readable command can be written and read again. A session answers each command, and no line for people contains a
+//! card number.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use pos_protocols::zvt::session::{Session, Settings};
 use pos_protocols::zvt::trace;
 use pos_till_api::OnSilence;
 
-/// Checks the conditions for any bytes.
+/// Checks that the conditions above hold for these bytes.
 pub fn holds(bytes: &[u8]) {
     let mut left = bytes;
     let (mut frames, mut link) = (Frames::new(), Link::new(9600));
@@ -43,7 +43,8 @@ pub fn holds(bytes: &[u8]) {
         let _ = (Reply::read(apdu), TerminalMessage::read(apdu), trace::line(apdu));
         let now = Duration::from_secs(number as u64);
         let answered = session.heard(1, apdu, now);
-        // A command is answered immediately; a registration only after the agent has given its currency.
+        // The session answers a command immediately. It answers a registration only after the agent has given its
+        // currency.
         assert!(apdu.control.is_answer() || !answered.is_empty() || session.is_busy());
         let _ = session.tick(now);
     }

@@ -1,6 +1,6 @@
 //! schemathesis makes valid and invalid requests from the description that the agent serves, and checks each answer
 //! against it. Failures are: a status that is not described, a body that does not match its schema, an accepted request
-//! that the agent should refuse, and a 5xx. `schemathesis.toml` lists the exceptions that a description cannot express.
+//! that the agent should refuse, and any 5xx. `schemathesis.toml` lists exceptions that a description cannot express.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use tokio::process::Command;
 
 use crate::program::{Terminal, get, own_address};
 
-/// The variable with the folder of the Python packages; `.ci/run` sets it.
+/// The environment variable with the folder of the Python packages. `.ci/run` sets it.
 const PACKAGES: &str = "POS_AGENT_SCHEMATHESIS";
 
-/// Requests of each kind for each route. With this number the run takes a minute.
+/// The number of requests of each kind for each route. With this number, the run takes a minute.
 const EXAMPLES: &str = "20";
 
-/// Runs all requests of schemathesis at the Unix socket as the agent's own user, who has every right.
+/// Sends all requests of schemathesis to the Unix socket as the agent's own user, who has every right.
 #[tokio::test]
 #[ignore = "needs Python packages: .ci/run installs them"]
 async fn every_answer_is_as_described() {
@@ -67,9 +67,10 @@ async fn every_answer_is_as_described() {
         .args(["--config-file", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api/schemathesis.toml"), "run"])
         .arg(&description)
         .args(["--url", &format!("http://{address}"), "--max-examples", EXAMPLES, "--seed", "1"])
-        // A stream without an end is no answer that can be checked; it has its own tests.
+        // An endless stream is not an answer that can be checked. It has separate tests.
         .args(["--exclude-path", "/v1/events", "--request-timeout", "60", "--no-color"])
-        // The agent closes a connection that was idle for ten seconds, perhaps at the moment when it is used again.
+        // The agent closes a connection that was idle for ten seconds. That may happen just when the connection is used
+        // again.
         .args(["--request-retries", "3"])
         .current_dir(terminal.shop.folder())
         .stdin(Stdio::null())

@@ -1,15 +1,15 @@
-//! All test cards and all faults over real wires (pty, TLS, TCP, SQLite), against the real agent. The tables contain
-//! every card in every way of presenting it, every fault at every step, and the behaviour of cardholders, printers and
-//! the gateway. After every row the test checks outcome, ledger, journal and both receipts. Then another customer pays
-//! at the same terminal.
+//! All test cards and all faults over real connections (pty, TLS, TCP, SQLite), against the real agent. The tables
+//! contain every card in every way of presenting it, every fault at every step, and the behaviour of cardholders,
+//! printers and the gateway. After every row, the test checks the outcome, the ledger, the journal and both receipts.
+//! Then another customer pays at the same terminal.
 //!
-//! Every table is played with three gateways: one that follows the project's reading of the interface, one without
-//! rules, and one that follows the letter of the interface. The expected results are the same with all of them.
+//! Every table runs with three gateways: one that follows the project's reading of the interface, one without rules,
+//! and one that does exactly what the interface says. The expected results are the same with all three.
 //!
-//! `POS_AGENT_GATEWAY=literal` plays everything with that gateway only.
+//! `POS_AGENT_GATEWAY=literal` runs everything with that gateway only.
 //!
-//! The tables say what must happen. Several shops that are open at the same time share the rows of a table, because
-//! most of the time is spent waiting for deadlines.
+//! The tables contain the expected results. The tests mostly wait for deadlines, so several shops run at the same time
+//! and share the rows of a table.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ use pos_sim::gateway::HostRules;
 use pos_sim::printer::Sensors;
 use pos_sim::shop::Options;
 
-/// Card | way of presenting it | entry mode that the gateway gets | end | words on the merchant's copy.
+/// Card | way of presenting it | entry mode sent to the gateway | outcome | words on the merchant's copy.
 type Transaction = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
-/// The card ends the transaction offline: the gateway gets no request.
+/// The card ends the transaction offline, so the gateway gets no request.
 const UNHEARD: &str = "";
 
 #[rustfmt::skip]
@@ -55,7 +55,7 @@ const SALES: &[Transaction] = &[
     ("swipe-pin",        Swipe,  "MAGSTRIPE",             Approved, &["SWIPED", "PIN VERIFIED ONLINE"]),
     ("swipe-pin",        Insert, "MAGSTRIPE_AS_FALLBACK", Approved, &["SWIPED (CHIP FAILED)", "PIN VERIFIED ONLINE"]),
     ("chip-signature",   Insert, "ICC",                   Approved, &["CHIP", "SIGNATURE", "TC"]),
-    // TSI: authenticated issuer, scripts carried out (EMV Book 3, C6).
+    // The TSI shows an authenticated issuer and processed scripts (EMV Book 3, C6).
     ("chip-scripts",     Insert, "ICC",                   Approved, &["CHIP", "TC", "7C00"]),
     ("chip-offline-pin", Insert, "ICC",                   Approved, &["CHIP", "PIN VERIFIED", "TC"]),
     ("expired",          Insert, "ICC",                   Declined, &["CHIP", "card expired", "AAC"]),
@@ -70,8 +70,8 @@ const SALES: &[Transaction] = &[
     ("debit",            Tap,    "NFC_ICC",               Approved, &["CONTACTLESS", "DEBIT MASTERCARD"]),
 ];
 
-/// Returns the row of a card. A chip card that is swiped first is then inserted, and the sale continues as if the card
-/// had been inserted from the start.
+/// Returns the row of a card. If a chip card is swiped first, it is then inserted, and the sale continues as if it had
+/// been inserted from the start.
 fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
@@ -81,7 +81,7 @@ fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
         .unwrap_or_else(|| panic!("{} {entry:?}", card.name))
 }
 
-/// Lists every card in every way in which it can be presented.
+/// Lists every card with every way of presenting it.
 fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
@@ -105,18 +105,18 @@ async fn every_card_in_every_way() {
     run("cards and ways", 4, rows).await;
 }
 
-/// The way in which a card is read. It decides what a fault does to its sale.
+/// The way in which a card is read, which decides how a fault affects its sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A chip that asks the issuer and then confirms the issuer's answer.
     Chip,
-    /// A chip that decides offline, in its first answer.
+    /// A chip that decides offline in its first answer.
     Alone,
     Tap,
     Swipe,
 }
 
-/// A fault that a row injects.
+/// A fault that a row causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Pull,
@@ -133,11 +133,11 @@ const LINE: &[Fault] = &[Garbage, Spoil, Silence];
 /// The expected effect on the sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// Cancelled, nothing sent: no payment at the gateway, no paper.
+    /// The sale is cancelled and nothing is sent: no payment at the gateway, no paper.
     Cancelled,
-    /// Same result as without the fault.
+    /// The sale has the same result as without the fault.
     AsUsual,
-    /// An approval by the gateway is reversed; a decline stays declined.
+    /// A payment that the gateway approved is reversed. A declined payment stays declined.
     Reversed,
 }
 
@@ -146,39 +146,38 @@ const NEVER: &[Then] = &[];
 const CANCELLED: &[Then] = &[Then::Cancelled];
 const AS_USUAL: &[Then] = &[Then::AsUsual];
 const REVERSED: &[Then] = &[Then::Reversed];
-/// Retried or cancelled, depending on which message the line loses.
+/// The sale is retried or cancelled, depending on which message is lost.
 const GIVEN_UP: &[Then] = &[Then::AsUsual, Then::Cancelled];
 const REFUSED: &[Then] = &[Then::AsUsual, Then::Reversed];
 const EITHER: &[Then] = &[Then::AsUsual, Then::Cancelled, Then::Reversed];
 
 use Moment::{After, Answer, Asked, Choice, Continue, Ended, Host, Inserted, Pin, Start, Waiting};
 
-/// Steps | faults | a chip that asks | a chip alone | a tap | a swipe.
+/// Steps | faults | a chip that asks | a chip that decides alone | a tap | a swipe.
 type Rule = (&'static [Moment], &'static [Fault], &'static [Then], &'static [Then], &'static [Then], &'static [Then]);
 
 #[rustfmt::skip]
 const RULES: &[Rule] = &[
-    // Until the card's answer has left the reader, nothing is sent.
+    // Until the card's answer has left the reader, the agent sends nothing.
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Unplug, Reboot], CANCELLED, CANCELLED, CANCELLED, CANCELLED),
-    // A card that is pulled before the chip is read may be tried again; after that the sale is cancelled.
+    // A card that is pulled before its chip is read may be tried again. If it is pulled later, the sale is cancelled.
     (&[Inserted],                          &[Pull],           AS_USUAL,  AS_USUAL,  NEVER,    AS_USUAL),
     (&[Start, Choice, Pin, Answer],        &[Pull],           CANCELLED, CANCELLED, NEVER,    NEVER),
-    // A lost message is requested again where that is possible. When the reader is silent, the customer takes the card
-    // out.
+    // The agent requests a lost message again where possible. If the reader is silent, the customer takes the card out.
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Garbage, Spoil], GIVEN_UP, GIVEN_UP, GIVEN_UP, GIVEN_UP),
     (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Silence], EITHER, GIVEN_UP, GIVEN_UP, GIVEN_UP),
-    // An answer that the reader has given is lost with the cable; a reboot still delivers it.
+    // With an unplugged cable, an answer that the reader has already sent is lost. After a reboot it still arrives.
     (&[Asked],                             &[Unplug],         CANCELLED, NEVER,     CANCELLED, NEVER),
     (&[Ended],                             &[Unplug],         REVERSED,  CANCELLED, AS_USUAL, NEVER),
     (&[Ended],                             &[Reboot],         AS_USUAL,  REVERSED,  AS_USUAL, NEVER),
-    // From here on the gateway may approve. A chip that cannot confirm has the payment reversed; a tap or a swipe
-    // confirms nothing.
+    // From this step on, the gateway may approve. If a chip cannot confirm the approval, the payment is reversed. A tap
+    // or a swipe confirms nothing.
     (&[Asked],                             &[Pull, Reboot],   REVERSED,  NEVER,     AS_USUAL, NEVER),
     (&[Host],                              &[Pull],           REVERSED,  AS_USUAL,  NEVER,    NEVER),
     (&[Host],                              &[Unplug, Reboot], REVERSED,  REVERSED,  AS_USUAL, AS_USUAL),
     (&[Continue],                          &[Pull, Unplug, Reboot], REVERSED, NEVER, AS_USUAL, NEVER),
     (&[Asked, Host, Continue],             LINE,              REFUSED,   REFUSED,   AS_USUAL, AS_USUAL),
-    // The sale is over. A fault of the line hits the next message and so the next sale.
+    // The sale has ended. A fault of the connection affects the next message and therefore the next sale.
     (&[Ended],                             &[Pull, Garbage],  AS_USUAL,  REFUSED,   AS_USUAL, NEVER),
     (&[Ended],                             &[Spoil, Silence], AS_USUAL,  REFUSED,   NEVER,    NEVER),
     (&[After],                             &[Pull, Unplug, Reboot, Garbage], AS_USUAL, AS_USUAL, AS_USUAL, AS_USUAL),
@@ -205,7 +204,7 @@ fn end(then: Then, usual: End) -> End {
     }
 }
 
-/// Returns the steps of this card's sale when the card is presented in this way.
+/// Returns the steps of this card's sale if the card is presented in this way.
 fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
     use pos_sim::reader::deck::Tap as Antenna;
     let chip = match (entry, card.chip) {
@@ -232,13 +231,13 @@ fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
         Kind::Alone => steps.extend([Answer, Ended]),
         Kind::Swipe => steps.push(Host),
     }
-    // The gateway is asked also about a chip that approves offline.
+    // The gateway is also asked about a chip that approves offline.
     steps.extend(matches!(chip, Some((_, First::Approves))).then_some(Host));
     steps.push(After);
     (kind, steps)
 }
 
-/// Returns the action of the reader's script for a fault.
+/// Returns the reader script's action for a fault.
 fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
     let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
     let fault = match fault {
@@ -248,7 +247,7 @@ fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
         Garbage => "garbage 40",
         Spoil => "spoil",
         Silence if in_slot && moment == Host => "silent\non continue: wait 20ms, remove",
-        // A card at which nothing happens is taken out in the end.
+        // If nothing happens to a card, it is finally removed.
         Silence if in_slot => "silent, wait 20ms, remove",
         Silence => "silent",
     };
@@ -268,10 +267,10 @@ async fn a_line_that_fails_at_every_step_of_every_card() {
     run("faults of the line, and steps", 160, rows_with(LINE)).await;
 }
 
-/// Returns each fault at each step of each card and way.
+/// Returns each fault at each step, for each card and way of presenting it.
 fn rows_with(faults: &[Fault]) -> Vec<Row> {
     let mut rows = Vec::new();
-    // A card that is refused at first is charged in the way that then works; a blocked card has no sale.
+    // A card that is first refused is charged in the way that then works. A blocked card has no sale.
     let ways = ways()
         .filter(|(card, entry)| card.after(*entry).is_none_or(|next| next == Swipe) && card.chip != Chip::Blocked);
     for (card, entry) in ways {
@@ -301,7 +300,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
     rows
 }
 
-/// Action of a person | card | way | the reader's script | end | words on the receipts.
+/// A person's action | card | way of presenting it | the reader's script | outcome | words on the receipts.
 type Person = (&'static str, &'static str, CardEntry, &'static str, End, &'static [&'static str]);
 
 #[rustfmt::skip]
@@ -339,7 +338,7 @@ async fn whatever_cardholders_do() {
 /// One card of each kind.
 const KINDS: [(&str, CardEntry); 3] = [("chip-no-cvm", Insert), ("tap", Tap), ("swipe", Swipe)];
 
-/// Cents of the amount, which choose what the gateway does | a chip | a tap | a swipe.
+/// The cents of the amount, which choose the gateway's behaviour | a chip | a tap | a swipe.
 #[rustfmt::skip]
 const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.51", [Declined, Declined, Declined]),
@@ -356,7 +355,7 @@ const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.74", [Approved, Approved, Approved]),
     ("10.75", [Approved, Approved, Approved]),
     ("10.76", [Approved, Approved, Approved]),
-    // With a swipe there is no chip that could contradict the answer.
+    // With a swipe, no chip can contradict the answer.
     ("10.77", [Reversed, Reversed, Approved]),
     ("10.78", [Approved, Approved, Approved]),
     ("10.79", [Reversed, Reversed, Reversed]),
@@ -365,7 +364,8 @@ const GATEWAY: &[(&str, [End; 3])] = &[
     ("10.82", [Reversed, Reversed, Reversed]),
 ];
 
-/// The same with a gateway whose result codes are on no list (`pos-sim gateway --help`): approved with 00.
+/// The same table for a gateway whose result codes are on no list (`pos-sim gateway --help`) and which approves with
+/// 00.
 const SHORT_CODES: &[(&str, [End; 3])] = &[("10.94", [Reversed, Reversed, Reversed])];
 
 #[tokio::test]
@@ -417,8 +417,8 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     }
 }
 
-/// Checks that the card processes scripts within one packet. The agent leaves out longer scripts unless the reader
-/// accepts longer commands. TSI, bit 3 of its first byte: scripts were processed (EMV Book 3, C6).
+/// Checks that the card processes scripts that fit in one packet. The agent leaves out longer scripts unless the reader
+/// accepts longer commands. Bit 3 of the TSI's first byte shows that scripts were processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];

@@ -1,5 +1,5 @@
-//! Tests that pull the reader's cable and put it back at seeded random moments, idle and during sales. After each pull
-//! the terminal works, and the result that the till got matches the ledger. A moment is the n-th event or command at
+//! The reader's cable is pulled and put back at seeded random moments, while the reader is idle and during sales. After
+//! each pull, the terminal works, and the till's result matches the ledger. A moment is the n-th event or command at
 //! the simulated reader, never a time.
 //!
 //! `POS_AGENT_SEED=N` draws other moments.
@@ -9,11 +9,11 @@ use crate::row::{Moment, Row, run};
 use pos_sim::reader::CardEntry;
 use pos_sim::reader::card;
 
-/// The least number of times that the cable is pulled.
+/// The cable is pulled at least this many times.
 const PULLS: usize = 200;
-/// Sales of a round. Some drawn moments do not occur in their sale.
+/// The number of sales per round. Some of the drawn moments do not occur in their sale.
 const ROUND: usize = 160;
-/// Shops that are open at the same time: most of the time is spent waiting until a port is opened again.
+/// The number of shops that run at the same time. The tests mostly wait until a port is opened again.
 const SHOPS: usize = 24;
 
 const CARDS: &[(&str, CardEntry)] = &[
@@ -47,15 +47,15 @@ async fn a_cable_that_is_pulled_again_and_again_leaves_a_working_terminal() {
     println!("{pulls} times put back, in and after {sales} sales");
 }
 
-/// Draws a sale with one or two pulls of the cable.
+/// Draws a sale in which the cable is pulled once or twice.
 fn row(random: &mut Random) -> Row {
     let &(name, entry) = random.of(CARDS);
     let (at, script) = match random.below(10) {
-        // Idle, after the sale.
+        // The cable is pulled after the sale, while the reader is idle.
         0 => (Moment::After, "after 0ms: unplug 1ms".to_owned()),
-        // While the agent waits for the gateway.
+        // It is pulled while the agent waits for the gateway.
         1 => (Moment::Host, "after 0ms: unplug 1ms".to_owned()),
-        // Again, while the agent starts the reader again.
+        // It is pulled again while the agent starts the reader again.
         2 | 3 => {
             let first = 1 + random.below(3);
             let again = first + 1 + random.below(7);

@@ -1,11 +1,11 @@
-//! The whole terminal with every card and every fault, in many shops at the same time. These long tests use the whole
-//! machine, so they are a separate program.
+//! The whole terminal with every card and every fault, in many shops at the same time. These tests are long and use the
+//! whole machine, so they are a separate program.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `deck` | every card in every way, every fault at every step of it |
+//! | `deck` | every card in every way of presenting it, with every fault at every step |
 //! | `hotplug` | the reader's cable, pulled and put back at random moments |
-//! | `row` | one row of their tables, played |
+//! | `row` | one row of the tables, and its run |
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and tells its rows and its seed")]
 

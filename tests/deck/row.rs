@@ -1,4 +1,5 @@
-//! One row of a table: a sale with its card, its fault and the expected result; and the shops that play the rows.
+//! One row of a table: a sale with its card, its fault and the expected result. The module also contains the shops that
+//! run the rows.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -17,19 +18,19 @@ use tokio::task::JoinSet;
 use crate::counter::Counter;
 use crate::counter::till::Ears;
 
-/// RESET DEVICE.
+/// The command RESET DEVICE.
 const RESET: u16 = 0xD000;
 
-/// The end of a sale, as the agent reports it to the till.
+/// The outcome of a sale, as the agent reports it to the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Approved,
-    /// Half of the amount is approved; the till said that it can accept a partial approval.
+    /// Half of the amount is approved, because the till's request accepted a partial approval.
     Partial,
     Declined,
-    /// Charged, and the money reversed.
+    /// The payment was charged, then reversed.
     Reversed,
-    /// Cancelled: nothing was sent.
+    /// The sale was cancelled before anything was sent.
     Nothing,
     /// The gateway has not accepted the request.
     NotSent,
@@ -45,11 +46,11 @@ pub(crate) enum Moment {
     Pin,
     Answer,
     Asked,
-    /// The gateway has read the request and has not yet processed it.
+    /// The gateway has read the request but not yet processed it.
     Host,
     Continue,
     Ended,
-    /// The till has the outcome, or the agent asks for a signature.
+    /// The till has the outcome, or the agent has asked for a signature.
     After,
 }
 
@@ -67,19 +68,19 @@ pub(crate) struct Row {
     pub(crate) card: &'static Card,
     pub(crate) entry: CardEntry,
     pub(crate) amount: String,
-    /// The script of the reader, and the moment when the reader gets it.
+    /// The reader's script, and the moment when the reader gets it.
     pub(crate) script: String,
     pub(crate) at: Moment,
-    /// True if the cashier cancels once the card is at the reader and no more events follow.
+    /// True if the cashier cancels once the card is at the reader and no further events arrive.
     pub(crate) cancels: bool,
-    /// The permitted ends; the first one is the usual one.
+    /// The permitted outcomes. The first one is the usual one.
     pub(crate) allowed: Vec<End>,
     pub(crate) usual: End,
-    /// The entry mode in the gateway's request, when a request is sent.
+    /// The entry mode in the request to the gateway, if a request is sent.
     pub(crate) mode: Option<&'static str>,
-    /// Words on the merchant's copy and, except for the signature, on the customer's copy.
+    /// Words that must be on the merchant's copy and, except for the signature, on the customer's copy.
     pub(crate) words: &'static [&'static str],
-    /// The gateway of its shop. Without one, the row's number chooses the gateway.
+    /// The gateway of the row's shop. If it is `None`, the row's number chooses the gateway.
     pub(crate) host_rules: Option<HostRules>,
 }
 
@@ -102,7 +103,7 @@ impl Row {
         }
     }
 
-    /// Returns the name of the row with its gateway.
+    /// Returns the row's name with its gateway.
     fn named(&self) -> String {
         format!("{} gateway, {}", self.host_rules.unwrap_or_default().as_str(), self.what)
     }
@@ -115,22 +116,22 @@ impl Row {
     }
 }
 
-/// Returns the only gateway that a person wants to test.
+/// Returns the only gateway to test, if `POS_AGENT_GATEWAY` names one.
 fn only() -> Option<HostRules> {
     let name = std::env::var("POS_AGENT_GATEWAY").ok()?;
     let known = HostRules::ALL.into_iter().find(|one| one.as_str() == name);
     Some(known.unwrap_or_else(|| panic!("POS_AGENT_GATEWAY is checked, permissive or literal")))
 }
 
-/// Returns the gateway of the row with this number. The gateways take turns, and every three rows the order shifts, so
-/// no column of a table meets one gateway only. `POS_AGENT_SEED=N` shifts all of them.
+/// Returns the gateway of the row with this number. The gateways alternate, and every three rows the order shifts, so
+/// that no column of a table has only one gateway. `POS_AGENT_SEED=N` shifts all of them.
 pub(crate) fn gateway_of(number: usize) -> HostRules {
     let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
     only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed))
 }
 
-/// Plays the rows in this number of shops at the same time, at least one per gateway. Names a failed row with its
-/// difference, and plays the other rows. Returns how often a reader was started again.
+/// Runs the rows in this number of simultaneous shops, with at least one shop per gateway. Names each failed row with
+/// its difference and continues with the others. Returns how often a reader was started again.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count = rows.len();
     let mut queues: [VecDeque<Row>; 3] = Default::default();
@@ -158,7 +159,7 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     restarts.into_iter().sum()
 }
 
-/// Opens one shop after the other for the rows that are left; a new shop is opened only after a failure.
+/// Runs the remaining rows in a shop. Opens a new shop only after a failure.
 async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     let (mut failures, mut restarts) = (Vec::new(), 0);
     let mut terminal: Option<Terminal> = None;
@@ -186,19 +187,19 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     (failures, restarts)
 }
 
-/// A shop, its agent, and a till that follows the events.
+/// A shop, its agent, and a till that listens to the events.
 struct Terminal {
     counter: Counter,
     ears: Ears,
     sales: u32,
-    /// The reader's script for the time when the next payment arrives at the gateway. The gateway hands it to the
-    /// reader itself, before it answers. A till that gets "in progress" may get it when a decline is already at the
-    /// card; then the fault would hit the next sale.
+    /// The reader's script for the moment when the next payment arrives at the gateway. The gateway passes it to the
+    /// reader before it answers. If the till did so at "in progress", a decline could already have reached the card,
+    /// and the fault would affect the next sale.
     at_gateway: Arc<Mutex<Option<Script>>>,
 }
 
-/// The number of shops that may open at the same time. On a busy machine, a hundred shops that open together delay each
-/// other beyond the deadline.
+/// Limits the number of shops that open at the same time. On a busy machine, a hundred shops that open together delay
+/// each other beyond the deadline.
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
@@ -250,7 +251,7 @@ impl Terminal {
             let view = hear(counter, ears, &reference, after).await?;
             let end = end_of(&view);
             let due = if end == End::Nothing { 0 } else { 2 };
-            // A reversal that takes longer has its own receipts before the last ones.
+            // A reversal that takes longer prints its own receipts before the final ones.
             let last = |text: &str| !text.contains("NOT CONFIRMED");
             let printed =
                 printer.wait_for(|printed| printed[before..].iter().filter(|paper| last(&paper.text)).count() >= due);
@@ -260,8 +261,8 @@ impl Terminal {
                 }
                 _ => return Err(format!("{}: not every receipt is printed", view.text)),
             }
-            // The news of a reader that is started again after the end arrives a moment later: the reader counts as
-            // ready until then.
+            // If the reader is started again after the sale has ended, the report arrives a moment later. Until then,
+            // the reader counts as ready.
             let again = row.at == Moment::After && ["reboot", "unplug"].iter().any(|fault| row.script.contains(fault));
             until_ready(counter, ears, starts + usize::from(again)).await;
             Ok(view)
@@ -274,7 +275,7 @@ impl Terminal {
         self.look(&reference, row, &view, &papers)
     }
 
-    /// Checks that the end, the ledger, the journal and the receipts agree, and that the end is permitted.
+    /// Checks that the outcome, the ledger, the journal and the receipts agree, and that the outcome is permitted.
     fn look(&self, reference: &str, row: &Row, view: &SaleView, papers: &[String]) -> Result<(), String> {
         let end = end_of(view);
         differs(row.allowed.contains(&end), "the end", &row.allowed, &(end, &view.text))?;
@@ -329,11 +330,11 @@ impl Terminal {
         };
         let usual: &[&str] = if end == row.usual { row.words } else { &[] };
         let always = [copy, row.amount.as_str(), reference, "12345678", "Corner Shop", &pan[pan.len() - 4..]];
-        // A sale that is not approved may end before the card's last answer, or without it.
+        // A sale that is not approved may end before the card's last answer or without it.
         let last_word = end == End::Approved || row.script.is_empty();
         let usual = usual.iter().filter(|word| last_word || !matches!(**word, "TC" | "AAC"));
         for word in usual.chain(about_end).chain(&always) {
-            // The cryptogram is for the shop: the customer's receipt has no technical data.
+            // The cryptogram is for the shop. The customer's receipt contains no technical data.
             let the_shops = matches!(*word, "TC" | "AAC" | "7C00") && copy == "CUSTOMER COPY";
             let his_alone = *word == "SIGNATURE" && copy == "CUSTOMER COPY";
             differs(the_shops != paper.contains(word) || his_alone, "a receipt", word, &paper)?;
@@ -352,7 +353,7 @@ pub(crate) fn end_of(view: &SaleView) -> End {
         Some(OutcomeWord::PartiallyApproved) => End::Partial,
         Some(OutcomeWord::Declined) => End::Declined,
         Some(OutcomeWord::Cancelled) => End::Nothing,
-        // Without a card read there is no receipt.
+        // If no card was read, there is no receipt.
         Some(OutcomeWord::NotSent) if view.card.is_none() => End::Nothing,
         Some(OutcomeWord::NotSent) => End::NotSent,
         Some(OutcomeWord::Reversed) => End::Reversed,
@@ -360,7 +361,8 @@ pub(crate) fn end_of(view: &SaleView) -> End {
     }
 }
 
-/// Follows a sale to its end and does what the row needs meanwhile: the fault of `after`, the signature.
+/// Follows a sale until it ends. Meanwhile, does what the row needs: causes the fault of `after`, or answers the
+/// request for a signature.
 async fn hear(
     counter: &Counter,
     ears: &mut Ears,
@@ -370,8 +372,8 @@ async fn hear(
     loop {
         let step = ears.next().await;
         let Some(view) = step.sale.filter(|sale| sale.reference == reference) else { continue };
-        // The agent never tells the till that nothing is charged while the gateway holds a charge (design: invariant
-        // 3).
+        // The agent never reports to the till that nothing is charged while the gateway holds a charge
+        // (design: invariant 3).
         let uncharged =
             matches!(view.outcome, Some(OutcomeWord::Declined | OutcomeWord::Cancelled | OutcomeWord::NotSent));
         if uncharged {
@@ -394,19 +396,20 @@ fn is_free(status: &StatusView) -> bool {
     status.reader.state == ReaderState::Ready && !status.busy
 }
 
-/// Returns how often the agent has started the reader, the first time included.
+/// Returns how often the agent has started the reader, including the first time.
 fn reader_starts(counter: &Counter) -> usize {
     counter.shop.reader.counters().commands.iter().filter(|command| **command == RESET).count()
 }
 
-/// Waits until the reader was started at least this often and the terminal can start a sale.
+/// Waits until the reader was started at least this many times and the terminal can begin a sale.
 async fn until_ready(counter: &Counter, ears: &mut Ears, starts: usize) {
     while reader_starts(counter) < starts || !is_free(&counter.status().await) {
         ears.next().await;
     }
 }
 
-/// Presents the card whenever the reader waits for one, in another way after a refusal, and takes it out when asked.
+/// Presents the card whenever the reader waits for one. Presents it in another way after a refusal, and removes it when
+/// asked.
 async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     let reader = &counter.shop.reader;
     let (mut screens, mut entry) = (reader.watch(), entry);
@@ -420,7 +423,7 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
             }
         } else if waits {
             reader.present(card, entry);
-            // A customer who is asked to insert the card again after the chip failed does so.
+            // If the chip has failed and the customer is asked to insert the card again, the customer does so.
             entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);

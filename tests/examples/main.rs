@@ -1,12 +1,12 @@
-//! The examples of the manual, which includes these files unchanged. Each makes a sale with the real program and the
-//! simulators, through a line that loses the answer to its first request.
+//! The manual's examples. The manual includes these files unchanged. Each example makes a sale with the real program
+//! and the simulators, over a connection that loses the answer to the first request.
 //!
-//! | | what it shows |
+//! | File | Subject |
 //! |---|---|
-//! | `sale` | a sale in Rust; next to it `sale.sh`, `sale.py` and `sale.mjs` |
+//! | `sale` | a sale in Rust, next to `sale.sh`, `sale.py` and `sale.mjs` |
 //!
-//! Those three need curl, Python and Node.js, so a plain `cargo test` leaves them out and says so. `.ci/run` installs
-//! them (lap "examples of the manual"); there a missing program is a failure.
+//! The last three need curl, Python and Node.js. A plain `cargo test` therefore leaves them out and says so. `.ci/run`
+//! installs these programs (lap "examples of the manual"), and a missing program is a failure there.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -29,7 +29,8 @@ use tokio::process::Command;
 
 use crate::program::{Terminal, get, own_address, token};
 
-/// Opens a terminal and a customer who taps. Returns the address of a line to its port that loses the first answer.
+/// Opens a terminal, and a customer who taps a card. Returns the address of a proxy to the terminal's port. The proxy
+/// loses the first answer.
 async fn open(place: u8) -> (Arc<Terminal>, String, Arc<AtomicUsize>) {
     let terminal = Arc::new(Terminal::start(Options::default(), own_address(place)).await);
     terminal.until_status("a ready terminal", |status| status.ready).await;
@@ -73,7 +74,7 @@ async fn lose(near: &mut TcpStream, far: &mut TcpStream) {
     }
 }
 
-/// Checks that there is one sale of 12.34 under this reference, and no other.
+/// Checks that there is exactly one sale, of 12.34, with this reference.
 async fn assert_sold_once(terminal: &Terminal, reference: &str) {
     let sales = terminal.at_port(&get("/v1/sales", &token())).await.json();
     let sales = sales["sales"].as_array().unwrap();

@@ -1,5 +1,5 @@
-//! A whole sale: `sale REFERENCE AMOUNT`. Needs the crate `serde_json`; the program exits with success when the sale is
-//! approved.
+//! A whole sale: `sale REFERENCE AMOUNT`. The program needs the crate `serde_json` and exits with success if the sale
+//! is approved.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -23,15 +23,15 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Makes a sale and returns its receipt when it is approved.
+    /// Makes a sale and returns its receipt if the sale is approved.
     pub fn sell(&self, reference: &str, amount: &str) -> Result<String, String> {
         let wanted = json!({ "reference": reference, "amount": amount }).to_string();
         let mut sale = self.ask("POST", "/v1/sales", "application/json", &wanted)?;
         loop {
             let read: Value = serde_json::from_str(&sale).map_err(|error| error.to_string())?;
             let word = |field: &str| read[field].as_str().unwrap_or_default();
-            // The text for the cashier. With awaiting-signature: compare the signature, and post {"accepted":true} or
-            // false.
+            // This is the text for the cashier. At awaiting-signature, compare the signature and post {"accepted":true}
+            // or false.
             println!("{} {}", word("outcome"), word("text"));
             match (word("state"), word("outcome")) {
                 ("ended", "approved") => break,
@@ -42,8 +42,7 @@ impl Terminal {
         self.ask("GET", &format!("/v1/sales/{reference}/receipt?width=32"), "text/plain", "")
     }
 
-    /// Sends a request. When the answer is lost, it sends the request again unchanged: the reference makes both one
-    /// sale.
+    /// Sends a request. If the answer is lost, sends the same request again: the reference makes both one sale.
     fn ask(&self, method: &str, path: &str, accept: &str, body: &str) -> Result<String, String> {
         for _ in 0..10 {
             match self.ask_once(method, path, accept, body) {
@@ -67,7 +66,7 @@ impl Terminal {
         stream.set_read_timeout(Some(Duration::from_secs(90)))?;
         write!(
             stream,
-            // HTTP/1.0: the answer ends with the connection, and comes in one piece.
+            // With HTTP/1.0, the answer arrives in one piece and ends with the connection.
             "{method} {path} HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nAccept: {accept}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             self.token,

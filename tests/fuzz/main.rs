@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets. Each is checked against the conditions that hold for any bytes (`fuzz/src`). Cases
-//! without a seed are left to the fuzzer.
+//! The seeds of the fuzz targets. Each seed is checked against the conditions that hold for any bytes (`fuzz/src`). The
+//! fuzzer covers cases without a seed.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -17,7 +17,7 @@ fn every_seed_holds() {
     for (name, holds) in TARGETS {
         let folder = Path::new("fuzz/seeds").join(name);
         for seed in names(&folder) {
-            // Shown when the test fails.
+            // The test harness shows this path when the test fails.
             eprintln!("{}", folder.join(&seed).display());
             holds(&fs::read(folder.join(seed)).unwrap());
         }

@@ -1,5 +1,5 @@
 //! Checkouts over real HTTPS: the merchant's server with its token, the shopper's browser without a token, and a shop
-//! that the gateway calls on its own initiative. The widget itself is tested in `tests/widget`.
+//! that the gateway calls unasked. `tests/widget` tests the widget itself.
 
 use chrono::TimeDelta;
 use pos_gateway_model::Call;
@@ -11,7 +11,7 @@ use crate::gateway_counter::{at, refusal, text};
 use crate::https::{Act, Authority, Server};
 use crate::shop_client::{Form, Shop, owned, read, read_as, with};
 
-/// The page of the shop, to which its customers return.
+/// The shop's page, to which customers return.
 const SHOP: &str = "https://shop.test";
 const RESULT_URL: &str = "https://shop.test/result";
 const START: &str = "2026-11-20T12:00:00Z";
@@ -28,7 +28,7 @@ async fn open(host_rules: HostRules) -> Shop {
     Shop::with(Options { host_rules, clock: Some(at(START)), ..Options::default() }).await
 }
 
-/// Returns the parameters with which the merchant's server describes a payment.
+/// Returns the parameters that the merchant's server sends to describe a payment.
 fn to_pay(gateway: &Gateway, more: &[(&str, &str)]) -> Form {
     let basic = [("entityId", gateway.entity_id()), ("amount", "92.00"), ("currency", "EUR"), ("paymentType", "DB")];
     with(owned(&basic), more)
@@ -58,7 +58,7 @@ impl Merchant for Shop {
     }
 }
 
-/// Sends a request as a shopper's browser does: without a token, with the origin of its page.
+/// Sends a request as a shopper's browser does: without a token, but with the origin of its page.
 async fn browser(shop: &Shop, path: &str, form: &Form, headers: HeaderMap) -> reqwest::Response {
     let url = format!("{}{}", shop.gateway.base_url(), path.trim_start_matches('/'));
     let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
@@ -79,7 +79,7 @@ fn from(origin: &str) -> HeaderMap {
     HeaderMap::from_iter([(ORIGIN, origin.parse().unwrap())])
 }
 
-/// Pays as the shopper, with the typed values.
+/// Pays as the shopper, with the values that the shopper typed.
 async fn pays(shop: &Shop, id: &str, typed: &[(&str, &str)]) -> (u16, Value) {
     let form = with(owned(CARD), typed);
     read(browser(shop, &format!("v1/checkouts/{id}/payment"), &form, from(SHOP)).await).await
@@ -96,7 +96,7 @@ async fn a_checkout_is_paid_by_the_browser_and_asked_for_by_the_server() {
         let id = text(&answer, "/id");
         assert!((32..=48).contains(&id.len()) && id.contains('.') && id.contains('-'), "{id}");
 
-        // Both ways to write the path, as in the interface.
+        // The interface allows the path with and without `v1/`.
         let (status, answer) = shop.result(&format!("checkouts/{id}/payment")).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.200.100"));
         let form = with(owned(CARD), &[("customParameters[SHOPPER_note]", "blue")]);
@@ -147,7 +147,7 @@ async fn the_amount_and_all_that_the_server_has_said_is_the_servers() {
         assert_eq!((status, refusal(&answer).1.as_str()), (400, name), "{answer}");
         assert!(shop.gateway.ledger().entries().is_empty(), "{name}");
     }
-    // A refused try does not use the checkout up, and an identical value is no change.
+    // A refused try does not use up the checkout, and resending an identical value is not a change.
     let (status, answer) = pays(&shop, &id, &[("customer.givenName", "Jane")]).await;
     assert_eq!(status, 200, "{answer}");
 }
@@ -177,7 +177,7 @@ async fn a_checkout_is_paid_once_approved_declined_or_lost() {
         let [entry] = ledger.entries() else { panic!("{ledger:?}") };
         assert_eq!((status, text(&result, "/id"), entry.state), (200, entry.id.clone(), state), "{result}");
     }
-    // The gateway without rules accepts all of them.
+    // The permissive gateway accepts all of these.
     let shop = open(HostRules::Permissive).await;
     let id = shop.checkout(&[]).await;
     for _ in 0..2 {
@@ -246,7 +246,7 @@ async fn a_wrong_id_path_method_or_token_finds_nothing() {
     }
     let at_strange = browser(&shop, &format!("v1/checkouts/{strange}/payment"), &owned(CARD), from(SHOP)).await;
     assert_eq!(at_strange.status(), 404);
-    // The server's own requests carry a token; a browser's requests carry none.
+    // The merchant's server sends a token with each request, but a browser never does.
     let base = shop.gateway.base_url();
     for (path, status) in [
         (format!("v1/checkouts/{id}/payment"), 401),
@@ -287,10 +287,10 @@ async fn a_page_of_another_origin_is_refused() {
         assert_eq!((status, refusal(&answer).1.as_str()), (400, name), "{headers:?}: {answer}");
     }
     assert!(shop.gateway.ledger().entries().is_empty());
-    // The frame of the card fields says which page contains it.
+    // The frame with the card fields names the page that contains it.
     assert_eq!(read(browser(&shop, &path, &owned(CARD), framed(SHOP)).await).await.0, 200);
 
-    // When the server has named the return address, no page can name another.
+    // If the server has set the return address, no page can set a different one.
     let id = shop.checkout(&[("shopperResultUrl", RESULT_URL)]).await;
     let evil = with(owned(CARD), &[("shopperResultUrl", "https://evil.test/result")]);
     let path = format!("v1/checkouts/{id}/payment");
@@ -415,14 +415,14 @@ async fn the_hash_is_that_of_the_bytes_that_are_served() {
             assert_eq!(hash["integrity"], expected.as_str());
             assert_eq!(made["integrity"], expected.as_str());
         }
-        // With the gateway of the interface's letter, every request carries a token.
+        // The literal gateway requires a token with every request.
         let url = format!("{}v1/fastcheckout/integrity", shop.gateway.base_url());
         let bare = shop.client.get(url).send().await.unwrap().status();
         assert_eq!(bare, if host_rules == HostRules::Literal { 401 } else { 200 });
     }
 }
 
-/// Opens a shop that is called, with its answers, and the gateway that calls it.
+/// Opens a gateway and the shop that it calls. The shop gives these answers.
 async fn called(answers: impl FnMut(&str) -> Act + Send + 'static) -> (Shop, Server, String) {
     called_with(Options::default(), answers).await
 }
@@ -459,7 +459,7 @@ async fn a_shop_that_has_not_asked_is_called_once_after_29_minutes() {
     shop.gateway.set_clock(at(START) + TimeDelta::seconds(29 * 60 - 1));
     shop.gateway.set_clock(at(START) + TimeDelta::minutes(29));
     server.closed(1).await;
-    // A second move of the clock calls no shop again.
+    // Moving the clock again calls no shop a second time.
     shop.gateway.set_clock(at(START) + TimeDelta::seconds(29 * 60 + 30));
     let (status, result) = shop.result(&format!("v1/checkouts/{silent}/payment")).await;
     assert_eq!((status, text(&result, "/result/code").as_str()), (200, "000.100.110"));
@@ -473,7 +473,7 @@ async fn a_shop_that_has_not_asked_is_called_once_after_29_minutes() {
 
 #[tokio::test]
 async fn the_29_minutes_begin_with_the_submission_and_a_setting_says_what_comes_after_the_id() {
-    // Minutes after the creation of the checkout: not yet called, and called.
+    // Two times in minutes after the creation of the checkout: one before the shop is called, one when it is called.
     for (late, before, due) in
         [(LateShopCall::After, 38, Some(39)), (LateShopCall::Before, 28, Some(29)), (LateShopCall::Never, 120, None)]
     {
@@ -486,8 +486,8 @@ async fn the_29_minutes_begin_with_the_submission_and_a_setting_says_what_comes_
         let path = format!("v1/checkouts/{id}/payment");
         assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
         shop.gateway.set_clock(at(START) + TimeDelta::minutes(before));
-        // Another shop's checkout, submitted when it is created, is called for certain: a call that was due earlier has
-        // come earlier.
+        // This second checkout is submitted when it is created, so its shop is certainly called. A call that was due
+        // earlier would arrive first.
         let (first, other) =
             (at(START) + TimeDelta::minutes(before), shop.checkout(&[("shopperResultUrl", &url)]).await);
         let path = format!("v1/checkouts/{other}/payment");
@@ -527,10 +527,10 @@ async fn a_shop_that_hangs_or_redirects_stops_nothing() {
         assert_eq!(read(browser(&shop, &path, &form, from(&origin)).await).await.0, 200);
         ids.push(id);
     }
-    // A person puts the clock forward.
+    // A person moves the clock forward.
     let forward = owned(&[("at", "2026-11-20T12:29:00Z")]);
     assert_eq!(shop.asked("POST", "simulator/clock", Some(&forward)).await.status(), 200);
-    // One call is redirected and one hangs; payments go on meanwhile.
+    // One call is redirected and one hangs. Payments go on meanwhile.
     server.closed(1).await;
     server.handshakes(2).await;
     for id in &ids {
@@ -551,12 +551,12 @@ async fn a_checkout_is_changed_until_something_is_submitted() {
     let update = async |form: Form| read_as(Call::Checkout, shop.asked("POST", &path, Some(&form)).await).await;
     let (status, answer) = update(changes(&[("amount", "10.00"), ("merchantMemo", "the second")])).await;
     assert_eq!((status, text(&answer, "/result/code")), (200, "000.200.101".into()), "{answer}");
-    // Wrong settings change nothing.
+    // Invalid settings change nothing.
     for (wrong, name) in [
         (&[("amount", "ten")][..], "amount"),
         (&[("paymentType", "RF")], "paymentType"),
         (&[("shopperResultUrl", "nonsense")], "shopperResultUrl"),
-        // It is accepted when the checkout is created, and refused afterwards.
+        // This parameter is accepted when the checkout is created, and refused afterwards.
         (&[("overridePaymentType[VISA]", "PA")], "overridePaymentType[VISA]"),
     ] {
         let (status, answer) = update(changes(wrong)).await;

@@ -1,5 +1,5 @@
-//! Cards at the simulated gateway: stored, used for payments, deleted, and bound by standing instructions; also typed
-//! cards, with the letters of address and security code.
+//! Cards at the simulated gateway: stored, used for payments, deleted, and covered by standing instructions. Typed
+//! cards are tested too, with the result letters for address and security code.
 
 use crate::card_reader;
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
@@ -23,7 +23,7 @@ async fn a_card_is_stored_with_a_sale_paid_with_and_deleted() {
     counter.followed(&text(&paid, "/id"), "RF", None).await;
     let (_, held) = counter.with_stored(&stored, "3.00", &[("paymentType", "PA"), ("numberOfCaptures", "1")]).await;
     counter.followed(&text(&held, "/id"), "CP", Some("1.00")).await;
-    // The cents choose the outcome here, too.
+    // For stored cards too, the cents choose the outcome.
     assert_eq!(counter.with_stored(&stored, "3.54", &[]).await.0, 400);
 
     let before = counter.shop.gateway.ledger().entries().to_vec();
@@ -48,7 +48,7 @@ async fn a_card_is_stored_with_a_sale_paid_with_and_deleted() {
     assert_eq!(counter.delete(&"0".repeat(32)).await.0, 404);
     assert_eq!(counter.shop.gateway.ledger().entries(), before);
 
-    // A declined payment stores nothing; a pending payment stores nothing that can be used yet.
+    // A declined payment stores no card. A pending payment stores one that cannot be used yet.
     let (_, declined) = counter.pay("DB", "9.54", &[("createRegistration", "true")]).await;
     assert!(declined.get("registrationId").is_none(), "{declined}");
     let (_, pending) = counter.pay("DB", "9.61", &[("createRegistration", "true")]).await;
@@ -73,7 +73,7 @@ async fn a_card_is_stored_without_a_payment() {
     assert_eq!((status, text(&answer, "/card/bin")), (200, "476173".into()), "{answer}");
     let stored = text(&answer, "/id");
     assert_eq!(counter.with_stored(&stored, "2.00", &[]).await.0, 200);
-    // The key was used; a payment needs more parameters than storing a card.
+    // The key was already used, and a payment needs more parameters than storing a card.
     let (status, answer) = read(counter.shop.send("v1/registrations", &form).await.unwrap()).await;
     assert_eq!((status, refusal(&answer).1.as_str()), (400, "pos.encryptedSred.ksn"));
     let amount = with(form, &[("amount", "1.00"), ("currency", "EUR")]);
@@ -122,7 +122,7 @@ async fn an_agreement_begins_at_the_counter_and_binds_the_merchant() {
     assert_eq!(text(&answer, "/standingInstruction/agreementId"), "agreement-7");
     assert_eq!(text(&answer, "/timestamp"), "2026-01-29 10:00:00+0000");
     assert_eq!(text(&answer, "/pos/timestamp"), "2026-01-29 10:00:00");
-    // With another reference, of another type, without a reference, and without its source.
+    // These are refused: a wrong reference, another type without a reference, a missing type, and a wrong source.
     refused(
         &mut counter,
         &[&again[..], &[("standingInstruction.initialTransactionId", "1")]].concat(),
@@ -134,7 +134,7 @@ async fn an_agreement_begins_at_the_counter_and_binds_the_merchant() {
     refused(&mut counter, &other, INVALID, "standingInstruction.initialTransactionId").await;
     refused(&mut counter, &again[..1], INVALID, "standingInstruction.type").await;
     refused(&mut counter, &instruction("INITIAL", "MIT", "RECURRING"), INVALID, "standingInstruction.source").await;
-    // A declined payment does not count; the third one is the last.
+    // A declined payment does not count. The third payment is the last.
     counter.shop.gateway.set_clock(at("2026-03-01T00:00:00Z"));
     assert_eq!(counter.with_stored(&stored, "20.54", &again).await.0, 400);
     let named = [&again[..], &[("standingInstruction.initialTransactionId", reference.as_str())]].concat();
@@ -144,7 +144,7 @@ async fn an_agreement_begins_at_the_counter_and_binds_the_merchant() {
     counter.shop.gateway.set_clock(at("2026-04-01T00:00:00Z"));
     refused(&mut counter, &again, "800.100.190", "standingInstruction.expiry").await;
 
-    // The merchant has no card at the counter, so it cannot be the source.
+    // At the counter the customer presents the card, so the merchant cannot be the source.
     let (status, answer) = counter.pay("DB", "1.00", &again).await;
     assert_eq!((status, refusal(&answer).1.as_str()), (400, "standingInstruction.source"));
 }
@@ -154,7 +154,7 @@ async fn a_typed_card_gets_its_letters_and_a_risk_check_its_score() {
     let mut counter = Counter::open().await;
     counter.shop.gateway.set_clock(at("2026-11-20T12:00:00Z"));
     let typed = |expiry: &str, code: &str| {
-        // DFA211, DFA214 and DFA216 as digits (readers: 2.9).
+        // DFA211, DFA214 and DFA216 contain digits (readers: 2.9).
         let mut clear = hex::decode("DFA21110").unwrap();
         clear.extend(card_reader::PAN.bytes());
         for (tag, digits) in [("DFA214", expiry), ("DFA216", code)] {

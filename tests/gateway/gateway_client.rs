@@ -1,7 +1,8 @@
-//! The gateway client on real TLS, against servers that follow a script. The tests check the bytes on the wire, and how
-//! the client classifies each fault of an exchange.
+//! The gateway client on real TLS, against servers that follow a script. The tests check the bytes that it sends, and
+//! how it classifies each fault of an exchange.
 //!
-//! The bytes in `EXPECTED_` are typed from the interface documents and never edited to make a test pass.
+//! The bytes in the `EXPECTED_` constants are typed from the interface documents. They are never edited to make a test
+//! pass.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -21,7 +22,7 @@ use pos_terms::transaction::{Kind, PaymentId, SaleNumber};
 const ID: &str = "8ac7a4a08f0c1d2e018f0c3b5a6b7c8d";
 const REFERENCE: &str = "4711-42-000102030405060708090a0b0c0d0e0f";
 
-/// The form from the documents (interface: Basic payment parameters, Authentication parameters, Point of sale).
+/// The form as in the documents (interface: Basic payment parameters, Authentication parameters, Point of sale).
 const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=DB\
     &merchantTransactionId=4711-42-000102030405060708090a0b0c0d0e0f&testMode=EXTERNAL&paymentBrand=MASTER\
     &pos.entryMode=ICC&pos.terminalId=4711&pos.transactionSource=POS&pos.transactionSequenceNumber=42\
@@ -30,8 +31,8 @@ const EXPECTED_FORM: &str = "entityId=0123456789abcdef0123456789abcdef&amount=12
     &pos.pinEntryCapability=PIN_ENTRY_AVAILABLE&pos.encryptedSred.data=C1FFEE00AB&pos.encryptedSred.ksn=FFFF9876543210E00001\
     &pos.encryptedPin.data=1B9C1845EB993A7A&pos.encryptedPin.ksn=00000000000000000000000B&pos.iccDataRequest=9F02060000000012349F3704DEADBEEF";
 
-/// The headers from the documents (interface: Resources, Authentication). Header names are compared without case, and
-/// their order is free.
+/// The headers as in the documents (interface: Resources, Authentication). Header names are case-insensitive and may be
+/// in any order.
 const EXPECTED_HEAD: [&str; 6] = [
     "accept: application/json",
     "authorization: Bearer T0ken-of.the_shop==",
@@ -144,7 +145,7 @@ async fn warming_up_opens_tls_and_requests_nothing() {
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     assert!(shop.server.requests()[0].starts_with("POST /v1/payments "));
-    // The payment left its connection open, so there is nothing to do.
+    // The payment has left its connection open, so there is nothing to do.
     shop.client.warm().await.unwrap();
     assert_eq!(shop.server.events().len(), 3);
     shop.server.finish();
@@ -155,7 +156,7 @@ async fn a_line_that_is_known_to_be_dead_is_replaced_when_warming_up() {
     let shop = Shop::new(vec![Act::AnswerAndClose(approved()), Act::Answer(approved())]).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     shop.server.closed(1).await;
-    // Another task notices the end of the connection.
+    // Another task notices that the connection has ended.
     until_a_line_is_opened(&shop, 2).await;
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
     let events = shop.server.events();
@@ -186,7 +187,7 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     assert_eq!(shop.server.events(), [&warm[..], &[Event::Request(1)]].concat());
     let requests = shop.server.requests();
     assert!(requests[0].starts_with("GET /v1/ping HTTP/1.1\r\n") && requests[1].starts_with("POST /v1/payments "));
-    // The request of the warm-up shows a wrong token, which an open connection cannot show.
+    // The warm-up sends a request, which reveals a wrong token. An open connection alone would not.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
     let why = shop.client.warm().await.unwrap_err().to_string();
     assert_eq!(why, "the gateway refuses our access token (HTTP 403); check [gateway] token-file");
@@ -205,8 +206,8 @@ async fn a_warm_connection_that_the_gateway_closed_costs_a_new_one_and_never_a_s
     shop.server.finish();
 }
 
-/// Checks a warm connection, fresh or used, that fails during the request: the gateway may have read the request, so it
-/// is not sent again.
+/// Checks a warm connection, new or used, that fails during a request. The gateway may have read the request, so the
+/// client does not send it again.
 #[tokio::test]
 async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent_twice() {
     let head = || b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{\"id\":".to_vec();
@@ -238,8 +239,8 @@ async fn a_warm_line_that_fails_under_the_request_is_unknown_and_nothing_is_sent
     }
 }
 
-/// Checks faults after a 307. The first gateway got the request once, and its processing is unknown, so each of these
-/// faults means an unknown outcome.
+/// Checks faults after a 307. The first gateway received the request and may have processed it, so each of these faults
+/// means an unknown outcome.
 #[tokio::test]
 async fn whatever_fails_after_a_307_is_unknown() {
     let redirect =
@@ -266,7 +267,7 @@ async fn whatever_fails_after_a_307_is_unknown() {
     }
 }
 
-/// Checks that a look-up that fails in any way gives no list, not even an empty one.
+/// Checks that a failed look-up returns no list, not even an empty one.
 #[tokio::test]
 async fn a_question_that_fails_is_no_empty_list() {
     let mut failures = vec![Act::Cut(Vec::new()), Act::Cut(http("200 OK", "[]")[..30].to_vec()), Act::Mute(Vec::new())];
@@ -292,7 +293,7 @@ async fn a_question_that_fails_is_no_empty_list() {
         let inquiry = shop.client.query(REFERENCE).await;
         assert!(matches!(inquiry, Inquiry::CannotAsk { .. }), "{number}: {inquiry:?}");
     }
-    // The second of two look-ups for one transaction fails: so the first one's empty list does not count either.
+    // The second of two look-ups for one transaction fails, so the empty list from the first does not count either.
     let empty = || Act::Answer(http("200 OK", "[]"));
     let two = [REFERENCE.to_owned(), "4711-42-r1".to_owned()];
     for script in [vec![empty(), Act::Cut(Vec::new())], vec![empty(), Act::Answer(http("500 X", "[]"))]] {
@@ -370,7 +371,7 @@ async fn one_307_is_followed_on_every_request() {
     assert_eq!(requests[5], requests[4].replace(&format!("POST /v1/payments/{ID} "), "POST /eu/reverse "));
     shop.server.finish();
 
-    // A redirect is not followed to another host, and not twice. Such a look-up gives no result.
+    // The client does not follow a redirect to another host, nor a second redirect. Such a look-up has no result.
     for script in [
         vec![to("https://other.example/v1/query")],
         vec![to("/a"), to("/b")],
@@ -404,7 +405,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         &ours,
         &declined,
     ] {
-        // The script's second answer is never reached.
+        // The client never requests the script's second answer.
         let shop = Shop::new(vec![to(body), to(body)]).await;
         let answer = shop.pay().await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{body}: {answer:?}");
@@ -420,7 +421,7 @@ async fn a_307_that_speaks_of_a_payment_is_not_followed() {
         assert!(matches!(answer, Answer::Approved(_)), "{body}: {answer:?}");
         shop.server.finish();
     }
-    // A look-up moves no money, so it may follow a redirect with any body.
+    // A look-up moves no money, so the client may follow a redirect with any body.
     let post = |gateway: &mut config::Gateway, _: &mut config::Terminal| {
         gateway.assumptions.query_method = config::QueryMethod::Post
     };
@@ -448,8 +449,8 @@ async fn several_questions_about_one_sale_are_one_answer() {
     let (linked, strange) = (entry('c', "RF", "back-office", approved), entry('d', "RF", "back-office-2", approved));
     let references = [REFERENCE.to_owned(), own.clone()];
 
-    // The first look-up gives everything that is linked, the second the payments with that reference. Each payment is
-    // listed once.
+    // The first look-up returns everything that is linked. The second returns the payments with that reference. Each
+    // payment is listed once.
     let shop = Shop::new(vec![list(&[&payment, &linked]), list(&[&reversed, &strange])]).await;
     let Inquiry::Payments(found) = shop.client.look_up(&references).await else { panic!() };
     let kinds: Vec<_> = found.iter().map(|found| found.payment_type.as_str()).collect();
@@ -459,7 +460,7 @@ async fn several_questions_about_one_sale_are_one_answer() {
     assert!(matches!(shop.client.look_up(&references).await, Inquiry::Payments(found) if found.len() == 2));
     shop.server.finish();
 
-    // Both look-ups must say the same about a payment, in either order.
+    // Both look-ups must report the same about a payment, in either order.
     for (first, second) in [(&reversed, &refused), (&refused, &reversed)] {
         let shop = Shop::new(vec![list(&[&payment, first]), list(&[second])]).await;
         let Inquiry::CannotAsk { why } = shop.client.look_up(&references).await else { panic!() };
@@ -467,7 +468,7 @@ async fn several_questions_about_one_sale_are_one_answer() {
         assert_eq!(why, Reason::GatewayCannotBeAsked.with(twice));
         shop.server.finish();
     }
-    // One unanswered look-up makes the whole result unknown.
+    // If one look-up gets no answer, the whole result is unknown.
     for script in [vec![list(&[&payment]), Act::Cut(Vec::new())], vec![Act::Cut(Vec::new())]] {
         let shop = Shop::new(script).await;
         assert!(matches!(shop.client.look_up(&references).await, Inquiry::CannotAsk { .. }));
@@ -550,7 +551,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
         gateway.assumptions.query_date_zone = "+01:00".to_owned().try_into().unwrap();
     })
     .await;
-    // 2024-05-01 10:00:00 to 10:00:03 UTC.
+    // The period is 2024-05-01 10:00:00 to 10:00:03 UTC.
     let found = shop.client.references_between(&ours(), (1_714_557_600_500, 1_714_557_603_400), all).await;
     let references = vec!["4711-7-a".to_owned(), "4711-8-c".to_owned()];
     assert_eq!(found, Ok(Found { references, incomplete: None }));
@@ -562,7 +563,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
     }
     shop.server.finish();
 
-    // One unanswered window makes the whole result unknown.
+    // If one window gets no answer, the whole result is unknown.
     for answer in
         [http("500 Internal Server Error", ""), http("400 Bad Request", r#"{"result":{"code":"800.120.100"}}"#)]
     {
@@ -570,7 +571,7 @@ async fn the_references_of_a_span_are_found_in_windows_that_are_halved() {
         assert!(shop.client.references_between(&ours(), (0, 9_000), all).await.is_err());
         shop.server.finish();
     }
-    // A second with a hundred or more entries is requested once more, with the interface's greatest limit.
+    // If one second has a hundred or more entries, the client requests it again with the interface's highest limit.
     let most: Vec<_> = (0..500).map(|_| "9999-1-x").collect();
     for (entries, is_all) in [(&most[..499], true), (&most, false)] {
         let shop = Shop::new(vec![list(&full), list(entries)]).await;
@@ -596,7 +597,7 @@ async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     let requests = shop.server.requests();
     assert!(requests[0].starts_with("GET / HTTP/1.1\r\n"), "{}", requests[0]);
     assert!(requests[0].to_ascii_lowercase().contains("authorization: bearer "), "{}", requests[0]);
-    // Each call checks a handshake.
+    // Each call makes a handshake.
     assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Handshake(_))).count(), 3);
 
     let shop = Shop::with(vec![Act::Answer(http("200 OK", ""))], |gateway, _| {
@@ -606,7 +607,7 @@ async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     assert!(shop.client.probe().await.is_ok());
     assert!(shop.server.requests()[0].starts_with("GET /v1/ping HTTP/1.1\r\n"));
 
-    // A gateway that cannot be verified gets no request.
+    // The client sends no request to a gateway that it cannot verify.
     let (ours, other) = (Authority::new(), Authority::new());
     let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
     let why = shop.client.probe().await.unwrap_err().to_string();
@@ -642,7 +643,7 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
     let authority = Authority::new();
     let server = Server::start(authority.server("127.0.0.1", (2090, 2095)), vec![Act::Answer(approved())]).await;
     let mut shop = Shop::at(server, &authority, |_, _| {});
-    // 2092, while the machine's clock shows a time before 2090.
+    // The floor is in 2092, while the machine's clock shows a time before 2090.
     let floor = UNIX_EPOCH + Duration::from_secs(3_850_000_000);
     shop.client = Client::new(&shop.gateway, &shop.terminal.point_of_sale(), shop.token(), floor).unwrap();
     assert!(matches!(shop.pay().await, Answer::Approved(_)));
@@ -650,11 +651,11 @@ async fn certificates_are_checked_no_earlier_than_the_clocks_floor() {
 
 #[tokio::test]
 async fn without_a_connection_nothing_is_sent() {
-    // A port without a listener.
+    // No program listens at this port.
     let port = pos_test_kit::refusing_port();
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://127.0.0.1:{port}")).await;
     assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with("connection-refused") });
-    // A server that accepts the connection and never speaks TLS.
+    // This server accepts the connection but never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = mute.local_addr().unwrap();
     let shop = Shop::with(Vec::new(), |gateway, _| {
@@ -663,7 +664,7 @@ async fn without_a_connection_nothing_is_sent() {
     .await;
     let why = Reason::GatewayUnreachable.with("connect-timed-out");
     assert_eq!(shop.pay().await, Answer::NotSent { why });
-    // A server without TLS.
+    // This server speaks no TLS.
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://127.0.0.1:0".to_owned()).await;
     assert!(matches!(shop.pay().await, Answer::NotSent { .. }));
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = "https://gateway.invalid".to_owned()).await;
@@ -708,7 +709,8 @@ async fn what_is_no_whole_answer_is_unknown() {
         ("silence in the body", Act::Mute(http("200 OK", &body)[..200].to_vec())),
     ] {
         let shop = Shop::with(vec![act], |gateway, _| {
-            // Short where no more bytes come; elsewhere a slow machine must not matter.
+            // The time-out is short only if the server stays silent. Elsewhere it is long, so that a slow machine does
+            // not make the test fail.
             gateway.answer_timeout_ms = if name.starts_with("silence") { 200 } else { 30_000 };
         })
         .await;
@@ -760,7 +762,7 @@ async fn the_answers_of_the_interface_are_told_apart() {
     assert_eq!(approval.amount, ApprovedAmount::NotSaid);
     let Answer::Approved(approval) = shop.pay().await else { panic!() };
     assert_eq!(approval.amount, ApprovedAmount::Said(eur("10.00")));
-    // All requests over one connection.
+    // All requests use one connection.
     assert_eq!(shop.server.events().iter().filter(|event| matches!(event, Event::Connected(_))).count(), 1);
     shop.server.finish();
 }
@@ -793,7 +795,7 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
     let reverse = || client.reverse(&id, eur("12.34"), "4711-43-ff");
     let amount = ApprovedAmount::Said(eur("12.34"));
     assert_eq!(reverse().await, ReversalAnswer::Done { id: PaymentId::new("b".repeat(32)), amount });
-    // A refused token says nothing about the payment.
+    // A refused token gives no information about the payment.
     assert!(matches!(reverse().await, ReversalAnswer::NotSent { .. }));
     assert!(matches!(reverse().await, ReversalAnswer::Unknown { .. }));
     assert!(matches!(reverse().await, ReversalAnswer::NotSent { .. }));
@@ -809,7 +811,7 @@ async fn a_payment_is_retrieved_queried_and_reversed() {
         "entityId=0123456789abcdef0123456789abcdef&amount=12.34&currency=EUR&paymentType=RV\
          &merchantTransactionId=4711-43-ff&testMode=EXTERNAL"
     );
-    // A path cannot be passed as an id.
+    // The client sends no id that contains a path.
     assert!(matches!(client.payment(&PaymentId::new("../../x"), &expected()).await, Answer::Unknown { .. }));
     assert!(matches!(
         client.reverse(&PaymentId::new("x"), eur("12.34"), "4711-43-ff").await,
@@ -1031,7 +1033,7 @@ fn payment(presented: &Presented) -> CardPayment<'_> {
     }
 }
 
-/// Returns the expected values for an answer to [`payment`].
+/// Returns the values that an answer to [`payment`] must contain.
 fn expected() -> Expected {
     let (merchant_transaction_id, payment_type) = (REFERENCE.to_owned(), "DB".to_owned());
     Expected { merchant_transaction_id, amount: eur("12.34"), payment_type }
@@ -1087,19 +1089,19 @@ fn http(status: &str, body: &str) -> Vec<u8> {
         .into()
 }
 
-/// Returns the terminal ids that are looked up.
+/// Returns the terminal ids to look up.
 fn ours() -> BTreeSet<String> {
     BTreeSet::from(["4711".to_owned()])
 }
 
-/// Returns all references: none of them is known.
+/// Returns all references, as if the journal knew none of them.
 async fn all(references: Vec<String>) -> Result<Vec<String>, String> {
     Ok(references)
 }
 
-/// Checks where the shop's own parameters and the terminal's id are sent. The shop's parameters go with every payment
-/// that a till begins, and the terminal's id with the configured kinds. The terminal's own reversal carries neither,
-/// because a strict gateway could refuse it.
+/// Checks where the client sends the shop's own parameters and the terminal's id. The shop's parameters go with every
+/// payment that a till begins. The terminal's id goes with the configured kinds. The agent's own reversal carries
+/// neither, because a strict gateway could refuse it.
 #[tokio::test]
 async fn the_shops_own_goes_with_every_payment_but_the_terminals_own_reversal() {
     let answer = |kind: &str| {

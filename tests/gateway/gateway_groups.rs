@@ -1,6 +1,6 @@
-//! Every group of the data model at the simulated gateway. A payment accepts it, the ledger keeps it, the answer
-//! returns it, and a value that breaks a rule is refused by name. The tests cover payments at the counter, away from
-//! it, and follow-up payments.
+//! Every group of the data model at the simulated gateway. A payment accepts the group, the ledger keeps it, and the
+//! answer returns it. If a value breaks a rule, the refusal names the parameter. The tests cover payments at the
+//! counter, payments away from it, and follow-up payments.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::page_shop::{CARD, PageShop};
 /// A group: the parameters that are sent, and pointers to the values that the answer returns.
 type Group = (&'static [(&'static str, &'static str)], &'static [(&'static str, &'static str)]);
 
-/// One of each group of the data model, in its order.
+/// One example of each group of the data model, in the model's order.
 const GROUPS: &[Group] = &[
     (
         &[
@@ -181,19 +181,20 @@ async fn each_group_is_taken_kept_and_given_back() {
             let is_kept = kept.contains(&((*name).to_owned(), (*value).to_owned()));
             assert_eq!(is_kept, *name != "customer.identificationDocId", "{name}: {kept:?}");
         }
-        // A later retrieval gives the same.
+        // A later retrieval returns the same values.
         let (_, later) = page.shop.get(&format!("v1/payments/{}", text(&answer, "/id"))).await;
         given_back(&later, back);
     }
     let answer = page.paid("10.00", &[CARD, &all()]).await;
     GROUPS.iter().for_each(|(_, back)| given_back(&answer, back));
-    // The longest permitted cart.
+    // The longest cart that the interface permits.
     let items: Vec<(String, &str)> = (0..=1000).map(|n| (format!("cart.items[{n}].name"), "Tea")).collect();
     let items: Vec<(&str, &str)> = items.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let answer = page.paid("10.00", &[CARD, &items]).await;
     assert_eq!(answer["cart"]["items"].as_array().map(Vec::len), Some(1001));
     page.refused(&[CARD, &[("cart.items[1001].name", "Tea")]], INVALID, "cart.items[1001].name").await;
-    // A list without a maximum is kept as it came. In the answer it is no longer than this gateway permits.
+    // A list without a maximum is kept as it was sent. In the answer it has at most the length that this gateway
+    // permits.
     let far = [("airline.passengers[99].name", "Jane"), ("airline.passengers[4000000000].name", "Jack")];
     let answer = page.paid("10.00", &[CARD, &far]).await;
     assert_eq!(answer["airline"]["passengers"].as_array().map(Vec::len), Some(100));
@@ -228,8 +229,7 @@ async fn captures_and_refunds_take_what_is_theirs() {
     let (status, refund) =
         page.post(&path, &[&[("paymentType", "RF"), ("cart.items[0].name", "Tea"), ("taxAmount", "0.16")]]).await;
     assert_eq!((status, text(&refund, "/cart/items/0/name").as_str()), (200, "Tea"));
-    // More tax than amount. Parameters that ask a customer, read a card or store data are not allowed in a follow-up
-    // payment.
+    // The tax may not exceed the amount. A follow-up payment may not ask a customer, read a card or store data.
     for (name, value) in [
         ("taxAmount", "1.01"),
         ("giftCard.message", "Hello"),

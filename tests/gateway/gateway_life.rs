@@ -1,5 +1,5 @@
-//! The life of a payment at the simulated gateway over real HTTPS: the follow-up payments, the ones that its state
-//! allows, and that a refusal changes nothing. Every answer is checked against the interface's table (`shop_client`).
+//! The follow-up payments of a payment at the simulated gateway over real HTTPS. The payment's state decides which ones
+//! are allowed. A refusal changes nothing. Every answer is checked against the interface's table (`shop_client`).
 
 use crate::gateway_counter::{Counter, INVALID, at, refusal, text};
 use crate::shop_client;
@@ -22,20 +22,20 @@ async fn captures_take_what_is_left_and_no_more() {
     counter.refused(&held, "RV", None, "700.400.300", "paymentType").await;
     counter.refused(&held, "RF", Some("1.00"), "700.400.520", "paymentType").await;
 
-    // The amount of a reversed capture is available again.
+    // Reversing a capture makes its amount available again.
     counter.followed(&rest, "RV", Some("70.00")).await;
     assert_eq!(counter.left(&held).as_deref(), Some("70.00"));
     counter.refused(&rest, "RF", Some("1.00"), "700.400.200", "paymentType").await;
     counter.followed(&held, "CP", Some("70.00")).await;
 
-    // FINAL: the rest is released.
+    // FINAL releases the rest.
     let held = counter.paid("PA", "50.00", &[]).await;
     let (status, answer) = counter.follow(&held, "CP", Some("10.00"), &[("sequence", "FINAL")]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(counter.left(&held), None);
     counter.refused(&held, "CP", Some("1.00"), "700.300.300", "sequence").await;
 
-    // At most this many captures.
+    // `numberOfCaptures` limits the number of captures.
     let held = counter.paid("PA", "50.00", &[("numberOfCaptures", "2")]).await;
     counter.followed(&held, "CP", Some("10.00")).await;
     counter.followed(&held, "CP", Some("10.00")).await;
@@ -51,7 +51,7 @@ async fn captures_take_what_is_left_and_no_more() {
     let gone = counter.paid("PA", "10.00", &[]).await;
     counter.followed(&gone, "RV", None).await;
     counter.refused(&gone, "CP", Some("1.00"), "700.400.100", "paymentType").await;
-    // Half of it was approved, so half of it can be captured.
+    // Half of the amount was approved, so only that half can be captured.
     let half = counter.paid("PA", "10.60", &[]).await;
     counter.refused(&half, "CP", Some("5.31"), "700.400.100", "amount").await;
     counter.followed(&half, "CP", Some("5.30")).await;
@@ -70,7 +70,8 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
         counter.shop.post(&path, &form).await
     };
     let by_path = |id: &str| format!("v1/payments/{id}");
-    // A capture, a refund and a reversal in each of the three ways.
+    // A capture names its payment in both ways or by the reference alone. A refund and a reversal name it by the
+    // reference.
     for path in [by_path(&held), "v1/payments".to_owned()] {
         let (status, capture) = asks(path, "CP", &held, &[]).await;
         assert_eq!((status, text(&capture, "/paymentType").as_str()), (200, "CP"), "{capture}");
@@ -82,7 +83,7 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
     let (status, answer) = asks("v1/payments".to_owned(), "RV", &other, &[]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(counter.left(&other).as_deref(), Some("90.00"));
-    // An increment may name the payment by the path, and also by both.
+    // An increment may name its payment by the path alone or in both ways.
     let adds =
         [("standingInstruction.industryPractice", "INCREMENTAL_AUTH"), ("merchantTransactionId", "raised by its path")];
     for reference in ["", held.as_str()] {
@@ -90,7 +91,7 @@ async fn a_payment_is_named_by_the_path_by_a_reference_or_by_both() {
         assert_eq!((status, text(&answer, "/paymentType").as_str()), (200, "PA"), "{answer}");
     }
     assert_eq!(counter.left(&held).as_deref(), Some("100.00"));
-    // Two different payments, and an unknown payment.
+    // These requests name two different payments, or an unknown payment.
     let before = counter.shop.gateway.ledger().entries().to_vec();
     let nobody = "0".repeat(32);
     for (path, kind, reference, more) in [
@@ -115,7 +116,7 @@ async fn a_reversal_in_parts_ends_with_the_last_one() {
         counter.followed(&id, "RV", Some("30.00")).await;
         assert_eq!(counter.left(&id).as_deref(), Some("70.00"));
         counter.refused(&id, "RV", Some("70.01"), "700.100.200", "amount").await;
-        // FINAL ends the reversals; the rest stays charged.
+        // FINAL ends the reversals. The rest stays charged.
         let (status, answer) = counter.follow(&id, "RV", Some("20.00"), &[("sequence", "FINAL")]).await;
         assert_eq!((status, text(&answer, "/amount").as_str()), (200, "20.00"), "{answer}");
         counter.refused(&id, "RV", Some("1.00"), "700.300.300", "sequence").await;
@@ -125,7 +126,7 @@ async fn a_reversal_in_parts_ends_with_the_last_one() {
         counter.refused(&id, follows, Some("50.01"), code, "amount").await;
         counter.followed(&id, follows, Some("50.00")).await;
     }
-    // Part after part until nothing is left: then it is reversed.
+    // Parts are reversed until nothing is left. The payment is then reversed.
     let sale = counter.paid("DB", "10.00", &[]).await;
     for part in [Some("4.00"), Some("5.00"), None] {
         counter.followed(&sale, "RV", part).await;
@@ -164,7 +165,7 @@ async fn refunds_give_back_what_was_paid_and_no_more() {
     assert_eq!(counter.shop.gateway.ledger().all_charged().count(), 0);
     counter.refused(&sale, "RF", Some("0.01"), "700.300.300", "amount").await;
 
-    // Of a capture; FINAL; in another currency; of zero.
+    // Refunds of a capture: another currency and zero are refused, and FINAL ends the refunds.
     let held = counter.paid("PA", "20.00", &[]).await;
     let capture = counter.followed(&held, "CP", None).await;
     let entity = counter.shop.gateway.entity_id().to_owned();
@@ -175,7 +176,8 @@ async fn refunds_give_back_what_was_paid_and_no_more() {
     assert_eq!(counter.follow(&capture, "RF", Some("1.00"), &[("sequence", "FINAL")]).await.0, 200);
     counter.refused(&capture, "RF", Some("1.00"), "700.300.300", "sequence").await;
 
-    // Money to a card without an earlier payment. The chip usually answers with an AAC. The credit can be reversed.
+    // A credit pays money to a card without an earlier payment. The chip usually answers with an AAC. The credit can be
+    // reversed.
     let credit = counter.paid("CD", "7.00", &[]).await;
     counter.refused(&credit, "RF", Some("1.00"), "700.400.520", "paymentType").await;
     counter.refused(&credit, "CP", Some("1.00"), "700.400.510", "paymentType").await;
@@ -222,19 +224,19 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     let more = text(&more, "/id");
     counter.refused(&more, "CP", Some("1.00"), "700.400.510", "paymentType").await;
     counter.refused(&held, "CP", Some("120.01"), "700.400.100", "amount").await;
-    // A declined increment adds nothing, nor does a pending one.
+    // Neither a declined nor a pending increment adds anything.
     for (amount, status) in [("9.54", 400), ("9.62", 200)] {
         assert_eq!(counter.by_reference(&held, "INCREMENTAL_AUTH", amount, &[]).await.0, status);
     }
     assert_eq!(counter.left(&held).as_deref(), Some("120.00"));
-    // It can be reversed until it is captured.
+    // An increment can be reversed until it is captured.
     let (_, second) = counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
     counter.followed(&text(&second, "/id"), "RV", None).await;
     assert_eq!(counter.left(&held).as_deref(), Some("120.00"));
     counter.followed(&held, "CP", Some("110.00")).await;
     counter.refused(&more, "RV", None, "700.400.300", "paymentType").await;
 
-    // A reversal takes all of it; an increment is reversed as a whole.
+    // A reversal of the payment can cover the whole amount. An increment can only be reversed in full.
     let held = counter.paid("PA", "10.00", &[]).await;
     let (_, more) = counter.by_reference(&held, "INCREMENTAL_AUTH", "5.00", &[]).await;
     counter.refused(&held, "RV", Some("15.01"), "700.100.200", "amount").await;
@@ -242,7 +244,7 @@ async fn increments_add_and_a_reauthorisation_takes_the_place() {
     counter.followed(&held, "RV", Some("15.00")).await;
     assert_eq!(counter.by_reference(&held, "INCREMENTAL_AUTH", "1.00", &[]).await.0, 400);
 
-    // A reauthorisation closes the earlier authorisation; when it is reversed, the earlier one is open again.
+    // A reauthorisation closes the earlier authorisation. Reversing it opens the earlier one again.
     let held = counter.paid("PA", "50.00", &[]).await;
     let (_, again) = counter.by_reference(&held, "REAUTHORIZATION", "40.00", &[]).await;
     let again = text(&again, "/id");
@@ -312,7 +314,7 @@ async fn the_query_filters() {
     let capture = counter.followed(&held, "CP", Some("10.00")).await;
     let refund = counter.followed(&capture, "RF", Some("1.00")).await;
 
-    // A reference that was sent twice gives both payments; with linked payments, the whole tree follows.
+    // Two payments with the same reference are both found. With linked payments, the whole tree follows.
     assert_eq!(counter.found("merchantTransactionId=the+same+one").await, [&*held, &sale]);
     let linked = counter.found("merchantTransactionId=the+same+one&includeLinkedTransactions=true").await;
     assert_eq!(linked, [&*held, &sale, &capture, &refund]);
@@ -348,7 +350,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
     let mut counter = Counter::open().await;
     let held = counter.paid("PA", "500.00", &[]).await;
     let entries = |counter: &Counter| counter.shop.gateway.ledger().entries().len();
-    // Cents, HTTP status (0: none or no JSON), entries booked, amount left afterwards.
+    // Cents, HTTP status (0: no answer or no JSON), booked entries, remaining amount.
     for (amount, status, booked, left) in [
         ("1.51", 400, 1, "500.00"),
         ("1.62", 200, 1, "498.38"),
@@ -377,7 +379,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
         assert_eq!((said, entries(&counter) - before), (status, booked), "{amount}");
         assert_eq!(counter.left(&held).as_deref(), Some(left), "{amount}");
     }
-    // No answer after it was carried out; the payment is found anyway.
+    // The refund is carried out but not answered. A look-up still finds it.
     let sale = counter.paid("DB", "100.00", &[]).await;
     let before = entries(&counter);
     let entity = counter.shop.gateway.entity_id().to_owned();
@@ -389,7 +391,7 @@ async fn the_cents_choose_for_what_follows_as_well() {
     assert_eq!(counter.left(&sale).as_deref(), Some("98.29"));
     assert!(!waiting.is_finished());
     waiting.abort();
-    // Pending, then approved: it counts during the whole time.
+    // The refund is pending, then approved. It counts throughout.
     let (_, pending) = counter.follow(&sale, "RF", Some("1.61"), &[]).await;
     assert_eq!(text(&pending, "/result/code"), "000.200.000");
     let path = format!("v1/payments/{}", text(&pending, "/id"));
@@ -422,7 +424,8 @@ async fn the_cents_choose_for_what_follows_as_well() {
 #[tokio::test]
 async fn the_payments_cents_choose_what_its_first_reversal_meets() {
     let mut counter = Counter::open().await;
-    // Cents, HTTP status of the first reversal (0: none or no JSON), reversed after it, status of the second.
+    // Cents, HTTP status of the first reversal (0: no answer or no JSON), whether the payment is then reversed, status
+    // of the second reversal.
     for (amount, status, reversed, second) in [
         ("1.84", 400, false, 200),
         ("1.85", 200, false, 400),

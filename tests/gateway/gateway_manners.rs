@@ -1,4 +1,4 @@
-//! The simulated gateway as a server: throttling, delay, its ledger's file, and invalid requests.
+//! The simulated gateway as a server: throttling, delay, the file of its ledger, and invalid requests.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
 use crate::card_reader;
@@ -75,13 +75,13 @@ async fn the_ledger_survives_in_its_file() {
     let path = format!("v1/payments/{}", text(&pending, "/id"));
     assert_eq!(counter.shop.get(&path).await.1["result"]["code"], "000.200.000");
     assert_eq!(counter.shop.get(&path).await.1["result"]["code"], "000.100.110");
-    // It contains no card number.
+    // No file of the ledger contains the card number.
     let number = card_reader::PAN.as_bytes();
     for part in std::fs::read_dir(folder.path()).unwrap() {
         let bytes = std::fs::read(part.unwrap().path()).unwrap();
         assert!(!bytes.windows(number.len()).any(|window| window == number));
     }
-    // A file that is no ledger is not opened, and the error says so.
+    // A file that is not a ledger is not opened, and the error says so.
     let other = folder.path().join("letter.txt");
     std::fs::write(
         &other,
@@ -93,7 +93,7 @@ async fn the_ledger_survives_in_its_file() {
     assert!(said.contains("letter.txt cannot be used") && said.contains("use a new file"), "{said}");
 }
 
-/// Description, path, content type, body, HTTP status and the named parameter.
+/// Description, path, content type, body, HTTP status and the parameter that the answer names.
 type Wrong<'a> = (&'a str, &'a str, Option<&'a str>, String, u16, &'a str);
 
 #[tokio::test]
@@ -174,11 +174,11 @@ async fn whatever_is_no_right_request_is_refused_by_name() {
     for path in ["v1/payments/short", "v1/registrations", "v1/registrations/short/payments", "v2/query", "v1/query/"] {
         assert_eq!(counter.shop.get(path).await.0, 404, "{path}");
     }
-    // The connection still works.
+    // The connection can still be used.
     assert_eq!(counter.shop.get(&refund).await.0, 200);
 }
 
-/// Arguments, path, form, HTTP status and the content of the answer.
+/// Arguments, path, form, HTTP status and a text that the answer contains.
 type Asked<'a> = (&'a [&'a str], &'a str, [String; 4], &'a str, &'a str);
 
 #[tokio::test]

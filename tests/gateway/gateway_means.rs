@@ -1,5 +1,5 @@
-//! Payments away from the counter at the simulated gateway: each means of payment separately, its answers, and its
-//! refusals.
+//! Payments away from the counter at the simulated gateway. Each means of payment is tested separately, with its
+//! answers and refusals.
 
 use pos_sim::gateway::provider::{self, TokenType};
 use pos_sim::gateway::{HostRules, Kind, Method, Options, State};
@@ -45,7 +45,7 @@ async fn a_typed_card_pays_and_shows_what_it_is() {
         let entry = page.last_entry();
         assert_eq!((entry.kind, entry.state, entry.method), (Kind::Debit, State::Approved, Method::Card));
         assert!(entry.details.iter().all(|(name, value)| !name.starts_with("card.") && value != number), "{entry:?}");
-        // Found by its reference, refunded, and then not refunded again.
+        // The payment is found by its reference and refunded. A second refund is refused.
         let id = text(&answer, "/id");
         let reference = entry.merchant_transaction_id.unwrap();
         assert_eq!(page.found(&format!("merchantTransactionId={reference}")).await, [id.as_str()]);
@@ -54,11 +54,11 @@ async fn a_typed_card_pays_and_shows_what_it_is() {
         assert_eq!((status, text(&refund, "/card/last4Digits")), (200, last4.into()));
         assert!(refund.get("pos").is_none());
     }
-    // The named brand is the card's, so the brand is not detected.
+    // The request names the card's brand, so the gateway does not detect it.
     let answer = page.paid("10.00", &[CARD, &[("paymentBrand", "VISA")]]).await;
     assert!(answer.get("brandResult").is_none() && text(&answer, "/paymentBrand") == "VISA");
     assert!(answer["result"].get("cvvResponse").is_none(), "no code was sent: {answer}");
-    // Reserved and captured; paid out; without a reference.
+    // The gateway accepts a reservation with a capture, a credit, and a payment without a reference.
     let answer = page.paid("10.00", &[CARD, &[("paymentType", "PA"), ("numberOfCaptures", "2")]]).await;
     let (status, _) = page.post(&format!("v1/payments/{}", text(&answer, "/id")), &[&[("paymentType", "CP")]]).await;
     assert_eq!(status, 200);
@@ -71,7 +71,8 @@ async fn what_is_wrong_with_a_typed_card() {
     let mut page = PageShop::open().await;
     page.shop.gateway.set_clock(at("2026-11-20T12:00:00Z"));
     for (change, code, name) in [
-        // A valid check digit but no test card; a wrong check digit; too short for any card.
+        // The first number has a valid check digit but is not a test card. The second has a wrong check digit. The
+        // third is too short for any card.
         (("card.number", "4539578763621486"), "100.100.101", "card.number"),
         (("card.number", "4111111111111112"), "100.100.101", "card.number"),
         (("card.number", "41111111"), "100.100.101", "card.number"),
@@ -93,7 +94,7 @@ async fn what_is_wrong_with_a_typed_card() {
     }
     let refusals = page.shop.gateway.ledger().refusals().join("\n");
     assert!(!refusals.contains("4111111111111111") && !refusals.contains("4539578763621486"), "{refusals}");
-    // A decline by the issuer is a failed payment.
+    // A payment that the issuer declines is a failed payment.
     for (change, code) in [
         (("card.cvv", "999"), "800.100.153"),
         (("card.expiryYear", "2025"), "100.100.303"),
@@ -113,7 +114,7 @@ async fn a_payment_has_one_means() {
     page.refused(&[CARD, &[("tokenAccount.type", "NETWORK")]], INVALID, "tokenAccount.type").await;
     page.refused(&[CARD, &[("giftCard.number", "12345")]], INVALID, "giftCard.number").await;
     page.refused(&[CARD, &[("<wallet_a>.paymentToken", "abc")]], INVALID, "card.number").await;
-    // A read card together with a typed one; an increment contains no card.
+    // A request may not contain both a read card and a typed one, and an increment contains no card.
     let form = with(Reader::new().chip_sale("10.00", "two-means-1"), &[("card.number", "4111111111111111")]);
     let (status, answer) = page.shop.pay(&form).await;
     assert_eq!((status, text(&answer, "/result/parameterErrors/0/name").as_str()), (400, "card.number"), "{answer}");
@@ -154,7 +155,7 @@ async fn the_faults_of_the_wire_are_those_of_the_counter() {
 
 #[tokio::test]
 async fn the_other_gateways_take_typed_cards_too() {
-    // Literal: a reference may be used once, and the answer does not name the wrong parameter.
+    // The literal gateway: a reference may be used only once, and the answer does not name the invalid parameter.
     let mut page = PageShop::with(Options { host_rules: HostRules::Literal, ..Options::default() }).await;
     let own = [("merchantTransactionId", "used-once-1")];
     let own = [&own[..], &[("card.holder", "JONES")]].concat();
@@ -167,7 +168,7 @@ async fn the_other_gateways_take_typed_cards_too() {
     assert!(answer["result"].get("parameterErrors").is_none());
     let (status, _) = page.pay("10.00", &[CARD, &[("card.holder", "JONES"), ("shipping.city", "Zürich")]]).await;
     assert_eq!(status, 400, "the letters are A to Z there");
-    // Permissive: every readable request is booked, but a real person's card is still refused.
+    // The permissive gateway: every readable request is booked, but a real person's card is still refused.
     let mut page = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
     page.paid("10.00", &[CARD, &[("taxAmount", "99.00")]]).await;
     page.refused(&[CARD, &[("card.number", "4539578763621486")]], "100.100.101", "card.number").await;
@@ -209,7 +210,7 @@ async fn a_bank_account_is_debited_with_its_mandate() {
         (text(&answer, "/bankAccount/mandate/id"), text(&answer, "/transactionDueDate")),
         ("MANDATE-ONE".into(), "2026-12-01".into())
     );
-    // By number and bank code; money to an account; back again.
+    // The account is given by number and bank code. Money is also paid out to an account, and refunded.
     let by_number = [
         ("bankAccount.iban", ""),
         ("bankAccount.bic", ""),
@@ -245,11 +246,11 @@ async fn a_bank_account_is_debited_with_its_mandate() {
     page.refused(&[SEPA, &own, &[("paymentType", "CD")]], INVALID, "bankAccount.mandate.id").await;
     let (status, answer) = page.pay("10.00", &[SEPA, &[("bankAccount.iban", "DE02100500000054540402")]]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "800.100.152"), "it is closed");
-    // The gateway without rules checks no mandate and no due date, and still accepts only test accounts.
+    // The permissive gateway checks neither mandate nor due date, but accepts only test accounts.
     let mut bank = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
     bank.paid("10.00", &[SEPA, &[("bankAccount.mandate.id", "ALONE"), ("transactionDueDate", "2020-01-01")]]).await;
     bank.refused(&[SEPA, &[("bankAccount.iban", "DE89370400440532013001")]], "100.100.101", "bankAccount.iban").await;
-    // The gateway of the interface's letter debits as well.
+    // The literal gateway makes direct debits too.
     let mut letter = PageShop::with(Options { host_rules: HostRules::Literal, ..Options::default() }).await;
     letter.paid("10.00", &[SEPA]).await;
     assert_eq!(letter.last_entry().method, Method::DirectDebit);
@@ -276,7 +277,7 @@ async fn a_token_stands_for_a_card() {
     assert_eq!(page.last_entry().method, Method::ExternalToken);
     page.paid("10.00", &[&by_network, &[("tokenAccount.dtvc", provider::verification_code(&network).as_str())]]).await;
     page.paid("10.00", &[&by_network, &[("paymentType", "CD")]]).await;
-    // A proof is valid for one payment and one token.
+    // A cryptogram is valid for one payment and one token.
     for (proof, code) in [(proof.as_str(), "800.100.158"), (provider::cryptogram(&outside, 2).as_str(), "800.100.158")]
     {
         let (status, answer) = page.pay("10.00", &[&by_network, &[("tokenAccount.cryptogram", proof)]]).await;
@@ -325,7 +326,7 @@ async fn each_wallet_pays_by_its_token_and_decrypted() {
         assert_eq!((text(&answer, "/paymentBrand"), text(&answer, "/card/expiryYear")), ("VISA".into(), "2034".into()));
         assert_eq!(text(&answer, "/threeDSecure/eci"), "05");
         assert!(page.last_entry().method == Method::Wallet && !answer.to_string().contains(&token));
-        // Once, for this amount, with this wallet.
+        // A token is valid once, for this amount, with this wallet.
         page.refused(&[&[(name.as_str(), token.as_str())]], INVALID, &name).await;
         let dear = provider::wallet_token(wallet, "4111111111111111", "3412", "99.00", "EUR").unwrap();
         page.refused(&[&[(name.as_str(), dear.as_str())]], INVALID, &name).await;
@@ -333,7 +334,7 @@ async fn each_wallet_pays_by_its_token_and_decrypted() {
         let other = if wallet == "<wallet_a>" { "<wallet_b>" } else { "<wallet_a>" };
         let other = provider::wallet_token(other, "4111111111111111", "3412", "10.00", "EUR").unwrap();
         page.refused(&[&[(name.as_str(), other.as_str())]], INVALID, &name).await;
-        // Decrypted: a card, the proof, and its source.
+        // A decrypted token: a card, the proof, and its source.
         let source = format!("{wallet}.source");
         let decrypted = [
             (source.as_str(), "app"),
@@ -364,7 +365,7 @@ async fn a_gift_card_is_spent_until_nothing_is_left() {
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "800.100.155"));
     page.paid("4.00", &[&card]).await;
     assert_eq!(page.pay("0.01", &[&card]).await.0, 400);
-    // A refunded amount can be spent again.
+    // Refunded money can be spent again.
     let (status, _) = page.post(&format!("v1/payments/{}", text(&first, "/id")), &[&[("paymentType", "RF")]]).await;
     assert_eq!(status, 200);
     page.paid("1.00", &[&card]).await;
@@ -373,7 +374,7 @@ async fn a_gift_card_is_spent_until_nothing_is_left() {
     page.refused(&[&card[..1]], INVALID, "giftCard.pin").await;
     page.refused(&[&card, &[("paymentType", "PA")]], INVALID, "paymentType").await;
     page.refused(&[&card, &[("createRegistration", "true")]], INVALID, "createRegistration").await;
-    // The gateway without rules checks no balance.
+    // The permissive gateway does not check the balance.
     let mut bank = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
     bank.paid("99.00", &[&card]).await;
 }
@@ -412,7 +413,7 @@ async fn a_risk_check_alone_moves_no_money() {
             let (code, score) = (text(&answer, "/result/code"), text(&answer, "/risk/score"));
             assert_eq!((status, code.as_str(), score.as_str()), expected, "{answer}");
             assert_eq!(text(&answer, "/paymentType"), "RI");
-            // It was no payment, so no payment can follow it.
+            // This was not a payment, so it can have no follow-up payment.
             let id = text(&answer, "/id");
             for kind in ["RV", "RF", "CP"] {
                 let (status, answer) =
@@ -423,7 +424,7 @@ async fn a_risk_check_alone_moves_no_money() {
     }
     assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
     assert!(page.entries().iter().all(|entry| entry.kind == Kind::RiskCheck));
-    // A card that takes part in 3-D Secure is assessed without its holder, who pays nothing.
+    // A card enrolled in 3-D Secure is assessed without its holder. The holder pays nothing.
     let (status, answer) = page.pay("10.00", &[CARD, &[("card.number", "5555555555554444")], risk]).await;
     assert!(status == 200 && answer.get("redirect").is_none(), "{answer}");
     page.refused(&[CARD, risk, &[("createRegistration", "true")]], INVALID, "createRegistration").await;

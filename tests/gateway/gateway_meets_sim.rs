@@ -1,7 +1,7 @@
 //! The agent's gateway client against the simulated gateway: two readings of the same interface documents, which must
 //! agree.
 //!
-//! Where they disagree, the documents decide; neither is changed to match the other.
+//! Where they disagree, the documents decide. Neither is changed to match the other.
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::UNIX_EPOCH;
@@ -121,7 +121,7 @@ async fn an_unknown_is_found_and_reversed_once() {
     assert!(matches!(unknown, ReversalAnswer::Unknown { .. }), "{unknown:?}");
     let Inquiry::Payments(found) = shop.client.query(reference).await else { panic!() };
     let reversal = found.iter().find(|found| found.payment_type == "RV").unwrap();
-    // Only webhooks say which payment it refers to.
+    // Only webhooks name the payment that a reversal refers to.
     assert_eq!((reversal.state, reversal.refers_to.as_ref()), (ListedState::Approved, None));
     assert!(shop.gateway.ledger().charged(reference).is_empty());
 }

@@ -1,5 +1,5 @@
-//! Payments that wait for their customer at the simulated gateway: pending until the customer acts on the page, then
-//! decided, and back to the shop. The test posts the page's form as a browser does.
+//! Payments at the simulated gateway that wait for their customer. A payment is pending until the customer acts on the
+//! page. It is then decided, and the customer returns to the shop. The test posts the page's form as a browser does.
 
 use chrono::TimeDelta;
 use pos_sim::gateway::{HostRules, Method, Options, State};
@@ -44,15 +44,15 @@ async fn a_customer_pays_on_the_page_and_comes_back() {
         for button in ["value=\"pay\"", "value=\"cancel\"", "value=\"expire\""] {
             assert!(shown.html.contains(button), "{button}: {}", shown.html);
         }
-        // The customer has not acted: viewing the page does not pay.
+        // The customer has only viewed the page, so the payment is still pending.
         assert_eq!(code(&page, &id).await, "000.200.000");
-        // The payee of a transfer is in the answer before the transfer.
+        // The answer names the payee of a transfer before the customer makes it.
         let payee = answer.pointer("/merchant/bankAccount/holder").and_then(Value::as_str);
         assert_eq!(payee, (method == Method::OnlineTransfer).then_some("Shop of Tests"));
         let shown = browser.acts(&[("action", "pay")]).await;
         let back = format!("https://shop.test/result?cart=7&id={id}&resourcePath=%2Fv1%2Fpayments%2F{id}");
         assert_eq!((shown.status, shown.location), (303, Some(back)));
-        // The end is shown by a retrieval with the path that the shop got, and by the query.
+        // Both a retrieval with the shop's path and a query show the outcome.
         let (_, answer) = page.shop.get(&format!("v1/payments/{id}")).await;
         assert_eq!(text(&answer, "/result/code"), "000.100.110");
         assert!(answer.get("redirect").is_none(), "{answer}");
@@ -80,7 +80,7 @@ async fn what_the_customer_does_is_what_becomes_of_it() {
         assert_eq!(code(&page, &id).await, code_at_end);
         let entry = page.last_entry();
         assert_eq!((entry.state, entry.code.as_str()), (state, code_at_end));
-        // A second post changes nothing, and the page says so.
+        // Posting the form again changes nothing, and the page says so.
         for again in ["pay", "cancel", "expire"] {
             let shown = Browser::sent(&page, &answer).acts(&[("action", again)]).await;
             assert!(shown.status == 409 && shown.html.contains("This payment has ended"), "{again}: {}", shown.html);
@@ -91,7 +91,7 @@ async fn what_the_customer_does_is_what_becomes_of_it() {
         let (status, _) = page.post(&format!("v1/payments/{id}"), &[&[("paymentType", "RF")]]).await;
         assert_eq!(status, 400);
     }
-    // Pending, then approved at the second retrieval.
+    // The payment is pending, and approved at the second retrieval.
     let (id, answer) = pending(&mut page, "10.61", VIRTUAL).await;
     Browser::sent(&page, &answer).acts(&[("action", "pay")]).await;
     assert_eq!(code(&page, &id).await, "000.200.000");
@@ -116,7 +116,7 @@ async fn a_page_that_nobody_comes_to_expires_and_cannot_be_captured() {
     assert_eq!(code(&page, &id).await, "100.396.103");
     let (status, answer) = page.post(&path, &[&capture]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "700.400.510"));
-    // A page expires automatically: the ledger shows it before any request.
+    // A page expires automatically. The ledger shows this before any request.
     let (id, _) = pending(&mut page, "10.00", VIRTUAL).await;
     page.shop.gateway.set_clock(begin + TimeDelta::hours(2));
     assert_eq!(page.last_entry().state, State::Declined);
@@ -138,7 +138,7 @@ async fn a_stranger_is_shown_nothing_and_a_page_must_lead_back() {
     assert_eq!(browser.acts(&[("action", "confirm"), ("password", "1234")]).await.status, 200);
     assert_eq!(browser.acts(&[("action", "steal")]).await.status, 200);
     assert_eq!(code(&page, &id).await, "000.200.000");
-    // Without a return address the payment does not begin.
+    // Without a return address, the payment does not begin.
     page.refused(&[VIRTUAL, &[("shopperResultUrl", "")]], INVALID, "shopperResultUrl").await;
     page.refused(&[VIRTUAL, &[("shopperResultUrl", "/result")]], INVALID, "shopperResultUrl").await;
     page.refused(&[VIRTUAL, &[("paymentBrand", "")]], INVALID, "paymentBrand").await;
@@ -154,7 +154,7 @@ async fn a_lost_answer_is_found_pending_and_a_file_remembers_the_page() {
     assert_eq!(page.last_entry().state, State::Pending);
     let (id, answer) = pending(&mut page, "10.00", VIRTUAL).await;
     drop(page);
-    // The gateway is another process, at another port.
+    // The gateway runs as another process at another port.
     let page = PageShop::with(Options { ledger, ..Options::default() }).await;
     let mut answer = answer;
     let path = text(&answer, "/redirect/url").split_once("/redirect/").unwrap().1.to_owned();

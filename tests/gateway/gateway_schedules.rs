@@ -1,6 +1,6 @@
-//! Subscriptions of the simulated gateway over real HTTPS. A payment with `job.*` repeats by the gateway's clock, into
-//! the ledger, until it ends or is cancelled. The meaning of a cron expression is tested next to its parser
-//! (`schedule/timetable.rs`).
+//! Subscriptions at the simulated gateway over real HTTPS. A payment with `job.*` repeats by the gateway's clock and
+//! adds entries to the ledger, until it ends or is cancelled. `schedule/timetable.rs` tests the meaning of cron
+//! expressions.
 
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};
 use crate::shop_client::{Sales, owned, with};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const NOON: &str = "2026-11-23T12:00:00Z";
 
-/// Opens a gateway at noon of a Monday, and stores a card.
+/// Opens a gateway at noon on a Monday and stores a card.
 async fn open() -> (Counter, String) {
     let mut counter = Counter::open().await;
     counter.shop.gateway.set_clock(at(NOON));
@@ -35,7 +35,7 @@ impl Counter {
         read(self.shop.asked(method, &path, form.as_ref()).await).await
     }
 
-    /// Sends a subscription of 9.90 with a stored card and these changes.
+    /// Sends a subscription of 9.90 for a stored card, with these changes.
     async fn subscribe(&mut self, card: &str, more: &[(&str, &str)]) -> (u16, Value) {
         let reference = self.reference();
         let form = [
@@ -61,7 +61,7 @@ impl Counter {
         answer["schedule"].clone()
     }
 
-    /// Returns when the subscription's payments were booked, and how.
+    /// Returns the times and references of the subscription's payments.
     async fn paid_at(&self, from: &str, to: &str) -> Vec<String> {
         let query =
             format!("v1/reports/transactions?entityId={}&date.from={from}&date.to={to}", self.shop.gateway.entity_id());
@@ -87,7 +87,8 @@ async fn a_subscription_pays_by_the_clock_and_in_order() {
     assert_eq!(text(&answer, "/schedule/next"), "2026-11-30 09:00:00");
     assert_eq!(counter.shop.gateway.ledger().entries().len(), 1, "the request itself pays nothing");
 
-    // A second one, a day before: due payments are made in the order of time, independent of the order of creation.
+    // A second subscription is due a day earlier. Due payments are made in the order of their times, not in the order
+    // of creation.
     counter.subscribed(&card, &[("job.expression", "0 30 8 29 * ? *"), ("amount", "5.51")]).await;
     counter.shop.gateway.set_clock(at("2026-11-30T08:59:59Z"));
     assert_eq!(counter.paid_at("2026-11-01", "2026-12-31").await, ["2026-11-29 08:30:00 life-0003-0001"]);
@@ -103,7 +104,8 @@ async fn a_subscription_pays_by_the_clock_and_in_order() {
             "2027-02-28 09:00:00 life-0002-0004",
         ]
     );
-    // They are normal payments: booked, found, refunded, and declined by their cents without ending the schedule.
+    // These are normal payments: booked, found, refunded, and declined by their cents. A decline does not end the
+    // schedule.
     let ledger = counter.shop.gateway.ledger();
     let (declined, paid): (Vec<_>, Vec<_>) =
         ledger.entries()[1..].iter().partition(|entry| entry.state == State::Declined);
@@ -172,7 +174,7 @@ async fn a_subscription_ends_by_its_date_its_duration_or_notice() {
     for (id, last) in [
         (&noticed, "2026-12-01 11:59:59"),
         (&a_week_later, "2026-12-08 11:59:59"),
-        // The month ends on the 23rd, more than two weeks away.
+        // The subscription month ends on the 23rd, more than two weeks later.
         (&by_month, "2026-12-23 11:59:59"),
     ] {
         let (status, answer) = counter.asked_for("DELETE", &format!("v1/schedules/{id}"), None).await;
@@ -182,7 +184,7 @@ async fn a_subscription_ends_by_its_date_its_duration_or_notice() {
     assert_eq!(payments(&counter, &noticed).await, is("ended", "8"));
     assert_eq!(payments(&counter, &a_week_later).await, is("ended", "15"));
     assert_eq!(payments(&counter, &by_month).await, is("ended", "30"));
-    // Too late for this month: it runs to the end of the next one.
+    // This is too late for the current month, so the subscription runs to the end of the next one.
     let late = counter.subscribed(&card, &monthly).await;
     counter.shop.gateway.set_clock(at("2027-03-25T12:00:00Z"));
     let (_, answer) = counter.asked_for("DELETE", &format!("v1/schedules/{late}"), None).await;
@@ -232,7 +234,7 @@ async fn a_card_at_the_counter_is_stored_for_its_subscription_and_a_deleted_one_
     assert_eq!(counter.shop.gateway.ledger().all_charged().count(), 3, "and nothing was paid with it");
 }
 
-/// Parameters, the named one, and the text about it.
+/// Parameters, the parameter that the refusal names, and its text.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, &'a str);
 
 #[tokio::test]
@@ -282,8 +284,8 @@ async fn what_never_comes_or_does_not_fit_is_refused_by_name() {
     assert_eq!(counter.shop.gateway.ledger().entries().len(), 1, "none of them pays");
 }
 
-/// Checks a payment each second for twenty minutes: more than one round of the scheduler, each moment once and in
-/// order.
+/// Checks a payment per second for twenty minutes. This takes several rounds of the scheduler; each payment occurs
+/// once, in order.
 #[tokio::test]
 async fn whatever_was_missed_is_made_up_for_once() {
     let (mut counter, card) = open().await;
@@ -298,7 +300,7 @@ async fn whatever_was_missed_is_made_up_for_once() {
     assert!(paid.is_sorted() && paid[1199].starts_with("2026-11-23 12:19:59"));
 }
 
-/// Checks that payments that were due while the gateway was off are made when it is back, and none twice.
+/// Checks that payments that fell due while the gateway was off are made when it is back, each of them once.
 #[tokio::test]
 async fn a_subscription_survives_a_restart() {
     let folder = tempfile::tempdir().unwrap();

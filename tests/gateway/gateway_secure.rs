@@ -1,5 +1,5 @@
-//! 3-D Secure at the simulated gateway: without a challenge, with one, refused, exempt, and done elsewhere. The test
-//! posts the challenge page's form as a browser does.
+//! 3-D Secure at the simulated gateway: without a challenge, with a challenge, refused, exempt, and done elsewhere. The
+//! test posts the challenge page's form as a browser does.
 
 use chrono::TimeDelta;
 use pos_sim::gateway::{HostRules, Options, State};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::gateway_counter::{INVALID, at, text};
 use crate::page_shop::{Browser, CARD, PageShop};
 
-/// The data that version 2 needs about the browser and the shopper.
+/// The data about browser and shopper that version 2 requires.
 const SHOPPER: &[(&str, &str)] = &[
     ("customer.givenName", "Jane"),
     ("customer.surname", "Jones"),
@@ -55,10 +55,10 @@ async fn a_card_says_whether_its_holder_is_asked() {
         is_a_proof(&answer, status, eci);
         assert_eq!(text(&answer, "/billing/city"), "Bonn");
     }
-    // A card that takes no part pays without 3-D Secure, even when the browser's data is sent.
+    // A card that is not enrolled pays without 3-D Secure, even if the request contains the browser's data.
     let answer = page.paid("10.00", &[CARD, SHOPPER]).await;
     assert!(answer.get("threeDSecure").is_none());
-    // A card in an app; a decline by the cents comes after the authentication.
+    // A card in an app is authenticated too. The cents decline a payment only after the authentication.
     let app: Vec<_> = SHOPPER.iter().filter(|(name, _)| !name.contains("browser")).copied().collect();
     let app = [&app[..], &[("threeDSecure.deviceInfo", "eyJzZGsiOjF9")]].concat();
     is_a_proof(&page.paid("10.00", &[CARD, &card(FRICTIONLESS), &app]).await, "Y", "05");
@@ -79,7 +79,7 @@ async fn a_customer_gives_the_password() {
         let shown = browser.arrives().await;
         assert!(shown.html.contains("name=\"password\"") && shown.html.contains("12.00 EUR"), "{}", shown.html);
         assert!(!shown.html.contains("value=\"pay\"") && !shown.html.contains(number), "{}", shown.html);
-        // Wrong once, then right.
+        // The password is first wrong, then right.
         let shown = browser.acts(&[("action", "confirm"), ("password", "0000")]).await;
         assert!(shown.status == 200 && shown.html.contains("This password is wrong"), "{}", shown.html);
         assert_eq!(page.last_entry().state, State::Pending);
@@ -134,7 +134,7 @@ async fn what_version_two_wants_to_know_is_mandatory() {
     }
     page.refused(&[CARD, &card(FRICTIONLESS)], INVALID, "customer.browser.acceptHeader").await;
     page.refused(&[CARD, &card(CHALLENGE), SHOPPER], INVALID, "shopperResultUrl").await;
-    // Bypassed: by a parameter, and by a payment that the merchant initiates.
+    // A parameter bypasses 3-D Secure, and so does a payment that the merchant initiates.
     let answer = page.paid("10.00", &[CARD, &card(CHALLENGE), &[("threeDSecure.disable", "true")]]).await;
     assert!(answer.get("threeDSecure").is_none());
     page.refused(
@@ -154,7 +154,8 @@ async fn what_version_two_wants_to_know_is_mandatory() {
         is_a_proof(&page.paid("10.00", &[CARD, &card(CHALLENGE), &by_merchant, &[three_ri]]).await, "Y", "05");
     }
     page.paid("10.00", &[CARD, &card(CHALLENGE), &[("paymentType", "CD")]]).await;
-    // Installments with 3-D Secure say how many there are; a payment that the customer initiates is not the merchant's.
+    // Instalments with 3-D Secure need their number. A payment that the customer initiates may not claim to be the
+    // merchant's.
     let parts = [
         ("standingInstruction.mode", "INITIAL"),
         ("standingInstruction.source", "CIT"),
@@ -187,7 +188,7 @@ async fn an_exemption_is_flagged_twice_and_needs_version_two_two() {
             assert_eq!(text(&answer, "/result/code"), "300.100.100");
         }
     }
-    // A requested challenge takes place in spite of the exemption.
+    // A requested challenge takes place despite the exemption.
     let wished = [("threeDSecure.challengeIndicator", "04")];
     let (_, answer) = page.pay("10.00", &[CARD, &card(FRICTIONLESS), &exempt, &wished, SHOPPER, BACK]).await;
     assert_eq!(Browser::sent(&page, &answer).acts(&[("action", "confirm"), ("password", "1234")]).await.status, 303);
@@ -217,7 +218,7 @@ async fn a_proof_from_elsewhere_is_held_to_its_lengths_and_passed_through() {
     for (name, value) in proof {
         assert_eq!(text(&answer["threeDSecure"], &format!("/{}", &name[13..])), value);
     }
-    // Each eci of the document, for every brand; the content of an id belongs to the other server.
+    // Each eci of the document is valid for every brand. The other server decides the content of an id.
     for eci in ["01", "02", "03", "04", "05", "06", "07", "08"] {
         let answer = page.paid("10.00", &[CARD, &card(CHALLENGE), &proof, &[("threeDSecure.eci", eci)]]).await;
         assert_eq!(text(&answer, "/threeDSecure/eci"), eci);
@@ -244,7 +245,7 @@ async fn a_proof_from_elsewhere_is_held_to_its_lengths_and_passed_through() {
     ] {
         page.refused(&[CARD, &card(CHALLENGE), &proof, &[(name, value)]], INVALID, broken).await;
     }
-    // Not authenticated elsewhere, so not paid here.
+    // A payment whose authentication failed elsewhere is refused here.
     let no =
         [("threeDSecure.authenticationStatus", "N"), ("threeDSecure.eci", "07"), ("threeDSecure.verificationId", "")];
     let (status, answer) = page.pay("10.00", &[CARD, &proof, &no]).await;
@@ -261,7 +262,7 @@ async fn a_decoupled_authentication_has_no_page_and_is_decided_later() {
     for (amount, code, state) in [("10.00", "000.100.110", State::Approved), ("10.51", "800.100.155", State::Declined)]
     {
         page.shop.gateway.set_clock(begin);
-        // The customer is not redirected, so no return address is required.
+        // The customer is not redirected, so the request needs no return address.
         let (status, answer) = page.pay(amount, &[CARD, &card(CHALLENGE), SHOPPER, &decoupled]).await;
         assert_eq!((status, text(&answer, "/result/code").as_str()), (200, "000.200.000"), "{answer}");
         assert!(answer.get("redirect").is_none() && answer.get("threeDSecure").is_none(), "{answer}");
@@ -296,13 +297,13 @@ async fn an_authentication_alone_moves_no_money_whatever_the_amount() {
         }
     }
     assert_eq!(page.shop.gateway.ledger().all_charged().count(), 0);
-    // The customer is challenged, and the card may be stored for later.
+    // The customer is challenged, and the card may be stored for later use.
     let stores = [("createRegistration", "true")];
     let (_, answer) = page.pay("0.00", &[CARD, &card(CHALLENGE), SHOPPER, BACK, &npa, &stores]).await;
     assert_eq!(Browser::sent(&page, &answer).acts(&[("action", "confirm"), ("password", "1234")]).await.status, 303);
     assert_eq!(page.last_entry().state, State::Approved);
     assert!(answer["registrationId"].is_string(), "{answer}");
-    // A card that takes no part cannot be authenticated; no other request may have the amount zero.
+    // A card that is not enrolled cannot be authenticated. No other request may have a zero amount.
     let (status, answer) = page.pay("0.00", &[CARD, SHOPPER, &npa]).await;
     assert_eq!((status, text(&answer, "/result/code").as_str()), (400, "100.380.401"), "{answer}");
     for (parts, name) in [
@@ -319,7 +320,7 @@ async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() 
     let schemes = ["VISA", "MASTER", "AMEX", "DISCOVER", "JCB", "CARTEBANCAIRE"];
     let named = schemes.map(str::to_owned).to_vec();
     let mut page = PageShop::with(Options { schemes: named.clone(), ..Options::default() }).await;
-    // The card takes part: 3-D Secure is processed although no field for it is sent.
+    // The card is enrolled, so 3-D Secure takes place although the request contains no field for it.
     let parts = [
         ("standingInstruction.mode", "INITIAL"),
         ("standingInstruction.source", "CIT"),
@@ -328,7 +329,7 @@ async fn installments_say_how_many_they_are_and_each_scheme_has_its_requestor() 
     let many = "standingInstruction.numberOfInstallments";
     page.refused(&[CARD, &card(FRICTIONLESS), SHOPPER, &parts], INVALID, many).await;
     page.paid("10.00", &[CARD, &card(FRICTIONLESS), SHOPPER, &parts, &[(many, "3")]]).await;
-    // Another card takes no part and needs no number.
+    // A card that is not enrolled needs no number of instalments.
     page.paid("10.00", &[CARD, &parts]).await;
     let pair = |scheme: &str| ["requestorId", "requestorName"].map(|what| format!("threeDSecure.v2.{scheme}.{what}"));
     let all: Vec<String> = schemes.into_iter().flat_map(pair).collect();

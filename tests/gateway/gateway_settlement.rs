@@ -1,5 +1,6 @@
 //! The simulated gateway's reports and settlement files over real HTTPS: the settled entries of a ledger, the columns
-//! and the dates. An impossible report is refused by name. Every value is checked against the interface's table.
+//! and the dates. The gateway refuses an impossible report and names the parameter. Every value is checked against the
+//! interface's table.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,7 +14,7 @@ use pos_sim::gateway::{Options, Outcome};
 use pos_terms::money::Currency;
 use serde_json::Value;
 
-/// The columns in the order of the interface, followed by the two without a place in it.
+/// The columns in the interface's order, followed by the two that have no place in it.
 const HEADER: &str = "ReconciliationType;PaymentType;Cashflow;ClearingInstituteMerchantId;MerchantAccountId;\
     MerchantAccountName;PspId;DivisionId;MerchantId;SettlementTxId;UniqueID;ShortId;ConnectorTxId1;ConnectorTxId2;\
     ConnectorTxId3;Amount;Currency;Brand;TxRequestTime;SettlementAmount;SettlementCurrency;SettlementFee;\
@@ -23,7 +24,7 @@ const HEADER: &str = "ReconciliationType;PaymentType;Cashflow;ClearingInstituteM
 
 type Row = HashMap<String, String>;
 
-/// Returns the rows of a file by column, each checked against the interface.
+/// Returns the rows of a file, with values by column. Checks each value against the interface.
 fn rows(file: &str) -> Vec<Row> {
     let mut lines = file.lines();
     let header = lines.next().unwrap();
@@ -70,7 +71,7 @@ async fn report(counter: &Counter, what: &str, query: &str) -> (u16, Value) {
     (response.status().as_u16(), serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
-/// Returns the same as a file.
+/// Returns the same report as a file.
 async fn file(counter: &Counter, from: &str, to: &str) -> String {
     let entity = counter.shop.gateway.entity_id();
     let url = format!(
@@ -93,7 +94,7 @@ async fn a_day_is_settled_on_the_next_one() {
     let capture = counter.followed(&held, "CP", Some("30.00")).await;
     counter.followed(&held, "CP", Some("10.00")).await;
     let credit = counter.paid("CD", "7.00", &[]).await;
-    // Declined, pending, and reversed before the end of the day: none of them is settled.
+    // Declined payments, pending payments, and payments that are reversed before the end of the day are not settled.
     counter.pay("DB", "9.51", &[]).await;
     counter.pay("DB", "9.62", &[]).await;
     let void = counter.paid("DB", "3.00", &[]).await;
@@ -147,7 +148,7 @@ async fn a_day_is_settled_on_the_next_one() {
     assert_eq!(rows[1]["TransactionId"], "life-0001", "a refund without a reference of its own has its payment's");
     assert_eq!(rows[4]["UniqueID"], credit);
 
-    // The next day reverses a settled payment, and a part of a paid-out one.
+    // On the next day, a settled capture and a credit are reversed.
     counter.shop.gateway.set_clock(at("2026-11-21T09:00:00Z"));
     counter.followed(&capture, "RV", None).await;
     counter.followed(&credit, "RV", None).await;
@@ -259,7 +260,7 @@ async fn the_amount_chooses_what_is_charged_back_and_why() {
     for nothing in ["2026-11-20", "2026-11-22", "2026-11-27", "2027-01-01"] {
         assert_eq!(of(nothing).await.len(), 0, "{nothing}");
     }
-    // One reference for two payments is ambiguous.
+    // A reference that two payments share is ambiguous.
     let mut two = open(Options { host_rules: pos_sim::gateway::HostRules::Permissive, ..Options::default() }).await;
     let first = two.paid("DB", "10.00", &[]).await;
     let second = two.paid("DB", "10.00", &[("merchantTransactionId", "life-0001")]).await;
@@ -378,14 +379,15 @@ async fn the_folder_gets_the_file_of_each_day_that_is_over() {
     counter.shop.gateway.force(Outcome::Approve);
     counter.paid("DB", "10.97", &[]).await;
     assert_eq!(files(), [""; 0], "the day is not over");
-    // As a person does it, with the gateway as a separate program.
+    // A person can move the clock of a gateway that runs as a separate program.
     let (status, answer) = counter.shop.post("simulator/clock", &[("at", "2026-11-21T00:00:01Z")]).await;
     assert_eq!(status, 200, "{answer}");
     assert_eq!(files(), ["reconciliation-2026-11-21.csv"]);
     let text = fs::read_to_string(folder.path().join("reconciliation-2026-11-21.csv")).unwrap();
     assert_eq!(kinds(&rows(&text)), ["SETTLED DEBIT POS 10.97 EUR", "FEE BATCH NEG 0.10 EUR"]);
     assert_eq!(text, counter.shop.gateway.settlement_file("2026-11-21".parse().unwrap()));
-    // A week later there is one file for each date, also for the chargeback; existing files are not overwritten.
+    // A week later there is one file for each date, including the date of the chargeback. Existing files are not
+    // overwritten.
     fs::write(folder.path().join("reconciliation-2026-11-21.csv"), "taken").unwrap();
     counter.shop.gateway.set_clock(at("2026-11-28T00:00:00Z"));
     assert_eq!(files().len(), 8);

@@ -1,5 +1,5 @@
-//! Stored accounts of every means at the simulated gateway: stored with a payment or alone, used for payments, bound by
-//! the customer's agreement, migrated, deleted.
+//! Stored accounts of every means at the simulated gateway. They are stored with a payment or alone, used for payments,
+//! covered by the customer's agreement, migrated and deleted.
 
 use pos_sim::gateway::provider::{self, TokenType};
 use pos_sim::gateway::{HostRules, Kind, Method, Options};
@@ -14,7 +14,7 @@ const SEPA: &[(&str, &str)] = &[
     ("bankAccount.bic", "BKAUATWW"),
     ("paymentBrand", "DIRECTDEBIT_SEPA"),
 ];
-/// Storing an account pays nothing.
+/// The parameters of a request that stores an account without a payment.
 const UNPAID: &[(&str, &str)] = &[("amount", ""), ("currency", ""), ("paymentType", "")];
 
 fn instruction(mode: &'static str, source: &'static str, kind: &'static str) -> [(&'static str, &'static str); 3] {
@@ -51,7 +51,7 @@ async fn each_means_is_stored_with_a_payment_and_pays_again() {
         assert!(paid.get("registrationId").is_none() && paid.get("pos").is_none(), "{paid}");
         let (status, held) = page.post(&path, &[&[("paymentType", "PA")]]).await;
         assert_eq!(status, if method == Method::DirectDebit { 400 } else { 200 }, "{held}");
-        // Other payment data is not allowed with it, and it has its own brand.
+        // A stored account has its own brand, and no other payment data is allowed with it.
         for (change, name) in [
             (("card.number", "4111111111111111"), "card.number"),
             (("bankAccount.iban", "DE89370400440532013000"), "bankAccount.iban"),
@@ -67,7 +67,7 @@ async fn each_means_is_stored_with_a_payment_and_pays_again() {
             );
         }
     }
-    // A virtual account is stored after its customer has signed in; then it pays without the page.
+    // A virtual account is stored after its customer has signed in. It then pays without the page.
     let account = [
         ("virtualAccount.accountId", "jane@shop.test"),
         ("paymentBrand", "SIMWALLET"),
@@ -80,7 +80,7 @@ async fn each_means_is_stored_with_a_payment_and_pays_again() {
     Browser::sent(&page, &answer).acts(&[("action", "pay")]).await;
     let (status, paid) = page.post(&path, &[]).await;
     assert_eq!((status, text(&paid, "/result/code").as_str()), (200, "000.100.110"), "{paid}");
-    // A page that the customer cancels stores nothing that can be used.
+    // If the customer cancels on the page, the stored account cannot be used.
     let (_, answer) = page.pay("10.00", &[&account]).await;
     let path = format!("v1/registrations/{}/payments", text(&answer, "/registrationId"));
     Browser::sent(&page, &answer).acts(&[("action", "cancel")]).await;
@@ -182,7 +182,7 @@ async fn an_empty_holder_is_overridden_for_one_payment() {
     assert_eq!(page.post(&path, &[&[("card.cvv", "999")]]).await.1["result"]["code"], "800.100.153");
     refused(&mut page, &path, &[&holder[1..]], INVALID, "card.holder").await;
     refused(&mut page, &path, &[&holder[..1]], INVALID, "card.holder").await;
-    // A stored holder cannot be replaced.
+    // The holder of a stored account cannot be replaced.
     let answer = page.paid("10.00", &[CARD, &[STORES]]).await;
     let path = format!("v1/registrations/{}/payments", text(&answer, "/registrationId"));
     refused(&mut page, &path, &[&holder], INVALID, "card.holder").await;
@@ -203,7 +203,7 @@ async fn what_the_merchant_starts_follows_what_the_customer_has_agreed_to() {
     let path = format!("v1/registrations/{}/payments", text(&answer, "/registrationId"));
     let again = instruction("REPEATED", "MIT", "UNSCHEDULED");
     let practice = |practice: &'static str| ("standingInstruction.industryPractice", practice);
-    // Approved payments may be followed and declined ones may be retried, with the same amount.
+    // An approved payment may be followed, and a declined one retried with the same amount.
     for follows in ["DELAYED_CHARGES", "NO_SHOW"] {
         let (status, paid) = page.post(&path, &[&again, &[practice(follows)]]).await;
         assert_eq!(
@@ -224,12 +224,12 @@ async fn what_the_merchant_starts_follows_what_the_customer_has_agreed_to() {
     refused(&mut page, &path, &[&again, &[practice("INCREMENTAL_AUTH")]], INVALID, name).await;
     let by_customer = instruction("REPEATED", "CIT", "UNSCHEDULED");
     refused(&mut page, &path, &[&by_customer, &[practice("NO_SHOW")]], INVALID, "standingInstruction.source").await;
-    // For a card in the form, the merchant must name the customer's payment.
+    // If the form contains the card, the merchant must name the customer's payment.
     page.refused(&[CARD, &again], INVALID, "standingInstruction.initialTransactionId").await;
     page.paid("5.00", &[CARD, &again, &[("standingInstruction.initialTransactionId", &reference)]]).await;
     let wrong = instruction("INITIAL", "MIT", "UNSCHEDULED");
     page.refused(&[CARD, &wrong], INVALID, "standingInstruction.source").await;
-    // Without an agreement: a card that was stored without one.
+    // This card was stored without an agreement.
     let answer = page.paid("10.00", &[CARD, &[STORES]]).await;
     let path = format!("v1/registrations/{}/payments", text(&answer, "/registrationId"));
     refused(&mut page, &path, &[&again], INVALID, "standingInstruction.initialTransactionId").await;
@@ -271,7 +271,7 @@ async fn the_other_gateways_store_too() {
     let mut page = PageShop::with(Options { host_rules: HostRules::Permissive, ..Options::default() }).await;
     let answer = page.paid("10.00", &[SEPA, &[STORES]]).await;
     let path = format!("v1/registrations/{}/payments", text(&answer, "/registrationId"));
-    // No agreement is required.
+    // The permissive gateway requires no agreement.
     assert_eq!(page.post(&path, &[&instruction("REPEATED", "MIT", "RECURRING")]).await.0, 200);
     let mut page = PageShop::with(Options { host_rules: HostRules::Literal, ..Options::default() }).await;
     let own = [("merchantTransactionId", "stored-once"), ("card.holder", "JONES")];

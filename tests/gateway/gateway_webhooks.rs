@@ -1,5 +1,5 @@
 //! Webhooks of the simulated gateway over real HTTPS: the notifications that a receiver gets, and receivers that are
-//! down, hang, redirect or fail. A payment waits for none of them.
+//! down, hang, redirect or fail. No payment waits for a receiver.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ fn taken() -> Act {
     Act::Answer(says("200 OK"))
 }
 
-/// Opens a receiver that accepts everything outside its script, and a gateway that notifies it.
+/// Opens a gateway and a receiver for its notifications. The receiver accepts every notification that its script does
+/// not mention.
 async fn open(script: Vec<Act>, options: Options) -> (Counter, Server) {
     let authority = Authority::new();
     let tls = authority.server("localhost", (2020, 2099));
@@ -39,7 +40,7 @@ async fn open(script: Vec<Act>, options: Options) -> (Counter, Server) {
     (counter, receiver)
 }
 
-/// Waits for this many requests; returns head and body of each.
+/// Waits for this many requests and returns the head and body of each.
 async fn told(receiver: &Server, count: usize) -> Vec<(String, String)> {
     let waiting = async {
         while receiver.requests().len() < count {
@@ -104,7 +105,7 @@ async fn a_receiver_is_told_what_was_answered() {
         }
         let amounts: Vec<&Value> = all.iter().map(|body| &body["presentationAmount"]).collect();
         assert_eq!(amounts, ["20.00", "5.00", "9.51", "30.00", "30.00", "30.00"]);
-        // The payment that it refers to: only captures and refunds have one.
+        // The referenced payment: only captures and refunds have one.
         let referenced: Vec<Option<&str>> = all.iter().map(|body| body["referencedId"].as_str()).collect();
         let of_held = text(&held, "/id");
         assert_eq!(referenced, [None, Some(id.as_str()), None, None, Some(&of_held), None]);
@@ -133,7 +134,7 @@ async fn what_is_decided_later_and_stored_cards_are_told_too() {
     assert_eq!(text(&all[0], "/payload/result/code"), "000.200.000");
     assert_eq!((text(&all[1], "/payload/id"), text(&all[1], "/payload/result/code")), (id, "000.100.110".into()));
     assert_eq!(all[3]["payload"], stored);
-    // A subscription's payments as well.
+    // A subscription's payments are notified too.
     let card = text(&counter.pay("DB", "1.00", &[("createRegistration", "true")]).await.1, "/registrationId");
     let form = [
         ("entityId", entity.as_str()),
@@ -186,7 +187,7 @@ async fn a_receiver_that_fails_is_tried_again_by_the_gateways_clock() {
 async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     let options = Options { webhook_timeout: Duration::from_secs(3), ..Options::default() };
     let (mut counter, receiver) = open(vec![Act::Silence], options).await;
-    // No program listens at its port.
+    // No program listens at this port.
     let nobody = pos_test_kit::refusing_port();
     let entity = counter.shop.gateway.entity_id().to_owned();
     let url = format!("http://127.0.0.1:{nobody}/");
@@ -208,7 +209,7 @@ async fn a_receiver_that_hangs_or_is_not_there_holds_nobody_up() {
     };
     let is_down = tokio::time::timeout(Duration::from_secs(60), is_down).await.unwrap();
     assert!(text(&is_down, "/error").contains("refused"), "{is_down}");
-    // One receiver does not wait for the other, and a removed one gets no more notifications.
+    // One receiver does not wait for another, and a removed receiver gets no further notifications.
     let path = format!("v1/webhooks/{down}?entityId={entity}");
     assert_eq!(read(counter.shop.asked("DELETE", &path, None).await).await.0, 200);
     assert_eq!(read(counter.shop.asked("DELETE", &path, None).await).await.0, 404);
@@ -251,7 +252,7 @@ async fn the_notification_url_of_a_request_is_told_of_its_payment() {
     assert_eq!(counter.shop.asked("DELETE", &delete, None).await.status(), 200);
     let url = format!("https://localhost:{}/of-this-one?order=7", receiver.address().port());
     let (_, other) = counter.pay("DB", "7.00", &[]).await;
-    // Pending, then decided by the retrieval: notified twice.
+    // The payment is pending until the retrieval decides it, so it is notified twice.
     let (status, answer) = counter.pay("DB", "9.61", &[("notificationUrl", &url)]).await;
     assert_eq!(status, 200, "{answer}");
     let id = text(&answer, "/id");
@@ -268,7 +269,7 @@ async fn the_notification_url_of_a_request_is_told_of_its_payment() {
     let actions: Vec<&Value> = all.iter().map(|body| &body["action"]).collect();
     assert_eq!(actions, ["CREATED", "UPDATED"]);
     assert!(all.iter().all(|body| body["payload"]["id"] == id.as_str()) && text(&other, "/id") != id);
-    // The address is not registered. An address that may not be called is not called, and the payment goes on.
+    // The address is not registered. The gateway does not call a forbidden address, and the payment goes on.
     assert!(hooks(&counter).await.is_empty());
     for nowhere in ["/notify-me", "http://shop.example/notify"] {
         assert_eq!(counter.pay("DB", "8.00", &[("notificationUrl", nowhere)]).await.0, 200);

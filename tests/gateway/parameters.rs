@@ -1,5 +1,4 @@
-//! The table of parameters, checked against the interface document as people typed it (`data_model`), and its command
-//! line.
+//! The table of parameters and its command line, checked against a typed copy of the interface document (`data_model`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -137,7 +136,7 @@ fn every_row_is_explained_in_words_and_secrets_are_known() {
     assert!(!parameter::find("amount").unwrap().secret);
 }
 
-/// Checks that each parameter that `request` writes has a row, because `request` relies on finding it.
+/// Checks that each parameter that `request` writes has a row, because `request` relies on this.
 #[test]
 fn every_parameter_that_the_terminal_sends_has_a_row() {
     let source = std::fs::read_to_string("crates/gateway/src/request.rs").unwrap();
@@ -150,7 +149,7 @@ fn every_parameter_that_the_terminal_sends_has_a_row() {
     }
 }
 
-/// Returns values that a format of the document accepts, and values that it refuses.
+/// Returns values that a format of the document accepts and values that it refuses.
 fn examples(format: &str) -> (Vec<String>, Vec<String>) {
     let (kind, rest) = format.split_once(':').unwrap();
     let spelled = |text: &str| {
@@ -230,7 +229,7 @@ fn values_are_held_to_the_formats_of_the_document() {
 
 // ---- Names
 
-/// Checks that words of a list are written as in the document, in one case.
+/// Checks that the words of a value set are written as in the document, in the same case.
 #[test]
 fn each_word_of_a_value_set_is_taken_and_no_other() {
     let mut sets = 0;
@@ -276,7 +275,7 @@ fn names_have_indexes_and_keys_in_brackets() {
         "merchant.billing.city",
         "merchant.shipping.method",
         "resultDetails.ExtendedDescription",
-        // Only the items of a cart have a largest index (interface: Cart items; Limits).
+        // Only a cart's items have a highest index (interface: Cart items; Limits).
         "airline.passengers[0].legs[1001].taxAmount",
         "airline.passengers[123456789012345678901234567890].name",
         "cart.payments[1001].name",
@@ -404,7 +403,7 @@ fn judged(form: &str, asked: &FormContext<'_>) -> Vec<String> {
     form::judge(&pairs, asked).iter().map(ToString::to_string).collect()
 }
 
-/// Lists rule | call | a form that keeps it | a form that breaks it | the field that is named.
+/// Lists rule, call, a form that keeps the rule, a form that breaks it, and the field that the refusal names.
 fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
     use Call::{ByRegistration, Checkout, FollowUp, Increment, Payment, Query};
     let iban = format!("{BANK}&bankAccount.iban=DE89370400440532013000&bankAccount.bic=DEUTDEFF");
@@ -571,7 +570,7 @@ fn cases() -> Vec<(&'static str, Call, String, String, &'static str)> {
         ("create-registration", ByRegistration, with(""), with("&createRegistration=true"), "createRegistration"),
         ("override-holder", ByRegistration, with("&overrideHolder=true"), String::new(), ""),
         ("override-holder", FollowUp, refund(""), refund("&overrideHolder=true"), "overrideHolder"),
-        // A holder that replaces an empty stored one is not a separate account.
+        // A holder that replaces an empty stored one does not count as a separate account.
         ("bank-account-number", Payment, with(stored), with(&stored.replace("true", "false")), "bankAccount.number"),
         (
             "scheme-use-case",
@@ -672,7 +671,7 @@ fn every_rule_accepts_and_rejects() {
             told.insert(rule);
         }
     }
-    // The rules of answers and of the client side have their own tests below.
+    // The rules for answers and for the client side have separate tests below.
     told.extend(["redirect-parameters", "chargeback-reason", "client-side"]);
     assert_eq!(told, rule::RULES.iter().map(|rule| rule.name).collect(), "every rule has a form that breaks it");
 }
@@ -697,7 +696,7 @@ fn answers_have_rules_too() {
     let id = "8ac7a4a17e0b1c3a017e0b1c3a017e0b";
     let good = format!("id={id}&result.code=000.000.000&buildNumber=1&timestamp=2026-01-02%2003:04:05%2B0000&ndc=a");
     assert_eq!(judged(&good, &answer), Vec::<String>::new());
-    // Any structure of the request may be returned.
+    // An answer may return any structure of the request.
     assert_eq!(judged(&format!("{good}&customParameters[abc]=1&customer.sex=M"), &answer), Vec::<String>::new());
     for (more, field) in [
         ("&redirect.parameters[0].name=a", "redirect.parameters[0].value"),
@@ -708,15 +707,15 @@ fn answers_have_rules_too() {
     }
     let both = format!("{good}&redirect.parameters[0].name=a&redirect.parameters[0].value=b");
     assert_eq!(judged(&both, &answer), Vec::<String>::new());
-    // New fields are tolerated, and listed by their names (interface: Versioning).
+    // New fields are tolerated, and their names are listed (interface: Versioning).
     let newer = format!("{good}&registration.id={id}&novelty=1&card.colour=blue");
     assert_eq!(judged(&newer, &answer), Vec::<String>::new());
     let pairs = form::decode(newer.as_bytes()).unwrap();
     assert_eq!(form::unknown(&pairs, &names), ["novelty", "card.colour"]);
-    // A known field must still have its format, and a request may contain no unknown field.
+    // A known field must still have its format, and a request may not contain an unknown field.
     assert_eq!(judged(&format!("{good}&registration.id=short"), &answer).len(), 1);
     assert_eq!(judged(&format!("{SALE}&novelty=1"), &asked(Call::Payment, &names)).len(), 1);
-    // In notifications only (interface: Payment response fields, referencedId).
+    // This field occurs only in notifications (interface: Payment response fields, referencedId).
     let said = judged(&format!("{good}&referencedId={id}"), &answer);
     assert!(said[0].starts_with("referencedId: not a parameter of this call; of webhook"), "{said:?}");
     let webhook = format!("type=PAYMENT&action=CREATED&payload=%7B%7D&referencedId={id}&presentationAmount=1.00");
@@ -765,8 +764,8 @@ fn what_is_required_binds_within_its_group() {
     ] {
         assert_eq!(missing(&format!("{SALE}&{field}"), Payment), fields, "{field}");
     }
-    // The card is read for a payment. A follow-up payment has its POS fields without an entry mode. A payment with
-    // stored data needs no number.
+    // A payment needs a read card. A follow-up payment has its POS fields without an entry mode. A payment with stored
+    // data needs no card number.
     let override_holder = "overrideHolder=true&card.holder=Jane%20Jones";
     for (call, form, fields) in [
         (FollowUp, "paymentType=RF&pos.terminalId=1&pos.transactionSequenceNumber=2", &[][..]),
@@ -825,7 +824,8 @@ fn a_call_takes_its_own_parameters() {
 
 // ---- Properties
 
-/// Returns values at the bounds of a format, and values one step beyond. Both are empty for a format without bounds.
+/// Returns values at the limits of a format and values just beyond them. Both lists are empty for a format without
+/// limits.
 fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
     let number = |min: u32, max: u32, wide: usize| {
         let (min, max) = (i64::from(min), i64::from(max));
@@ -862,7 +862,7 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
             words.iter().map(|word| (*word).to_owned()).collect(),
             words.iter().map(|word| format!("{word}.")).collect(),
         ),
-        // Both count the characters after the first one.
+        // Both limits count the characters after the first one.
         Format::Phone(min, max) => {
             let after = |length: u8| format!("+{}", "1".repeat(length.into()));
             let mut bad = vec![after(max + 1)];
@@ -883,7 +883,7 @@ fn bounds(format: Format) -> (Vec<String>, Vec<String>) {
     }
 }
 
-/// Returns a character of a set.
+/// Returns a character from a character set.
 fn letter(of: CharacterSet) -> &'static str {
     match of {
         CharacterSet::Digits | CharacterSet::DigitsDots | CharacterSet::LowerHex => "7",
@@ -904,7 +904,7 @@ fn one_step_beyond_a_bound_fails_for_every_row_that_has_bounds() {
     assert!(judged > 1500, "{judged}");
 }
 
-/// Returns the name as it is sent, with an index or key.
+/// Returns the parameter's name as it is sent, with an index or key.
 fn spelled(parameter: &Parameter, index: usize) -> String {
     let index = format!("[{index}]");
     parameter
@@ -916,8 +916,8 @@ fn spelled(parameter: &Parameter, index: usize) -> String {
 }
 
 proptest! {
-    /// Checks any row with a value between its bounds: accepted alone, and refused under the same name after a change
-    /// at a bound.
+    /// Checks random rows: a text within its limits fits its format, and only a cart's items refuse an index above
+    /// 1000.
     #[test]
     fn values_between_the_bounds_pass(row in any::<prop::sample::Index>(), part in any::<prop::sample::Index>(), index in 0_usize..=1000) {
         let rows: Vec<Parameter> = parameter::all().collect();
@@ -973,7 +973,7 @@ fn agent(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns exit code, standard output, standard error.
+/// Returns the exit code, standard output and standard error.
 fn ended(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
@@ -983,7 +983,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
     ended(&agent(arguments).output().unwrap())
 }
 
-/// Runs `check --form` with these bytes and more arguments.
+/// Runs `check --form` with these bytes as input and with more arguments.
 fn check_form(bytes: &[u8], more: &[&str]) -> (i32, String, String) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -1074,7 +1074,7 @@ fn check_judges_each_value_alone() {
     assert_eq!(run(&["check", "amount=1.00", "--call", "sale"]).0, 64);
 }
 
-/// Checks that new fields of an answer are tolerated and named (interface: Versioning).
+/// Checks that new fields of an answer are tolerated and that the program names them (interface: Versioning).
 #[test]
 fn check_judges_an_answer_with_and_without_a_call() {
     const ID: &str = "registration.id=8ac7a4a17e0b1c3a017e0b1c3a017e0b";
@@ -1086,21 +1086,21 @@ fn check_judges_an_answer_with_and_without_a_call() {
         aside,
         "novelty: not in the interface's documents; tolerated, because an answer may contain new fields\n"
     );
-    // An answer's format applies, not that of a request field with the same name; a structure of the request may be
-    // returned.
+    // The format of the answer's field applies, not that of a request field with the same name. An answer may return a
+    // structure of the request.
     assert_eq!(run(&["check", "--response", "card.expiryMonth=99", "customer.sex=M"]).0, 0);
     let (code, text, _) = run(&["check", "--response", "result.code=x", "customer.sex=X", "registration.id=1"]);
     assert_eq!((code, text.lines().count()), (65, 3), "{text}");
     let (code, text, aside) = run(&["check", "--response", "--call", "payment", "novelty=1", ID]);
     assert_eq!(code, 65, "what must be there is missing");
     assert!(!text.contains("novelty") && aside.starts_with("novelty: "), "{text}{aside}");
-    // The value of an unknown field is not shown, nor is a number in the place of its name.
+    // The program shows neither the value of an unknown field nor a number where its name should be.
     let (code, text, aside) = run(&["check", "--response", "4111111111111119=4111111111111119"]);
     assert!(code == 0 && !text.contains("1119") && !aside.contains("1119"), "{text}{aside}");
     assert_eq!(run(&["check", "novelty=1"]).0, 65);
 }
 
-/// Checks lines of the file by the names in its header.
+/// Checks the lines of the file by the names in its header.
 #[test]
 fn check_knows_the_columns_of_the_reconciliation_file() {
     let columns = data_model::COLUMNS.iter().map(|(column, _)| *column);
@@ -1134,7 +1134,7 @@ fn check_knows_the_columns_of_the_reconciliation_file() {
     assert_eq!(line("SETTLED", "&amount=1.00").1, "amount: sent twice; each parameter is sent once\n");
 }
 
-/// Checks that names and places may be in any script, with the spaces and marks that people write.
+/// Checks that names of people and places may be in any script, with the spaces and marks that people write.
 #[test]
 fn names_and_places_are_of_any_script() {
     for (name, values) in [
@@ -1209,7 +1209,7 @@ fn wrong_forms_are_named() {
     let (code, text, aside) = check_form(many.as_bytes(), &["--call", "payment"]);
     assert_eq!((code, text.lines().count()), (65, 100));
     assert!(aside.contains("stopped after 100 violations"), "{aside}");
-    // The same on the command line.
+    // The command line reports the same.
     assert!(run(&["check", "amount=1.00", "amount=1.00"]).1.contains("amount: sent twice"));
     let output = agent(&["check"]).arg(OsStr::from_bytes(b"descriptor=\xFF")).output().unwrap();
     let (code, text, _) = ended(&output);

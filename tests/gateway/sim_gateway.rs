@@ -1,5 +1,5 @@
-//! The simulated gateway over real HTTPS, with two independent clients: `reqwest` with forms built here from the
-//! interface documents, and `curl`.
+//! The simulated gateway over real HTTPS, with two independent clients: `reqwest`, with forms that the tests build from
+//! the interface documents, and `curl`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests are tests")]
 
 mod literal;
@@ -47,7 +47,7 @@ async fn a_chip_sale_with_pin_is_approved_in_the_documented_formats() {
     assert!(text("/ndc").len() <= 69 && text("/ndc").bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-'));
     assert!(!text("/buildNumber").is_empty() && !text("/pos/statusText").is_empty());
 
-    // The card accepts the issuer's answer: 8A "00", then tag 91 of eight bytes.
+    // The card accepts the issuer's answer: tag 8A with "00", then tag 91 with eight bytes.
     let icc = hex::decode(text("/pos/iccDataResponse")).unwrap();
     assert_eq!(icc[..6], [0x8A, 2, b'0', b'0', 0x91, 8]);
     assert_eq!(reader.card.accepts(&hex::decode(value(&form, "pos.iccDataRequest")).unwrap(), &icc[6..]), Ok(true));
@@ -114,13 +114,13 @@ async fn what_the_issuer_must_refuse() {
     let paid = reader.chip_sale("1.00", "issuer-000");
     assert_eq!(shop.pay(&paid).await.0, 200);
 
-    // The same request again: its SRED key was used.
+    // The same request is sent again, so its SRED key was used before.
     shop.refuses(
         &with(paid.clone(), &[("pos.transactionSequenceNumber", "2")]),
         "pos.encryptedSred.ksn: this KSN was used before",
     )
     .await;
-    // An earlier key.
+    // A key from before the last one.
     let earlier = Reader::new().tap();
     let skipped = reader.chip_sale("1.00", "issuer-001");
     assert_eq!(shop.pay(&skipped).await.0, 200);
@@ -129,7 +129,7 @@ async fn what_the_issuer_must_refuse() {
         &[("pos.encryptedSred.data", &upper(&earlier.data)), ("pos.encryptedSred.ksn", &upper(&earlier.ksn))],
     );
     shop.refuses(&backward, "pos.encryptedSred.ksn: the KSN went backward").await;
-    // A used PIN key with fresh card data.
+    // A used PIN key together with fresh card data.
     let old_pin = with(
         reader.chip_sale("1.00", "issuer-003"),
         &[
@@ -138,7 +138,7 @@ async fn what_the_issuer_must_refuse() {
         ],
     );
     shop.refuses(&old_pin, "pos.encryptedPin.ksn: the KSN went backward").await;
-    // PIN and card data from one key set.
+    // The PIN and the card data use the same key.
     let form = reader.chip_sale("1.00", "issuer-004");
     let ksn = upper(&reader.tap().ksn);
     shop.refuses(
@@ -146,20 +146,20 @@ async fn what_the_issuer_must_refuse() {
         "pos.encryptedPin.ksn: the PIN and the card data must come from one key set",
     )
     .await;
-    // The chip signed another amount, or another currency.
+    // The chip signed another amount or another currency.
     let other_amount = with(reader.chip_sale("1.00", "issuer-005"), &[("amount", "1.01")]);
     shop.refuses(&other_amount, "pos.iccDataRequest: 9F02 differs from amount").await;
     let other_currency = with(reader.chip_sale("1.00", "issuer-006"), &[("currency", "USD")]);
     shop.refuses(&other_currency, "pos.iccDataRequest: 5F2A differs from currency").await;
-    // A form that says there is a PIN, without one.
+    // The form claims a PIN entry but contains no PIN.
     let mut no_pin = reader.chip_sale("1.00", "issuer-007");
     no_pin.retain(|(name, _)| !name.starts_with("pos.encryptedPin"));
     shop.refuses(&no_pin, "pos.encryptedPin.data: 9F34 shows a PIN entry for the issuer, but no PIN was sent").await;
-    // The card number in clear text in any field.
+    // Any field may reveal the card number in clear text.
     let clear = with(reader.chip_sale("1.00", "issuer-008"), &[("merchantInvoiceId", &format!("card {PAN}"))]);
     shop.refuses(&clear, "merchantInvoiceId: holds the unencrypted card number").await;
 
-    // Declined by the issuer: a payment with its own id, HTTP 400, and 8A for the card.
+    // The issuer declines: the payment gets its own id, HTTP 400, and tag 8A for the card.
     reader.typed_pin = "1235";
     let (code, icc) = shop.declines(&reader.chip_sale("1.00", "issuer-009")).await;
     assert_eq!((code.as_str(), &icc[..8]), ("800.100.166", "8A023535"));
@@ -168,7 +168,7 @@ async fn what_the_issuer_must_refuse() {
     assert_eq!(shop.declines(&changed).await.0, "800.100.158");
     reader.atc -= 1;
     let replayed = reader.chip_sale("1.00", "issuer-011");
-    // Only the ATC of an accepted cryptogram counts as used; that of the changed one above does not.
+    // Only the ATC of an accepted cryptogram counts as used. The changed cryptogram above was not accepted.
     assert_eq!(shop.pay(&replayed).await.0, 200);
     reader.atc -= 1;
     assert_eq!(shop.declines(&reader.chip_sale("1.00", "issuer-012")).await.0, "800.100.158");
@@ -188,7 +188,7 @@ async fn aes_keys_are_taken_once_and_an_issuer_sends_its_card_scripts() {
         Sealed { data, ksn: ksn.0.to_vec() }
     };
     let (first, second) = (seal(), seal());
-    // The card's own cryptogram, without a PIN.
+    // The card's own cryptogram without a PIN.
     let mut icc = hex::decode(
         "5F2A0209785F340101820218008407A00000000310109505000000800\
          09A032611209C01009F02060000000005009F03060000000000009F100706011203A0B8009F1A0202809F2701809F34031F03029F36020001\
@@ -206,7 +206,7 @@ async fn aes_keys_are_taken_once_and_an_issuer_sends_its_card_scripts() {
     assert_eq!(status, 200, "{answer}");
     shop.refuses(&sale(&second, "aes-keys-two"), "pos.encryptedSred.ksn: this KSN was used before").await;
     shop.refuses(&sale(&first, "aes-keys-three"), "pos.encryptedSred.ksn: the KSN went backward").await;
-    // 8A, 91, 71 with PIN UNBLOCK, 72 with PUT DATA, each with the issuer's MAC.
+    // Tags 8A, 91, 71 with PIN UNBLOCK and 72 with PUT DATA, both scripts with the issuer's MAC.
     let icc_response = hex::decode(answer["pos"]["iccDataResponse"].as_str().unwrap()).unwrap();
     let at: Vec<_> = tlv::walk(&icc_response).map(|object| object.unwrap().tag.0).collect();
     assert_eq!(at, [0x8A, 0x91, 0x71, 0x72]);
@@ -229,7 +229,7 @@ async fn aes_keys_are_taken_once_and_an_issuer_sends_its_card_scripts() {
 async fn currencies_without_and_with_three_decimals() {
     let shop = Shop::open().await;
     let mut reader = Reader::new();
-    // 1200 JPY (392) is 000000001200 and amount 1200.00; 1.230 KWD (414) is 000000001230 and amount 1.23.
+    // 1200 JPY (392) is 000000001200 and amount 1200.00. 1.230 KWD (414) is 000000001230 and amount 1.23.
     for (n, (amount, code, numeric, minor)) in
         [("1200.00", "JPY", 392, 1200), ("1.23", "KWD", 414, 1230)].into_iter().enumerate()
     {
@@ -391,7 +391,7 @@ async fn silence_comes_before_or_after_the_charge() {
         while shop.gateway.counters().requests == before || shop.gateway.ledger().charged(&reference).len() < charged {
             tokio::task::yield_now().await;
         }
-        // The gateway still serves others meanwhile, and this request stays without an answer.
+        // The gateway still serves other requests, while this one gets no answer.
         assert_eq!(shop.get("").await.0, 200);
         assert!(!waiting.is_finished());
         assert_eq!(shop.gateway.ledger().charged(&reference).len(), charged, "{amount}");
@@ -480,7 +480,7 @@ async fn offline_refuses_and_comes_back_on_the_same_port() {
     assert!(counters.bytes_in > 0 && counters.bytes_out > 0);
     let url = shop.gateway.base_url();
     shop.gateway.stop().await;
-    // Another test's gateway may use this port meanwhile; it has another CA.
+    // Another test's gateway may use this port by now, but it has another CA.
     assert!(shop.client.get(url).send().await.is_err());
 }
 
@@ -564,7 +564,7 @@ async fn curl_gets_the_documented_errors() {
     assert!(shop.gateway.ledger().entries().is_empty());
 }
 
-/// Returns whether a text has a shape: `d` a digit, `x` a letter or digit, any other character itself.
+/// Returns whether a text has a shape. In a shape, `d` is a digit, `x` a letter or digit, any other character itself.
 fn is_shaped(text: &str, shape: &str) -> bool {
     text.len() == shape.len()
         && text.bytes().zip(shape.bytes()).all(|(c, shape)| match shape {

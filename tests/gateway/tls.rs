@@ -1,4 +1,4 @@
-//! TLS to the gateway on real sockets: a change of the CA, files that are replaced while the agent runs, our own
+//! TLS to the gateway on real sockets: a change of the CA, files that are replaced while the agent runs, the agent's
 //! certificate, pins, and a board whose clock begins in 1970.
 
 use std::fs;
@@ -48,7 +48,7 @@ async fn a_handshake_without_a_request_is_verified_as_any() {
         let desk = Desk::new(&[&ours], ca.server(LONG), 0).await;
         let client = desk.client_with(LONG_NOW, &|gateway| gateway.assumptions.warm_path = None);
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), expected);
-        // New files are used, with a new connection.
+        // The client uses the new files with a new connection.
         desk.write("ca.pem", &[ours.pem(), other.pem()].concat());
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
         assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
@@ -69,13 +69,13 @@ async fn files_that_are_replaced_are_used_without_a_restart() {
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Err(NOT_OURS.to_owned()));
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
-    // The open connection was made with the old token's files: a new one is opened for the new token.
+    // The open connection belongs to the old token, so the client opens a new one for the new token.
     desk.write("token", "another-token-0123456789");
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let requests = desk.server.requests();
     assert!(requests[0].contains("Bearer the-first-token-0123456789"), "{}", requests[0]);
     assert!(requests[1].contains("Bearer another-token-0123456789"), "{}", requests[1]);
-    // Nothing has changed: the connection is used again.
+    // Nothing has changed, so the client reuses the connection.
     assert_eq!(client.warm().await.map_err(|fault| fault.to_string()), Ok(()));
     let connections = desk.server.events().iter().filter(|event| matches!(event, https::Event::Handshake(_))).count();
     assert_eq!(connections, 2);
@@ -106,7 +106,7 @@ async fn files_that_do_not_fit_stay_unused_and_are_told() {
     desk.server.finish();
 }
 
-// ---- Our own certificate
+// ---- The agent's certificate
 
 #[tokio::test]
 async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
@@ -193,7 +193,7 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     let root = Ca::new("root");
     let (ours, theirs) = (root.intermediate("ours"), root.intermediate("theirs"));
     let (root_pin, ours_pin, theirs_pin) = (pin(&root), pin(&ours), pin(&theirs));
-    // The pins, the signer, the certificates that are shown, and whether the client accepts them.
+    // The pins, the signer, the shown certificates, and whether the client accepts them.
     for (pins, signer, shown, believed) in [
         (vec![&root_pin], &ours, vec![&ours], true),
         (vec![&ours_pin], &ours, vec![&ours], true),
@@ -211,9 +211,9 @@ async fn a_pinned_ca_must_have_signed_and_not_only_be_shown() {
     }
 }
 
-/// Checks a certificate that was made with `openssl req -x509`. The expected values come from `openssl x509 -noout
-/// -subject -nameopt RFC2253 -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst
-/// -sha256 -binary | base64`.
+/// Checks a certificate made with `openssl req -x509`. The expected values come from
+/// `openssl x509 -noout -subject -nameopt RFC2253 -enddate` and `openssl x509 -pubkey | openssl pkey -pubin -outform
+/// der | openssl dgst -sha256 -binary | base64`.
 #[test]
 fn a_certificate_is_read_as_openssl_reads_it() {
     let pem = "-----BEGIN CERTIFICATE-----
@@ -246,9 +246,9 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
         ("a clock that is right, too early", known(2020), (2025, 2035), Err(NOT_YET)),
         ("a clock that is right, too late", known(2040), (2025, 2035), Err(EXPIRED)),
         ("the floor inside of the validity", at_least(2030), (2025, 2035), Ok(())),
-        // The gateway's certificate is newer than the program and the last sale: it may be valid already.
+        // The gateway's certificate is newer than the program and the last sale, so it may already be valid.
         ("the floor before the validity", at_least(2020), (2025, 2035), Ok(())),
-        // It has expired at any possible time.
+        // At any possible time the certificate has expired.
         ("the floor after the validity", at_least(2040), (2025, 2035), Err(EXPIRED)),
         ("the system's clock before the floor", CertificateClock::from(january(2100)), (2095, 2105), Ok(())),
         ("the system's clock before the floor", CertificateClock::from(january(2100)), (2090, 2095), Err(EXPIRED)),
@@ -264,7 +264,7 @@ async fn a_board_that_booted_in_1970_refuses_only_what_cannot_be_valid_any_more(
 #[tokio::test]
 async fn without_a_clock_every_certificate_of_the_chain_must_be_valid_at_one_time() {
     let root = Ca::new("root");
-    // The leaf expires before its CA's validity begins: no time fits both.
+    // The leaf expires before its CA becomes valid, so no time suits both.
     for (ca, leaf, expected) in [
         ((2030, 2060), (2025, 2050), Ok(())),
         ((2025, 2060), (2030, 2050), Ok(())),
@@ -295,7 +295,7 @@ async fn a_clock_that_is_set_later_is_heeded_at_the_next_handshake() {
 async fn what_ends_soon_is_told_before_it_does() {
     let (old, next) = (Ca::valid("old", (2020, 2031)), Ca::valid("next", (2020, 2040)));
     let desk = Desk::new(&[&old], old.server((2025, 2030)), 1).await;
-    // This many days before the first of January of a year.
+    // A time this many days before the first of January of a year.
     let before = |year, days: u64| {
         CertificateClock::new(move || Time::Known(january(year) - Duration::from_secs(days * 24 * 3600)))
     };
@@ -313,7 +313,7 @@ async fn what_ends_soon_is_told_before_it_does() {
     let client = desk.client(before(2031, 5));
     let ca = "the last CA certificate of [gateway] ca-file expires in 5 days (2031-01-01)";
     assert!(said(&client).starts_with(ca), "{:?}", warnings(&client));
-    // The next CA in the same file solves it.
+    // Adding the next CA to the same file ends the warning.
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
     assert_eq!(warnings(&client), Vec::<String>::new());
 
@@ -389,13 +389,13 @@ async fn the_status_warns_of_a_certificate_that_ends_soon() {
     counter.stop_agent().await;
 }
 
-/// Checks that the reader's clock decides about certificates, as it does about receipts, while the board's clock cannot
-/// be right. The journal's last record is two days ahead of the board.
+/// Checks that the reader's clock decides about certificates, as it does about receipts, if the board's clock cannot be
+/// right. The journal's last record is two days ahead of the board's clock.
 #[tokio::test]
 async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates() {
     for (reader_days, outcome) in [(2, OutcomeWord::Approved), (5, OutcomeWord::NotSent)] {
         let mut options = Options::default();
-        // Later than the last record, and before and after the end of the certificate.
+        // Both times are later than the last record. One is before the certificate's expiry, and the other is after it.
         options.gateway.certificate = pos_sim::gateway::Certificate::EndsIn(3);
         options.reader.clock = bcd_after_days(reader_days);
         let mut counter = Counter::closed(options).await;
@@ -403,7 +403,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         drop(pos_journal::Journal::open(&journal).unwrap());
         let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, (unixepoch() + 172800) * 1000, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute_batch(row).unwrap();
-        // No connection is older than the reader's clock: otherwise its certificate would have been checked without
+        // No connection was opened before the reader's clock was known. Its certificate would have been checked without
         // that clock.
         counter.shop.gateway.set_offline(true).await.unwrap();
         counter.start_agent();
@@ -421,7 +421,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
     }
 }
 
-/// Returns the local time after this many days and an hour, in a reader's format.
+/// Returns the local time this many days and one hour from now, in a reader's format.
 fn bcd_after_days(days: i64) -> [u8; 6] {
     let text = (chrono::Local::now() + chrono::TimeDelta::hours(days * 24 + 1)).format("%y%m%d%H%M%S").to_string();
     hex::decode(text).unwrap().try_into().unwrap()
@@ -461,7 +461,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// Opens a gateway that answers this many requests, and trusts these CAs.
+    /// Opens a gateway that gives this many answers, and a folder with settings that trust these CAs.
     async fn new(trusted: &[&Ca], tls: ServerConfig, answers: usize) -> Self {
         let answer = || Act::Answer(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".to_vec());
         let server = Server::start(tls, (0..answers).map(|_| answer()).collect()).await;
@@ -476,7 +476,7 @@ impl Desk {
         self.folder.path().join(file)
     }
 
-    /// Writes as `install` does: a new file replaces the old one.
+    /// Writes a file as `install` does: a new file replaces the old one.
     fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         let mode = fs::metadata(&path).map_or(0o644, |facts| facts.permissions().mode());
@@ -507,8 +507,8 @@ impl Desk {
             path("ca.pem")
         ))
         .unwrap();
-        // With a request: it shows the token, and the alerts that a gateway with TLS 1.3 sends only after the
-        // handshake.
+        // The warm-up sends a request. The request reveals a wrong token, and the alerts that a TLS 1.3 gateway sends
+        // only after the handshake.
         gateway.assumptions.warm_path = Some("/".to_owned());
         change(&mut gateway);
         gateway
@@ -587,7 +587,7 @@ impl Ca {
         (params.signed_by(&key, &self.issuer).unwrap(), key)
     }
 
-    /// Returns a certificate for the terminal until 2039, and its key.
+    /// Returns a certificate for the terminal, valid until 2039, and its key.
     fn client(&self) -> (String, String) {
         let (certificate, key) = self.leaf("terminal.example", (2020, 2039));
         (certificate.pem(), key.serialize_pem())

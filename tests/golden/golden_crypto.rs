@@ -1,8 +1,8 @@
-//! Published vectors against the keys of the simulated world, BER-TLV and track 2.
+//! Published test vectors for the keys of the simulated world, BER-TLV and track 2.
 //!
-//! `vectors/crypto-emv.json` is a copy of the collection; each case names its source. M1 to P1 are captures of real
-//! readers (readers: 8.4). Neither the file nor the bytes typed here are ever edited to make a test pass. Each case
-//! that must pass is also tried with one wrong bit.
+//! `vectors/crypto-emv.json` is a copy of the collection, in which each case names its source. M1 to P1 are captures of
+//! real readers (readers: 8.4). Neither the file nor the bytes typed here are ever edited to make a test pass. Each
+//! case that must pass is also tried with one bit flipped.
 
 use std::sync::OnceLock;
 
@@ -87,7 +87,7 @@ fn dukpt_counter_advance() {
         let next = ksn(&case[0]).next().map_or_else(|| "EXHAUSTED".to_owned(), |next| next.to_string());
         assert_eq!(next, case[1]);
     }
-    // Eleven one bits, and no one bit: no device has such a key.
+    // No device has a key for a counter with eleven one bits, or with none.
     let ik = key(&one("tdes-dukpt-ik")["expected"]["ik"]);
     for counter in [0, 0x7FF, 0x1F_FFFF] {
         assert!(transaction_key(&ik, ksn(&Value::from("FFFF9876543210E00000")).with_counter(counter)).is_none());
@@ -119,7 +119,7 @@ fn aes_dukpt_initial_and_update_keys() {
         wrong.0[7] ^= 1;
         assert_ne!(hex(aes_dukpt::initial_key(&aes_key(&case["inputs"]["bdk"]), wrong).expose()), hex(ik.expose()));
     }
-    // The same values as the document shows them (security: 1.3).
+    // These are the document's values (security: 1.3).
     assert_eq!(hex(TEST_BDK_AES.expose()), "FEDCBA9876543210F1F1F1F1F1F1F1F1");
     let ksn = aes_ksn("123456789012345600000000");
     for (ik, update) in [
@@ -135,7 +135,7 @@ fn aes_dukpt_initial_and_update_keys() {
     assert_eq!(one("aes128-dukpt-update-key")["expected"]["AES128"], "9A9770AEE1ACD1B13473D0463A1883B9");
 }
 
-/// Names of working keys in the file.
+/// The names of the working keys in the file.
 const AES_WORKING: &[(&str, aes_dukpt::Usage)] = &[
     ("pin", aes_dukpt::Usage::Pin),
     ("mac_generation", aes_dukpt::Usage::MacGeneration),
@@ -153,7 +153,7 @@ const AES_ALGORITHMS: &[(&str, Algorithm)] = &[
     ("HMAC256", Algorithm::Hmac256),
 ];
 
-/// Checks every working key in `expected` against the transaction key; returns how many there were.
+/// Checks every working key in `expected` against the transaction key. Returns their number.
 fn aes_working_keys(transaction: &aes_dukpt::TransactionKey, expected: &Value) -> usize {
     let mut compared = 0;
     for (usage_name, usage) in AES_WORKING {
@@ -177,7 +177,7 @@ fn aes_dukpt_transaction_and_working_keys() {
             let transaction = aes_dukpt::transaction_key(&ik, ksn).unwrap();
             assert_eq!(hex(transaction.expose()), expected["transaction_key"], "{ksn}");
             assert_eq!(aes_working_keys(&transaction, expected), working, "{ksn}");
-            // A device at this transaction has the same key.
+            // A device at this transaction derives the same key.
             let before = (0..ksn.counter()).rev().find(|counter| counter.count_ones() <= 16).unwrap();
             let (its, key) = aes_dukpt::Device::new(&ik, ksn.with_counter(before)).next().unwrap();
             assert_eq!((its, hex(key.expose())), (ksn, hex(transaction.expose())));
@@ -238,7 +238,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
             assert_eq!(hex(ring::hmac::sign(&key, message)), mac);
         }
     }
-    // Typed from the published documents (security: 1.3).
+    // These values are typed from the published documents (security: 1.3).
     let ik = aes_key(&Value::from("1273671EA26AC29AFA4D1084127652A1"));
     let first = aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000001")).unwrap();
     assert_eq!(hex(first.expose()), "4F21B565BAD9835E112B6465635EAE44");
@@ -249,7 +249,7 @@ fn aes_dukpt_sealed_pin_data_and_macs() {
     assert!(read.is(&Pin::new("1234").unwrap()));
 }
 
-/// Computes the AES-CMAC (NIST SP 800-38B) for the vectors; the simulators do not need it.
+/// Computes the AES-CMAC (NIST SP 800-38B) for the vectors. The simulators do not need it.
 fn cmac(key: &AesKey, message: &[u8]) -> [u8; 16] {
     let double = |block: u128| (block << 1) ^ if block >> 127 == 1 { 0x87 } else { 0 };
     let first = double(u128::from_be_bytes(key.encrypt_block([0; 16])));
@@ -290,7 +290,7 @@ fn aes_dukpt_counter_advance() {
         assert_eq!(next, case[1]);
     }
     let ik = aes_key(&one("aes128-dukpt-ik")["expected"]["ik"]);
-    // Seventeen one bits, and no one bit: no device has such a key.
+    // No device has a key for a counter with seventeen one bits, or with none.
     for counter in [0, 0x0001_FFFF, u32::MAX] {
         assert!(aes_dukpt::transaction_key(&ik, aes_ksn("123456789012345600000000").with_counter(counter)).is_none());
     }
@@ -303,8 +303,8 @@ fn aes_dukpt_counter_advance() {
 
 #[test]
 fn capture_m1_miura_swipe() {
-    // The document shows "?_" here: its length 46 (70 characters) ends before the "_", which is the 5F of tag 5F22.
-    // Only track 2 carries its LRC character.
+    // The document shows "?_" here. The field's length is 46 (70 characters) and ends before the "_", which is the 5F
+    // of tag 5F22. Only track 2 includes its LRC character.
     let track1 = b"%B4761739001010010^VISA ACQUIRER TEST CARD 05^15122011143800575000000?";
     let track2 = b";4761739001010010=15122011143857589?<";
     let plaintext = [b"\x5F\x21\x46", &track1[..], b"\x5F\x22\x25", &track2[..], &[0; 7]].concat();
@@ -441,7 +441,7 @@ fn pin_block_format_4() {
 
 #[test]
 fn pin_field_of_format_4_rejects_with_one_error() {
-    // Control 0 and 3, length 3 and 13, a letter in the PIN, filler F instead of A, seven bytes.
+    // Control 0 and 3, length 3 and 13, a letter in the PIN, filler F instead of A, and seven bytes.
     for field in [
         "041234AAAAAAAAAA0000000000000000",
         "341234AAAAAAAAAA0000000000000000",
@@ -551,11 +551,11 @@ fn chip_data_that_cannot_be_verified_says_what_is_wrong() {
     assert_eq!(of("06011203A0B800", "06011103A0B800"), CryptogramError::UnknownVersion { cvn: 0x11 });
     assert_eq!(of("9F100706011203A0B800", "9F1003060112"), CryptogramError::Length { tag: Tag(0x9F10), found: 3 });
     assert!(matches!(of("9C0101", "9C8001"), CryptogramError::Tlv(_)));
-    // A card without an other amount computes over zeros.
+    // A card without an "amount, other" computes the cryptogram over zeros.
     assert!(card.verify(&raw(&good.replace("9F0306000000000000", ""))).unwrap());
 }
 
-/// Flips every bit of every value that the cryptogram covers, and of tag 91; the check must fail each time.
+/// Flips every bit of every value that the cryptogram covers, and of tag 91. The check must fail each time.
 fn issuer_and_card_notice_any_change(card: &CardKey, tlvs: &[u8], tag_91: &[u8]) {
     assert!(card.verify(tlvs).unwrap());
     assert!(card.accepts(tlvs, tag_91).unwrap());
@@ -574,7 +574,7 @@ fn issuer_and_card_notice_any_change(card: &CardKey, tlvs: &[u8], tag_91: &[u8])
     }
 }
 
-/// Builds the fields of the two Visa vectors (security: 1.5) as a chip hands them over, with a 9F10 and a 9F26.
+/// Builds the fields of the two Visa vectors (security: 1.5) as a chip sends them, with a 9F10 and a 9F26.
 fn chip_data(iad: &str, arqc: &Value) -> Vec<u8> {
     raw(&format!(
         "9F02060000000040009F03060000000000009F1A020124950580000480005F2A0201249A031911059C01019F370452BF4585820218009F3602001C\
@@ -596,11 +596,12 @@ fn tlv_accepts_and_rejects_by_the_policy() {
     for case in some("tlv-", 30) {
         let (name, policy) = (text(&case["name"]), text(&case["expected"]["policy"]));
         let accept = match name {
-            // "accept or reject, but with an explicit depth limit": reject.
+            // The policy "accept or reject, but with an explicit depth limit" means: reject.
             "tlv-deep-nesting-40" => false,
-            // "skip FF only where the profile allows; default reject".
+            // The policy is "skip FF only where the profile allows; default reject".
             "tlv-padFF-before" => false,
-            // "reject duplicates in a field 55, keep order": order here, field 55 below.
+            // The policy is "reject duplicates in a field 55, keep order". This test checks the order, a later one
+            // field 55.
             "tlv-dup-tag" => true,
             "tlv-tag-first-subsequent-80" => false,
             _ => policy.starts_with("accept"),
@@ -616,7 +617,7 @@ fn tlv_accepts_and_rejects_by_the_policy() {
     }
 }
 
-/// Returns the content of each accepted case, read by hand.
+/// Returns the content of each accepted case, as read by hand.
 fn expected_objects(name: &str) -> &'static [(u32, &'static str)] {
     match name {
         "tlv-two-byte-tag" => &[(0x9F37, "AABBCCDD")],
@@ -653,15 +654,16 @@ fn track_2_equivalent_data() {
 #[test]
 fn track_2_rejects() {
     for case in some("track2-reject", 5) {
-        // One case is half a byte short; tag 57 would contain it with its pad.
+        // One case is half a byte short. In tag 57 it would have a pad.
         let mut given = text(&case["inputs"]["tag57"]).to_owned();
         if given.len() % 2 == 1 {
             given.push('F');
         }
-        // The case named "20-digit PAN" actually has 17 digits; it is refused because its check digit is wrong.
+        // The case named "20-digit PAN" in fact has 17 digits. It is refused because its check digit is wrong.
         assert!(Track2::from_tag57(&raw(&given)).is_err(), "{}", case["expected"]["error"]);
     }
-    // A true 20-digit PAN with a correct check digit; a pad in the middle; two pads; too long; empty.
+    // The first PAN really has 20 digits and a correct check digit. The others have a pad in the middle, two pads, or
+    // no digits.
     for given in ["47617390010101190008D2212201", "4761739001010119D2212F201", "4761739001010119D2212201FF", ""] {
         let given = if given.len() % 2 == 1 { format!("{given}F") } else { given.to_owned() };
         assert!(Track2::from_tag57(&raw(&given)).is_err(), "{given}");
@@ -695,7 +697,8 @@ fn one(name: &str) -> &'static Value {
     vectors().iter().find(|case| case["name"] == name).unwrap()
 }
 
-/// Returns the cases whose names begin with this prefix. There must be `count` cases, so a skipped one is noticed.
+/// Returns the cases whose names begin with this prefix. There must be exactly `count` cases, so that no case is
+/// skipped unnoticed.
 fn some(prefix: &str, count: usize) -> Vec<&'static Value> {
     let cases = some_any(prefix);
     assert_eq!(cases.len(), count, "{prefix}");
@@ -742,7 +745,7 @@ fn pin(value: &Value) -> Pin {
     Pin::new(text(value)).unwrap()
 }
 
-/// Returns the same bytes with one bit flipped, counted from the left.
+/// Returns the bytes with this bit flipped. Bits are counted from the left.
 fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[bit / 8] ^= 0x80 >> (bit % 8);

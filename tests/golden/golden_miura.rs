@@ -1,5 +1,5 @@
-//! Frames as documents show them (readers: 2.13). They are never edited to make a test pass: a failure here means that
-//! the code no longer matches the wire format.
+//! Frames as shown in documents (readers: 2.13). They are never edited to make a test pass: if a test fails here, the
+//! code no longer matches the wire format.
 
 use pos_reader::LocalTime;
 use pos_reader::miura::message::{
@@ -14,7 +14,7 @@ fn hex(text: &str) -> Vec<u8> {
     hex::decode(text.replace([' ', '\n'], "")).unwrap()
 }
 
-/// Returns the messages (unsolicited, bytes) and faults of a stream after which the line falls silent.
+/// Returns the messages (unsolicited, bytes) and faults of a stream that is followed by silence.
 fn decode(stream: &[u8]) -> (Vec<(bool, Vec<u8>)>, Vec<LinkFault>) {
     let (mut messages, mut faults) = (Vec::new(), Vec::new());
     let mut on = |received: Received<'_>| match received {
@@ -27,7 +27,7 @@ fn decode(stream: &[u8]) -> (Vec<(bool, Vec<u8>)>, Vec<LinkFault>) {
     (messages, faults)
 }
 
-/// Returns the one message of a correct stream.
+/// Returns the only message of a correct stream.
 fn one(stream: &str) -> (bool, Vec<u8>) {
     let (mut messages, faults) = decode(&hex(stream));
     assert_eq!((messages.len(), faults), (1, vec![]), "{stream}");
@@ -43,7 +43,7 @@ fn captured_packets_are_taken() {
     assert_eq!(one("01 00 06 10 11 12 13 90 00 97"), (false, hex("101112139000")));
     assert_eq!(one("01 40 06 10 11 12 13 90 00 D7"), (true, hex("101112139000")));
     assert_eq!(one("01 00 02 50 60 33"), (false, hex("5060")));
-    // A chained packet is no message until the last packet of its chain has arrived.
+    // A chained packet is not a message until the last packet of its chain has arrived.
     let (messages, faults) = decode(&hex("01 01 06 10 11 12 13 90 00 96"));
     assert_eq!((messages.len(), faults), (0, vec![LinkFault::BrokenChain(Nad::Reader)]));
     assert_eq!(
@@ -58,7 +58,7 @@ fn captured_packets_are_taken() {
 
 #[test]
 fn wrong_packets_are_refused() {
-    // Each has one wrong byte in the captured packet. Its LRC is corrected, except where the LRC is the fault.
+    // Each packet is the captured one with one wrong byte. Its LRC is corrected, unless the LRC is the fault.
     for (what, packet) in [
         ("NAD 00", "00 00 06 10 11 12 13 90 00 96"),
         ("NAD 03", "03 00 06 10 11 12 13 90 00 95"),
@@ -188,7 +188,7 @@ fn answers_are_written_and_read_bit_by_bit() {
 
 #[test]
 fn the_second_name_is_the_version_in_old_base_firmware() {
-    // The answer of the source comment (RPI unit), and the same with RPI 1-1's quirk: DF0D instead of DF7F.
+    // The answer in the source comment (RPI unit), and the same answer with the quirk of RPI 1-1: DF0D instead of DF7F.
     for version in ["DF7F", "DF0D"] {
         let body = hex(&format!(
             "E130 9F1E083034303030323033 EF11DF0D084D3130302D525049{version}03312D32 EF10DF0D074D3130302D4F53{version}03312D36"
@@ -224,7 +224,7 @@ fn unsolicited_messages_are_written_and_read_bit_by_bit() {
         let packet = chain(Nad::Reader, true, &written, 254).unwrap().next().unwrap();
         assert_eq!(hex::encode_upper(packet), frame.replace(' ', ""));
     }
-    // Bodies from the vendor's test, without a frame.
+    // Bodies from the vendor's test, without frames.
     let both_tracks = CardStatus { slot: 3, stripe: 2, ..none };
     assert_eq!(UnsolicitedMessage::parse(&hex("E10448020302")), Ok(UnsolicitedMessage::Card(both_tracks)));
     assert_eq!(UnsolicitedMessage::parse(&hex("E605DFA4010103")), Ok(UnsolicitedMessage::Printer(3)));
@@ -264,7 +264,7 @@ fn a_chained_answer_is_put_together_even_when_cut_in_a_tag() {
     let outcome = TransactionAnswer::parse(body).unwrap();
     assert_eq!((unsolicited, code, outcome.template), (false, StatusWord::OK, AnswerTemplate::Online));
     assert_eq!(search(body, tags::KERNEL_MODE).unwrap(), Some(&hex("0301")[..]));
-    // Of two sealed blocks, always the last pair.
+    // If there are two sealed blocks, the last pair counts.
     let sealed = last_sealed(body).unwrap().unwrap();
     assert_eq!(hex::encode_upper(sealed.data), "92FC2C940487F43AC64AB3DFD54C7B72F445FE409D80FDF5");
     assert_eq!(hex::encode_upper(sealed.ksn), "FFFF0102628D1100005F");
@@ -289,7 +289,7 @@ fn the_card_s_last_word_is_read() {
         assert!(TransactionAnswer::parse(split(&message).unwrap().0).as_ref() == Ok(&outcome));
         assert_eq!(&outcome.encode().unwrap()[..], message);
     }
-    // A message with a gap from a lost packet is no outcome.
+    // A message with a gap after a lost packet is not an outcome.
     let (_, message) = one(&format!("{TAP_1}{TAP_2}"));
     for cut in [&message[..250], &message[254..], &[&message[..100], &message[150..]].concat()[..]] {
         assert!(TransactionAnswer::parse(&cut[..cut.len() - 2]).is_err());
@@ -300,15 +300,15 @@ fn the_card_s_last_word_is_read() {
 fn a_command_of_more_than_249_bytes_of_data_is_refused() {
     let script = [0u8; 249];
     for (bytes, fits) in [(249 - 7, true), (250 - 7, false)] {
-        // E0 81 xx 8A 02 xx xx: seven bytes before the scripts.
+        // The data begins with E0 81 xx 8A 02 xx xx, seven bytes before the scripts.
         let scripts = &script[..bytes];
         let host = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts });
         assert_eq!(host.encode().is_ok(), fits, "{bytes}");
     }
 }
 
-/// Checks commands for typing on the reader (readers: 2.9, 2.10). Bytes and LRC are put together by hand from the
-/// description, because no captures exist.
+/// Checks commands for typing on the reader (readers: 2.9, 2.10). No captures exist, so the bytes and the LRC are
+/// assembled by hand from the description.
 #[test]
 fn commands_for_typing_are_written_and_read_bit_by_bit() {
     let money = ShownAmount { currency: [0x08, 0x26], exponent: 2, amount: TERMS.amount, line: 2 };
@@ -399,7 +399,7 @@ fn a_typed_card_and_capabilities_are_read() {
     assert_eq!(&info.encode().unwrap()[..], message);
 }
 
-/// Checks a command with three bytes of Lc in two packets of 254 and 65 bytes (readers: 2.1).
+/// Checks a command with a three-byte Lc in two packets of 254 and 65 bytes (readers: 2.1).
 #[test]
 fn a_long_command_is_chained() {
     let script = hex(&format!("7282012C{}", "AA".repeat(300)));
@@ -413,10 +413,10 @@ fn a_long_command_is_chained() {
     assert_eq!(written, [first.clone(), last.clone()]);
     let (_, apdu) = one(&format!("{first}{last}"));
     assert!(MpiCommand::parse(&apdu) == Ok(command), "read back");
-    // Data that fits one packet is sent in the form of an old device, and there is a maximum.
+    // Data that fits in one packet is sent in the form for old devices. There is a maximum length.
     let short = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &[] });
     assert_eq!(short.packets(true).unwrap()[..], [short.encode().unwrap()]);
-    // 1017 bytes of data: E0 82 xx xx, 8A 02 30 30, 72 82 xx xx and 1005 bytes.
+    // The data has 1017 bytes: E0 82 xx xx, 8A 02 30 30, 72 82 xx xx and 1005 bytes.
     for (bytes, fits) in [(1005, true), (1006, false)] {
         let script = [&hex("7282")[..], &u16::try_from(bytes).unwrap().to_be_bytes(), &vec![0xAA; bytes]].concat();
         let command = MpiCommand::Continue(ContinueData::Host { arc: *b"00", authentication: None, scripts: &script });

@@ -1,5 +1,5 @@
-//! The journal over a real SQLite file. A written step survives a power failure, and an unwritten step does not appear.
-//! The agent refuses a file that it cannot trust, with its name.
+//! The journal in a real SQLite file. A written step survives a power failure, and an unwritten step does not appear.
+//! The agent refuses a file that it cannot trust and names it.
 
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ async fn an_unwritable_step_gives_out_no_action_and_leaves_the_sale() {
     let dir = TempDir::new().unwrap();
     let (mut journal, _) = Journal::open(&file(&dir)).unwrap();
     let mut sale = begin(&mut journal, 1, "R").unwrap();
-    // Another connection holds the write lock, so the commit fails as on a full disk.
+    // Another connection holds the write lock, so the commit fails as it would on a full disk.
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let step = sale.handle(read(), now(), DEADLINES);
@@ -174,7 +174,7 @@ async fn the_settings_that_payments_rest_on_are_in_force() {
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     let mode: String = other.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
-    // An operator can read it with any SQLite tool while the agent runs.
+    // A person can read the journal with any SQLite tool while the agent runs.
     let body: String = other.query_row("SELECT records FROM step WHERE sale = 1", [], |row| row.get(0)).unwrap();
     assert!(body.contains("\"started\""), "{body}");
 }

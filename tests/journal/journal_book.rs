@@ -1,5 +1,5 @@
-//! The journal as an account book. A verification finds and names rows that were altered, taken out, put in or moved.
-//! Program versions, retention and clock changes leave the journal verifiable.
+//! The journal as an account book. A verification finds rows that were altered, removed, added or moved, and names
+//! their transaction. The journal stays verifiable through program versions, retention and clock changes.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use pos_terms::transaction::{Reference, SaleNumber};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Writes six transactions with interleaved steps: 2 is reversed while 3 and 4 are sold, 6 is a refund of 3, 5 stays
-/// open.
+/// Writes six transactions with interleaved steps. Transaction 2 ends while 4 is running, 6 is a refund of 3, and 5
+/// stays open.
 fn written(path: &Path) {
     let mut db = open(path);
     sell(&mut db, 1, "one", NOON);
@@ -48,7 +48,7 @@ fn a_book_is_as_it_was_written_also_when_it_is_opened_again() {
     assert_eq!((&answer["isAsWritten"], &answer["entry"]), (&true.into(), &22.into()), "{answer}");
 }
 
-/// The change that a person makes to the file | the number of the transaction that is named | the text about it.
+/// A person's change to the file | the transaction number that the verification names | the text about it.
 #[rustfmt::skip]
 const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 3", Some(3), "it was changed"),
@@ -60,16 +60,16 @@ const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("DELETE FROM step WHERE id = 3 << 20 | 1", Some(3), "are missing"),
     ("DELETE FROM step WHERE sale = 3; DELETE FROM sale WHERE number = 3", Some(4), "are missing"),
     ("DELETE FROM step WHERE sale = 1; DELETE FROM sale WHERE number = 1", Some(2), "are missing"),
-    // One more row with the hash of another row; and one row in the place of another.
+    // An additional row has the hash of another row. A row has another row's position.
     ("INSERT INTO step SELECT 5 << 20 | 3, 5, unix_ms, records, 20, chain FROM step WHERE id = 1 << 20 | 2", Some(5), "it was changed"),
     ("UPDATE step SET entry = 99 WHERE id = 3 << 20 | 1", Some(3), "are missing"),
-    // Two rows change places, or their contents.
+    // Two rows swap their positions or their contents.
     ("UPDATE step SET entry = -1 WHERE id = 3 << 20 | 1; UPDATE step SET entry = 8 WHERE id = 3 << 20 | 2; \
       UPDATE step SET entry = 9 WHERE id = 3 << 20 | 1", Some(3), "it was changed"),
     ("UPDATE step SET records = CASE id WHEN 3 << 20 | 1 THEN (SELECT records FROM step WHERE id = 3 << 20 | 2) \
       ELSE '[{\"kind\":\"asked\"}]' END WHERE id IN (3 << 20 | 1, 3 << 20 | 2)", Some(3), "it was changed"),
     ("UPDATE step SET id = 4 << 20 | 9 WHERE id = 3 << 20 | 2", Some(4), "it was changed"),
-    // The keys.
+    // The keys are changed.
     ("UPDATE sale SET till = 'till-9' WHERE number = 3", Some(3), "differs from its first record"),
     ("UPDATE sale SET reference = 'other' WHERE number = 3", Some(3), "differs from its first record"),
     ("UPDATE sale SET earlier = 1 WHERE number = 6", Some(6), "differs from its first record"),
@@ -77,9 +77,9 @@ const ALTERED: &[(&str, Option<i64>, &str)] = &[
     ("UPDATE sale SET number = 99 WHERE number = 3", Some(3), "no longer has a key"),
     ("DELETE FROM sale WHERE number = 6", Some(6), "no longer has a key"),
     ("INSERT INTO sale(number, till, reference) VALUES (9, 'till-1', 'nine')", Some(9), "it has a key but no steps"),
-    // An open reversal would be forgotten.
+    // The agent would forget an open reversal.
     ("UPDATE sale SET settled = 1 WHERE number = 5", Some(5), "marked as settled"),
-    // Removed rows must have a mark.
+    // Removed rows must leave a mark.
     ("INSERT INTO gap SELECT 1, 3, chain FROM step WHERE entry = 3; DELETE FROM step WHERE entry < 4; DELETE FROM sale WHERE number = 1",
       None, "without a mark"),
     ("INSERT INTO gap VALUES (2, 3, zeroblob(32))", Some(1), "two rows have this position"),
@@ -108,7 +108,7 @@ fn whatever_is_done_to_a_row_is_found_and_named() {
     assert_eq!((&answer["isAsWritten"], &answer["altered"]["reference"]), (&false.into(), &"three".into()), "{answer}");
 }
 
-/// Computes the hash of a step, from the words of the documentation and not from the code.
+/// Computes the hash of a step from the documentation's description, not from the code.
 fn hash(before: &[u8], entry: i64, id: i64, sale: i64, unix_ms: i64, records: &str) -> Vec<u8> {
     let mut context = ring::digest::Context::new(&ring::digest::SHA256);
     context.update(before);
@@ -144,7 +144,7 @@ fn a_book_that_was_cut_at_its_end_is_known_by_a_head_that_was_kept() {
     let dir = TempDir::new().unwrap();
     written(&file(&dir));
     let head = well(&file(&dir)).head.unwrap();
-    // The last step of the journal is gone: every remaining hash is correct.
+    // The last step of the journal is missing, but every remaining hash is correct.
     sql(&file(&dir), "DELETE FROM step WHERE entry = 19; UPDATE sale SET settled = 0");
     well(&file(&dir));
     let output = verb(&["verify", "--head", &format!("19:{}", head.hex())], &file(&dir));
@@ -162,12 +162,12 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
     let other = rusqlite::Connection::open(file(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(db.write(SaleNumber::new(2), 0, NOON, &[started(2, "two")]).is_err());
-    // A step that was reported as failed may be on the disk anyway.
+    // A step that was reported as failed may still reach the disk.
     let first = serde_json::to_string(&[started(2, "two")]).unwrap();
     other.execute("INSERT INTO sale(number, till, reference) VALUES (2, 'till-1', 'two')", []).unwrap();
     let head = well(&file(&dir)).head.unwrap();
     let next = {
-        // The same step in a copy of the journal has the hash that it should have here.
+        // In a copy of the journal, the same step has the hash that it should have here.
         let twin = TempDir::new().unwrap();
         let mut db = open(&file(&twin));
         sell(&mut db, 1, "one", NOON);
@@ -185,7 +185,7 @@ fn after_a_write_that_failed_the_chain_goes_on_from_the_disk() {
 
 // ---- Versions
 
-/// The tables and statements of the program of format 2, as it was released.
+/// The tables and statements of the released program with format 2.
 const FORMAT_2: &str = "PRAGMA journal_mode=WAL;
     CREATE TABLE sale(number INTEGER PRIMARY KEY, till TEXT NOT NULL, reference TEXT NOT NULL, settled INTEGER NOT NULL DEFAULT 0,
         UNIQUE(till, reference));
@@ -198,7 +198,7 @@ const FORMAT_2_SALE: &str = "INSERT INTO sale(number, till, reference, earlier) 
 const FORMAT_2_STEP: &str = "INSERT INTO step(id, sale, unix_ms, records) VALUES (?1, ?2, ?3, ?4)";
 const FORMAT_2_SETTLED: &str = "UPDATE sale SET settled = 1 WHERE number = ?1";
 
-/// Writes a whole transaction as the program of format 2 did.
+/// Writes a whole transaction as the program with format 2 did.
 fn sold_by_format_2(path: &Path, number: u64, reference: &str) {
     let db = rusqlite::Connection::open(path).unwrap();
     let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
@@ -223,14 +223,14 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
     assert_eq!((verdict.not_entered, verdict.head), (6, None), "read beside it: nothing is entered by reading");
     assert_eq!(verb(&["verify"], &file(&dir)).status.code(), Some(75));
 
-    // The update, a sale, and the downgrade.
+    // The journal is updated, a sale is written, and the program is downgraded.
     sell(&mut open(&file(&dir)), 3, "three", NOON);
     let verdict = well(&file(&dir));
     assert_eq!((verdict.steps, verdict.marks, verdict.entered_later, verdict.not_entered), (9, 1, 6, 0));
     sold_by_format_2(&file(&dir), 4, "four");
     assert_eq!(well(&file(&dir)).not_entered, 3);
 
-    // And the update again.
+    // The journal is updated again.
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!((opened.unsettled.len(), opened.last_number.get()), (0, 4));
     assert!(journal.find("till-1", &Reference::parse("four").unwrap()).unwrap().is_some());
@@ -240,10 +240,10 @@ fn an_earlier_program_goes_on_with_the_journal_and_what_it_wrote_is_entered_late
     let output = verb(&["verify"], &file(&dir));
     assert!(said(&output).contains("9 steps were written by an earlier version"), "{}", said(&output));
     assert_eq!(output.status.code(), Some(0));
-    // Opening once more enters no steps.
+    // Opening the journal once more adds no entries.
     drop(open(&file(&dir)));
     assert_eq!(well(&file(&dir)).marks, 2);
-    // A mark that was taken out is missed.
+    // The verification notices a removed mark.
     sql(&file(&dir), "DELETE FROM mark WHERE entry = 7");
     assert!(verify(&file(&dir)).altered.is_some());
 }
@@ -257,7 +257,7 @@ fn a_journal_of_a_later_format_is_used_when_it_allows_it_and_refused_when_it_doe
         "UPDATE about SET format = 9; ALTER TABLE about ADD COLUMN more TEXT; ALTER TABLE step ADD COLUMN more TEXT;
          ALTER TABLE sale ADD COLUMN more TEXT DEFAULT 'x'; ALTER TABLE mark ADD COLUMN more TEXT; CREATE TABLE later(x);",
     );
-    // A field that this program does not know.
+    // A record has a field that this program does not know.
     let later = "[{\"kind\":\"started\",\"aura\":\"blue\",\"order\":";
     let order = serde_json::to_string(&book::order(2, "two")).unwrap();
     sql(
@@ -302,7 +302,7 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     let open: Vec<_> = opened.unsettled.iter().map(|sale| sale.order().reference.as_str()).collect();
     let aside: Vec<_> = opened.set_aside.iter().map(|aside| (aside.number.get(), aside.reference.as_str())).collect();
     assert_eq!((open, aside), (vec!["ours"], vec![(1, "later")]));
-    // Any query finds it, and it cannot begin again.
+    // A query for this reference finds the unreadable transaction, and the reference cannot begin again.
     assert!(matches!(journal.find("till-1", &Reference::parse("later").unwrap()), Err(Error::Unreadable { .. })));
     let order = serde_json::from_value(book::order(9, "later")).unwrap();
     let (mut again, step) = Transaction::begin(order);
@@ -314,14 +314,15 @@ fn an_open_sale_of_a_later_program_is_set_aside_and_its_reference_is_never_new()
     let output = verb(&["export"], &file(&dir));
     assert_eq!(output.status.code(), Some(75), "{}", said(&output));
     assert!(said(&output).contains("\"reference\":\"later\",\"unreadable\":"), "{}", said(&output));
-    // When it is unreadable for another reason, the whole journal is refused.
+    // If the transaction is unreadable for another reason, the agent refuses the whole journal.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"teleportex\"}]' WHERE id = 1 << 20 | 3");
     assert!(matches!(open_journal(&file(&dir)), Err(Error::Unreadable { .. })));
 }
 
 // ---- Retention
 
-/// Writes a sale a day from day 0 on; 3 stays open, 5 is quarantined, 7 is refunded by the last one, 8 by 9.
+/// Writes one sale per day, beginning on day 0. Sale 3 stays open, 5 is quarantined, 9 refunds 8, and the last
+/// transaction refunds 7.
 fn a_hundred_days(db: &mut Db) {
     for day in 0..100_u64 {
         let (number, at) = (day + 1, NOON + i64::try_from(day).unwrap() * DAY);
@@ -351,7 +352,7 @@ fn what_is_old_and_settled_leaves_with_its_family_and_the_rest_stays_verifiable(
     a_hundred_days(&mut db);
     assert_eq!(prune(&mut db), 0, "all is kept until it is said how long");
     db.keep_days(Some(90));
-    // Days 11 to 100 are kept. Of the first ten, 3 and 5 are open, and 7 is referred to.
+    // The sales of days 11 to 100 stay. Of the first ten, 3 and 5 are open, and a later refund refers to 7.
     assert_eq!(prune(&mut db), 7);
     let left = |db: &Db| {
         db.list(None, SaleNumber::new(0), 12).unwrap().iter().map(|sale| sale.order().number.get()).collect::<Vec<_>>()
@@ -360,7 +361,7 @@ fn what_is_old_and_settled_leaves_with_its_family_and_the_rest_stays_verifiable(
     assert!(db.find("till-1", &Reference::parse("R1").unwrap()).unwrap().is_none(), "the reference is new again");
     let verdict = well(&file(&dir));
     assert_eq!((verdict.transactions, verdict.pruned, verdict.marks), (93, 21, 1));
-    // Later days, with a restart in between: the gaps grow, and old marks leave with them.
+    // More days follow, with a restart in between. The gaps grow, and old marks are removed too.
     for number in 101..=140_u64 {
         sell(&mut db, number, &format!("R{number}"), NOON + i64::try_from(number).unwrap() * DAY);
     }
@@ -397,13 +398,13 @@ fn a_clock_that_jumps_deletes_nothing() {
         let mut db = open(&file(&dir));
         a_hundred_days(&mut db);
         db.keep_days(Some(101));
-        // A day of busy trade with the wrong clock.
+        // One busy trading day with the wrong clock.
         for number in 101..=200 {
             let at = NOON + 100 * DAY + jump + i64::try_from(number).unwrap();
             sell(&mut db, number, &format!("R{number}"), at);
             assert_eq!(prune(&mut db), 0, "{jump}");
         }
-        // And back and forth.
+        // The clock then jumps back and forth.
         for number in 201..=260 {
             let at = NOON + 100 * DAY + if number % 2 == 0 { jump } else { 0 };
             sell(&mut db, number, &format!("R{number}"), at);
@@ -431,7 +432,7 @@ async fn the_agents_journal_prunes_when_it_tidies_up() {
 
 // ---- Export
 
-/// Everything that a record can hold, with planted data that no record may hold.
+/// Everything that a record can contain, with planted data that no record may contain.
 const PLANTED: &str = r#"[{"kind":"asked","track2":"4761739001010119=22122011143804400000","pin":"1234","card":{"entry":"ICC",
     "pan":"4761739001010119","panSequenceNumber":1,"aid":"A0000000031010","label":"VISA 4761739001010119","cvm":"online-pin",
     "cryptogram":{"kind":"ARQC","value":"7a788ea6b8a3e733"},"tvr":"0580000480","tsi":"6800","expiry":"2212","pinBlock":"0412AC89ABCDEF67",
@@ -515,7 +516,7 @@ fn an_export_has_what_a_dispute_needs_and_nothing_that_card_rules_forbid() {
     assert!(said(&output).starts_with("{\"number\":2,"), "{}", said(&output));
 }
 
-/// Checks that an older record, without an operator, names no operator.
+/// Checks that an older record without an operator shows none.
 #[test]
 fn an_export_says_who_did_it_where_that_was_kept() {
     let dir = TempDir::new().unwrap();
@@ -538,7 +539,7 @@ fn an_export_says_who_did_it_where_that_was_kept() {
     assert_eq!(since["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
     assert_eq!(since["records"][0]["by"], serde_json::json!({"token": "till-1"}), "{since:#}");
     assert_eq!(since["records"][1]["by"], serde_json::json!({"uid": 1001}), "{since:#}");
-    // The operator is in the chain: a verification finds a change.
+    // The operator is part of the chain, so a verification finds the change.
     sql(&file(&dir), "UPDATE step SET records = replace(records, '1001', '1002') WHERE sale = 2");
     let altered = verify(&file(&dir)).altered.unwrap();
     assert_eq!(altered.number, Some(2), "{altered:?}");
@@ -557,9 +558,8 @@ fn an_export_that_cannot_be_written_is_not_done() {
 
 // ---- Another board's journal
 
-/// Checks what an old copy may do with an adopted journal. This journal was found to be an outdated copy. The
-/// transactions that it takes over may have been in it earlier, and their outcome is not known. So transactions that
-/// would follow them are refused.
+/// Checks an adopted journal in an outdated copy. The copy may have contained the adopted transactions earlier, and
+/// their outcome is unknown. The agent therefore refuses transactions that would follow them.
 #[test]
 fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     let (old, new) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -589,8 +589,8 @@ fn what_an_old_copy_takes_over_is_closed_to_what_would_follow_it() {
     }
 }
 
-/// Checks that the journal keeps the gateway's time at its beginning once: before the first transaction, and not when
-/// it contains another journal.
+/// Checks that the journal records the gateway's time at its beginning once. It must do so before the first
+/// transaction, and not if it contains another journal.
 #[test]
 fn a_journal_keeps_when_it_began_by_the_gateways_time() {
     let (one, two) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -619,7 +619,7 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     written(&file(&old));
     let mut db = open(&file(&old));
     db.write(SaleNumber::new(5), 3, NOON + 70_000, &[reversing()]).unwrap();
-    // The power was cut: steps that are only in the WAL are taken over, too.
+    // The power was cut. Steps that are only in the WAL are adopted too.
     let cut = TempDir::new().unwrap();
     for name in ["journal.db", "journal.db-wal"] {
         std::fs::copy(old.path().join(name), cut.path().join(name)).unwrap();
@@ -657,10 +657,10 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
         (5, "12345678-3-three-aabbccddeeff")
     );
     assert!(matches!(three.standing(), Standing::Ended(_)));
-    // Its refund still refers to it.
+    // The refund of the adopted sale still refers to it.
     let later: Vec<_> = journal.later(SaleNumber::new(5)).unwrap().iter().map(|sale| sale.order().number).collect();
     assert_eq!(later, [8]);
-    // The chain continues in the order of the old journal, and a new sale follows.
+    // The chain continues in the old journal's order, and a new sale follows.
     let (mut sale, step) = Transaction::begin(serde_json::from_value(book::order(9, "n-9")).unwrap());
     commit(&mut journal, NOON, &mut sale, step).unwrap();
     drop(journal);
@@ -693,7 +693,7 @@ fn what_cannot_be_adopted_is_refused_and_changes_nothing() {
     let running = open(&file(&old));
     adopted(&file(&old), "in use by another pos-agent", 74, &ours);
     drop(running);
-    // Altered; damaged; of a later program; empty.
+    // The adopted journal is altered, damaged, from a later version, or empty.
     let bad = |done: &str| {
         let bad = dir.path().join("bad.db");
         std::fs::copy(file(&old), &bad).unwrap();
@@ -718,11 +718,11 @@ fn what_cannot_be_adopted_is_refused_and_changes_nothing() {
     let empty = TempDir::new().unwrap();
     drop(open(&file(&empty)));
     adopted(&file(&empty), "holds no transaction", 65, &ours);
-    // Another sale under the same reference.
+    // The other journal has a different sale with the same reference.
     let other = TempDir::new().unwrap();
     sell(&mut open(&file(&other)), 9, "three", NOON);
     adopted(&file(&old), "both journals have a sale three of till till-1", 65, &file(&other));
-    // Twice.
+    // The same journal is adopted twice.
     let output = verb(&["adopt", file(&old).to_str().unwrap()], &ours);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(said(&output).contains("there was no"), "without a -wal that is said: {}", said(&output));

@@ -1,5 +1,6 @@
-//! Closes of day in the journal. Each close is one entry of the chain, written whole or not at all. Transactions that
-//! no close has counted stay, and transactions that another board's closes have counted are not counted again.
+//! Closes of day in the journal. Each close is one entry of the chain, written in full or not at all. Transactions that
+//! no close has counted stay in the journal. Transactions that another board's closes have counted are not counted
+//! again.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ fn close(number: u64, after_entry: i64, to_entry: i64) -> Close {
     Close { reference, ..Close::empty(number, terminal, day, period, till) }
 }
 
-/// Closes every transaction of the journal.
+/// Makes a close with every transaction in the journal.
 fn closed(db: &mut Db, number: u64) -> Close {
     let close = close(number, 0, db.head().unwrap().entry);
     db.write_close(&close, NOON).unwrap();
@@ -36,7 +37,7 @@ fn a_close_is_an_entry_of_the_chain_and_comes_back_as_it_was() {
     let first = closed(&mut db, 1);
     sell(&mut db, 2, "R2", NOON);
     let second = closed(&mut db, 2);
-    // A number and a till's reference can be used once only.
+    // A close's number and a till's reference can be used only once.
     assert!(db.write_close(&close(2, 0, 9), NOON).is_err());
     let again = Close { number: 3, ..second.clone() };
     assert!(db.write_close(&again, NOON).is_err());
@@ -98,18 +99,18 @@ fn what_no_close_has_counted_stays_however_old_it_is() {
     db.keep_days(Some(90));
     assert_eq!(prune(&mut db), 1, "the one that the close has counted");
     closed(&mut db, 2);
-    // The retention runs again the next day.
+    // Retention runs again the next day.
     sell(&mut db, 101, "R101", NOON + 101 * DAY);
     assert_eq!(prune(&mut db), 10);
     drop(db);
     assert_eq!(well(&file(&dir)).closes, 2, "closes stay");
-    // In a shop that never closes, all transactions leave that are old enough.
+    // In a shop that never closes, retention removes all transactions that are old enough.
     let dir = TempDir::new().unwrap();
     assert_eq!(prune(&mut a_hundred_days(&file(&dir))), 10);
 }
 
-/// Returns the transactions that the next close of a journal counts: the number, and whether another journal's close
-/// had counted it.
+/// Returns the transactions that the journal's next close counts, each with its number. The flag is set if another
+/// journal's close has counted the transaction.
 fn ended(path: &Path) -> Vec<(u64, bool)> {
     let (journal, _) = open_journal(path).unwrap();
     let after = journal.last_close().unwrap().map_or(0, |close| close.period.to_entry);
@@ -164,7 +165,7 @@ fn a_journal_of_before_is_brought_up_to_closes() {
     well(&file(&dir));
 }
 
-/// Checks that `doctor` reports a shop that has stopped closing.
+/// Checks that `doctor` reports a shop that no longer makes closes.
 #[test]
 fn how_many_days_were_sold_on_since_the_latest_close_is_seen() {
     let dir = TempDir::new().unwrap();

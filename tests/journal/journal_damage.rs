@@ -1,5 +1,6 @@
-//! A journal that is damaged, full or read-only. The agent takes no new payment, says what to do, and overwrites not
-//! one byte of the journal. The tests use real files and, for the start of the agent, the real program.
+//! A journal that is damaged, full or read-only. The agent takes no new payment, says what to do, and does not
+//! overwrite a single byte of the journal. The tests use real files. The tests of the agent's start use the real
+//! program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use pos_terms::transaction::{Reference, SaleNumber};
 use pos_test_kit::within;
 use tempfile::TempDir;
 
-/// Returns a journal after a power cut: most of it is in the file, the last four commits are in the WAL only.
+/// Returns a journal after a power cut. Most of it is in the file, and the last four commits are only in the WAL.
 fn cut() -> TempDir {
     let (made, cut) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let mut db = open(&file(&made));
@@ -30,7 +31,7 @@ fn cut() -> TempDir {
     cut
 }
 
-/// Returns the same journal, closed in order: one file.
+/// Returns the same journal after an orderly shutdown, as one file.
 fn whole() -> TempDir {
     let dir = cut();
     drop(open(&file(&dir)));
@@ -48,7 +49,7 @@ fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Reads the journal and its WAL, byte by byte. An empty WAL counts as none, because SQLite creates it when it reads.
+/// Reads the bytes of the journal and its WAL. An empty WAL counts as none, because SQLite creates one when it reads.
 fn bytes(folder: &Path) -> [Option<Vec<u8>>; 2] {
     let [journal, wal] = ["journal.db", "journal.db-wal"].map(|name| fs::read(folder.join(name)).ok());
     [journal, wal.filter(|wal| !wal.is_empty())]
@@ -56,7 +57,7 @@ fn bytes(folder: &Path) -> [Option<Vec<u8>>; 2] {
 
 type Damage = (&'static str, fn() -> TempDir, fn(&TempDir), &'static str);
 
-/// The damage | the journal before | how it is done | the text.
+/// The damage | the undamaged journal | the function that damages it | the text of the error.
 const DAMAGES: &[Damage] = &[
     ("no bytes", whole, |dir| fs::write(file(dir), "").unwrap(), "it is empty, 0 bytes long"),
     ("no database", whole, |dir| fs::write(file(dir), "a shopping list ".repeat(1000)).unwrap(), "not a database"),
@@ -115,7 +116,7 @@ fn a_damaged_journal_is_refused_with_its_remedy_and_not_one_byte_is_overwritten(
         assert!(text.contains(says) && text.contains("ask for support"), "{what}: {text}");
         assert!(matches!(error, Error::Damaged { .. } | Error::Unreadable { .. }), "{what}: {error:?}");
         assert!(bytes(dir.path()) == before, "{what}: the journal was changed");
-        // A second try overwrites nothing either.
+        // A second try does not overwrite anything either.
         assert!(open_journal(&file(&dir)).is_err(), "{what}");
         assert!(bytes(dir.path()) == before, "{what}: the journal was changed by the second try");
     }
@@ -149,7 +150,7 @@ async fn run(counter: &Counter) -> Output {
 
 #[test]
 fn what_a_power_cut_leaves_is_no_damage() {
-    // The last transaction is torn: only the step that was never acknowledged is lost.
+    // The last transaction is torn. Only the step that was never acknowledged is lost.
     type Torn = (&'static str, fn(&mut Vec<u8>));
     let torn: &[Torn] = &[
         ("nothing", |_| {}),
@@ -168,7 +169,7 @@ fn what_a_power_cut_leaves_is_no_damage() {
         assert_eq!(open, wanted, "{what}");
         well(&file(&dir));
     }
-    // A WAL that was created and not written, or not yet synced.
+    // A WAL was created but not written, or not yet synced.
     for left in [Vec::new(), vec![0; 4096], vec![0; 7]] {
         let dir = whole();
         fs::write(wal(&dir), &left).unwrap();
@@ -180,7 +181,7 @@ fn what_a_power_cut_leaves_is_no_damage() {
     assert_eq!(open_journal(&file(&dir)).unwrap().1.last_number, SaleNumber::new(0));
 }
 
-/// Returns the offset of the last frame of the WAL's present generation.
+/// Returns the offset of the last frame in the WAL's current generation.
 fn last_frame(bytes: &[u8]) -> usize {
     let frames = (0..).map(|n| 32 + n * (24 + 4096)).take_while(|at| at + 24 + 4096 <= bytes.len());
     frames.take_while(|at| bytes[at + 8..at + 16] == bytes[16..24]).last().unwrap()
@@ -189,7 +190,7 @@ fn last_frame(bytes: &[u8]) -> usize {
 #[test]
 fn a_damaged_page_that_is_met_later_stops_that_sale_and_no_other_byte_changes() {
     let dir = whole();
-    // The first sale's row is unreadable; the rows of open transactions are readable.
+    // The row of the first sale is unreadable. The rows of open transactions are readable.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"started\"' WHERE id = 1 << 20");
     let (journal, opened) = open_journal(&file(&dir)).unwrap();
     assert_eq!(opened.unsettled.len(), 2);
@@ -204,7 +205,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let journal = counter.shop.folder().join("journal.db");
     sell(&mut open(&journal), 1, "one", NOON);
     let before = bytes(counter.shop.folder());
-    // A file that may not grow is like a full disk to SQLite.
+    // For SQLite, a file that may not grow is the same as a full disk.
     let config = counter.shop.config();
     let limited = format!(
         "trap '' XFSZ; ulimit -f 100; exec {} run --config {}",
@@ -236,7 +237,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     let status = counter.status().await;
     assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
     assert_eq!(status.journal.state, JournalState::CannotBeWritten);
-    // Longer than the pause between tries: a successful read does not make the journal writable.
+    // This wait is longer than the pause between tries. A successful read does not make the journal writable.
     let asked = tokio::time::Instant::now();
     while asked.elapsed() < std::time::Duration::from_secs(6) {
         let status = counter.status().await;
@@ -248,7 +249,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     );
     limit(None);
     counter.until_ready().await;
-    // The same reference again: this is the first time that it is written.
+    // The same reference is sent again and written for the first time.
     let (status, body) = counter.begin("R1", "12.34").await;
     assert_eq!(status, 201, "{body}");
     agent.kill().await.unwrap();
@@ -256,7 +257,7 @@ async fn on_a_full_disk_the_agent_does_not_start_and_a_running_one_takes_no_sale
     assert_eq!(verdict.transactions, 2);
 }
 
-/// Checks that the agent goes on when the log cannot be written, on another disk or on the full one.
+/// Checks that the agent goes on when the log cannot be written, whether the log is on another disk or on the full one.
 #[tokio::test]
 async fn a_log_that_cannot_be_written_stops_nothing() {
     let counter = Counter::closed(Options::default()).await;
@@ -294,7 +295,7 @@ fn a_journal_that_this_user_may_not_write_is_left_alone() {
         assert!(said(&output).contains(says) && said(&output).contains("is writable"), "{}", said(&output));
         assert!(bytes(dir.path()) == before);
     };
-    // The folder is read-only; then the file only.
+    // The folder is read-only. Later only the file is.
     adopt("cannot be opened");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
     fs::remove_file(dir.path().join("journal.lock")).unwrap();
@@ -305,7 +306,7 @@ fn a_journal_that_this_user_may_not_write_is_left_alone() {
 fn a_sale_in_a_journal_that_cannot_be_read_cannot_begin_anew() {
     let dir = whole();
     let mut db = open(&file(&dir));
-    // The key exists, even without its steps.
+    // The key exists even without its steps.
     sql(&file(&dir), "DELETE FROM step WHERE sale = 41");
     assert!(db.find("till-1", &Reference::parse("open").unwrap()).is_err());
     assert!(db.write(SaleNumber::new(50), 0, NOON, &[started(50, "open")]).is_err());

@@ -1,5 +1,5 @@
-//! A journal that is removed from under a running agent, or replaced by another one. The agent charges nothing more on
-//! it, and saves the open transactions in a rescue journal.
+//! A journal that someone removes or replaces while the agent runs. The agent charges nothing more on it and saves the
+//! open transactions in a rescue journal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn remove(journal: &Path) {
     }
 }
 
-/// Runs `pos-agent journal …` for a shop whose agent does not run.
+/// Runs `pos-agent journal …` for a shop whose agent is stopped.
 fn journal_verb(counter: &Counter, arguments: &[&str]) -> String {
     let config = counter.shop.config().display().to_string();
     let arguments: Vec<_> = arguments.iter().copied().chain(["--config", &config]).collect();
@@ -38,7 +38,7 @@ async fn is_refused(counter: &Counter, reference: &str, amount: &str) {
     assert_eq!((status, body["code"].as_str()), (503, Some("journal")), "{body}");
 }
 
-/// Opens a shop that has sold R0.
+/// Opens a shop with the approved sale R0.
 async fn sold() -> Counter {
     let counter = Counter::open().await;
     counter.sell("R0", "1.00", "tap", Tap).await;
@@ -57,15 +57,15 @@ async fn nothing_is_charged_on_a_journal_that_was_removed() {
     let status = counter.until_status("what was saved", saved).await;
     assert!(!status.ready && status.needs(Attention::JournalCannotBeWritten), "{status:?}");
     assert_eq!(status.journal.state, JournalState::CannotBeWritten);
-    // The agent still tells what it knows.
+    // The agent still reports what it knows.
     assert_eq!(ended(&counter.show("R0").await), Some(OutcomeWord::Approved));
-    // After a start the same reference is not charged again: a new journal does not contain the sales of the old one.
+    // After a start, the same reference is not charged again, although a new journal does not contain the old sales.
     counter.stop_agent().await;
     counter.start_agent();
     counter.until_status("the journal", |status| status.journal.state == JournalState::CannotBeWritten).await;
     is_refused(&counter, "R0", "1.00").await;
     assert_eq!(counter.charged(), ["1.00 EUR"]);
-    // A person takes over the rescue journal.
+    // A person adopts the rescue journal.
     counter.stop_agent().await;
     let rescue = folder.join("journal-rescue.db");
     assert_eq!(well(&rescue).transactions, 1);
@@ -79,7 +79,7 @@ async fn nothing_is_charged_on_a_journal_that_was_removed() {
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
 }
 
-/// Checks that only a person gives up a lost journal, by its name, when none of its files can be found.
+/// Checks that only a person can give up a lost journal, giving a name, when none of its files can be found.
 #[tokio::test]
 async fn a_journal_that_is_lost_is_given_up_by_a_person_alone() {
     let mut counter = sold().await;
@@ -103,7 +103,8 @@ async fn a_journal_that_is_lost_is_given_up_by_a_person_alone() {
     assert_eq!(well(&counter.shop.folder().join("journal.db")).altered, None);
 }
 
-/// Checks a journal whose WAL was removed: its content is in the journal, and the next start finds all of it.
+/// Checks a journal whose WAL was removed. The journal contains everything that was in the WAL, and the next start
+/// finds all of it.
 #[tokio::test]
 async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     let mut counter = sold().await;
@@ -118,7 +119,7 @@ async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     assert_eq!((status, &body["replayed"]), (200, &json!(true)), "{body}");
 }
 
-/// Checks that emptying the journal's folder does not remove a mark in another folder.
+/// Checks that a mark in another folder stays when the journal's folder is emptied.
 #[tokio::test]
 async fn the_mark_lies_in_the_folder_of_the_configuration() {
     let elsewhere = TempDir::new().unwrap();
@@ -141,7 +142,7 @@ async fn the_mark_lies_in_the_folder_of_the_configuration() {
     assert_eq!(counter.charged(), ["1.00 EUR"]);
 }
 
-/// Checks that the agent goes on after a folder was moved away and moved back.
+/// Checks that the agent goes on after its folder was moved away and back.
 #[tokio::test]
 async fn a_journal_that_is_put_back_is_the_journal_again() {
     let counter = sold().await;
@@ -160,7 +161,7 @@ async fn a_journal_that_is_put_back_is_the_journal_again() {
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
 }
 
-/// Checks that a commit after the files were removed fails: the step releases no actions.
+/// Checks that a commit fails after the files were removed, so the step releases no actions.
 #[test]
 fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     for end in ["", "-wal"] {
@@ -172,7 +173,7 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
         assert!(matches!(error, Error::Gone { .. }), "{end}: {error}");
         assert!(error.to_string().contains("was removed"), "{end}: {error}");
     }
-    // Another file under the same name is a different file.
+    // Another file with the same name is a different file.
     let dir = TempDir::new().unwrap();
     let mut db = open(&file(&dir));
     let other = dir.path().join("other.db");
@@ -182,7 +183,7 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     assert!(error.to_string().contains("has become another file"), "{error}");
 }
 
-/// Does what `cp old.db journal.db` does: the file stays the same, and its content is another journal's.
+/// Does what `cp old.db journal.db` does: the file stays the same, but its content is another journal.
 #[test]
 fn a_journal_that_somebody_writes_over_takes_no_more_commits_and_nothing_is_mixed_with_it() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -203,7 +204,7 @@ fn a_journal_that_somebody_writes_over_takes_no_more_commits_and_nothing_is_mixe
     assert!(fs::read(file(&dir)).unwrap() == theirs, "nothing of ours is written between");
 }
 
-/// Checks a copy that is as new as the journal: all of it can still be read and is saved.
+/// Checks a journal that was overwritten with an equally new copy. All of it can still be read, so it is saved.
 #[tokio::test]
 async fn nothing_is_charged_on_a_journal_that_was_written_over() {
     let mut counter = sold().await;
@@ -224,8 +225,8 @@ async fn nothing_is_charged_on_a_journal_that_was_written_over() {
     assert_eq!(counter.charged(), ["1.00 EUR"]);
 }
 
-/// Checks a journal that was overwritten with an older one. The content that is read is a mixture, so none of it is
-/// saved.
+/// Checks a journal that was overwritten with an older one. The agent would read a mixture of both, so it saves none of
+/// it.
 #[test]
 fn what_somebody_else_has_written_between_is_not_saved_as_ours() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -244,8 +245,8 @@ fn what_somebody_else_has_written_between_is_not_saved_as_ours() {
     assert!(!dir.path().join("journal-rescue.db").exists());
 }
 
-/// Checks that a rescue journal has only the open transactions and the latest of the others, and that closes are not
-/// counted twice.
+/// Checks that a rescue journal contains only the open transactions and the latest of the others, and that closes are
+/// not counted twice.
 #[test]
 fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
     let dir = TempDir::new().unwrap();
@@ -265,7 +266,7 @@ fn a_rescue_journal_has_all_that_is_open_and_the_latest() {
     assert_eq!(opened.last_number, SaleNumber::new(1100));
     let till = |reference: &str| again.find("till-1", &Reference::parse(reference.to_owned()).unwrap()).unwrap();
     assert!(till("open").is_some() && till("r-101").is_some() && till("r-100").is_none());
-    // A second rescue of the rescue journal is written next to the first one.
+    // A second rescue is written next to the first.
     let saved = journal.rescue(&[dir.path()], NOON).unwrap();
     assert_eq!(saved, Rescued::Into(dir.path().join("journal-rescue-2.db")));
 }
@@ -282,7 +283,7 @@ fn training_is_not_adopted() {
     assert_eq!(well(&ours).transactions, 1);
 }
 
-/// Writes a journal as an earlier program left it, with an approved training sale.
+/// Writes a journal with an approved training sale, as an earlier version left it.
 fn trained(path: &Path) {
     let mut order = order(1, "trained");
     order["training"] = json!("approved");
@@ -291,8 +292,8 @@ fn trained(path: &Path) {
     sql(path, "ALTER TABLE about DROP COLUMN journal");
 }
 
-/// Checks that a training journal in the journal's place is refused by name, and also a journal of payments in training
-/// mode.
+/// Checks that the agent refuses a training journal in place of the journal, and a journal of payments in training
+/// mode. The message names the journal.
 #[tokio::test]
 async fn training_in_the_journals_place_is_refused() {
     let options = Options {
@@ -305,12 +306,12 @@ async fn training_in_the_journals_place_is_refused() {
     let output = run(&counter).await;
     assert_eq!(output.status.code(), Some(74), "{}", said(&output));
     assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
-    // A journal that was created for training says so even before the first training sale.
+    // A journal created for training says so even before its first training sale.
     remove(&folder.join("journal.db"));
     drop(Journal::open_for(&folder.join("journal.db"), Purpose::Training).unwrap());
     let output = run(&counter).await;
     assert!(said(&output).contains("is a journal of training"), "{}", said(&output));
-    // And the other way round.
+    // The same applies to the reverse case.
     remove(&folder.join("journal.db"));
     sell(&mut open(&folder.join("training.db")), 1, "one", NOON);
     counter.start_agent();
@@ -326,8 +327,8 @@ async fn run(counter: &Counter) -> std::process::Output {
     within("the end of run", agent.output()).await.unwrap()
 }
 
-/// Checks a journal into which an earlier program took training transactions over. No transaction can follow a training
-/// one, under any name, and an open training transaction is never sent.
+/// Checks a journal into which an earlier version adopted training transactions. No transaction can follow a training
+/// transaction, by any name, and an open training transaction is never sent.
 #[tokio::test]
 async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -351,7 +352,7 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
             db.write(SaleNumber::new(number), 1, NOON, &[asked()]).unwrap();
             db.write(SaleNumber::new(number), 2, NOON, std::slice::from_ref(&ended)).unwrap();
         }
-        // A training sale is open, and so is a refund that an earlier program let begin.
+        // A training sale is open, and so is a refund that an earlier version accepted.
         db.write(SaleNumber::new(4), 0, NOON, &[trained(4, json!({"is": "sale"}))]).unwrap();
         db.write(SaleNumber::new(4), 1, NOON, &[asked()]).unwrap();
     }
@@ -381,7 +382,8 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     assert_eq!(asked, 0, "nothing of training is at the gateway");
 }
 
-/// Checks that another terminal's open sale is left alone: it is neither looked up nor reversed with our access.
+/// Checks that the agent leaves another terminal's open sale alone: it neither looks the sale up nor reverses it with
+/// its own access.
 #[tokio::test]
 async fn an_open_sale_of_another_terminal_is_left_alone() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -402,8 +404,8 @@ async fn an_open_sale_of_another_terminal_is_left_alone() {
     assert_eq!(counter.show("theirs").await.state, SaleState::Unconfirmed);
 }
 
-/// Checks that a training journal is neither opened as one of payments nor adopted: by its own mark, or by its
-/// transactions.
+/// Checks that a training journal is neither opened as a journal of payments nor adopted. Its mark shows its purpose,
+/// and so do its transactions.
 #[test]
 fn a_journal_of_training_is_no_journal_of_payments() {
     let dir = TempDir::new().unwrap();

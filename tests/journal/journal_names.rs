@@ -1,5 +1,5 @@
-//! A journal has one lock under every name: a symbolic link to it or to its folder, or a hard link. While the agent
-//! runs, the journal can be read by any name that shows all of it. A name that shows only a part is refused.
+//! A journal has one lock under all its names: a symbolic link to it or to its folder, or a hard link. While the agent
+//! runs, the journal can be read under any name that shows all of it. A name that shows only part of it is refused.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::book::{NOON, file, leave_open, open, said, sell, until_free, verb, we
 use pos_journal::{Db, Error, adopt};
 use tempfile::TempDir;
 
-/// Creates a journal with a sale, and its other names: by the file, by its folder, and by a hard link.
+/// Creates a journal with a sale and three other names: a link to the file, a link to its folder, and a hard link.
 fn with_names(dir: &TempDir) -> [PathBuf; 3] {
     sell(&mut open(&file(dir)), 1, "one", NOON);
     let [link, folder, hard] = ["link", "folder", "hard"].map(|name| dir.path().join(name));
@@ -38,7 +38,7 @@ fn a_second_program_is_refused_by_whatever_name_it_opens_the_journal() {
         }
         fs::hard_link(file(&dir), &hard).unwrap();
         is_in_use(&hard);
-        // The first holder goes on, and so does its lock: the other tries have not released it.
+        // The first holder goes on and keeps its lock: the other tries have not released it.
         drop(held);
         fs::remove_file(&hard).unwrap();
         until_free(&file(&dir));
@@ -62,7 +62,7 @@ fn a_program_of_before_that_runs_is_noticed_by_its_own_lock() {
 fn a_journal_with_two_hard_links_is_refused_until_one_is_gone() {
     let dir = TempDir::new().unwrap();
     let [.., hard] = with_names(&dir);
-    // The power is cut: the last steps are in the -wal of the first name, and the second name does not show them.
+    // The power is cut. The last steps are in the -wal of the first name, and the second name does not show them.
     let mut db = open(&file(&dir));
     leave_open(&mut db, 2, "two", NOON + 10_000);
     let wal = fs::read(dir.path().join("journal.db-wal")).unwrap();
@@ -106,7 +106,7 @@ fn beside_an_agent_the_journal_is_read_by_every_name_and_adopted_by_none() {
         assert!(said(&output).contains("unaltered: 2 transactions"), "{}", said(&output));
         let output = verb(&["export"], name);
         assert!(said(&output).contains("\"reference\":\"two\""), "{}", said(&output));
-        // Neither from the journal of a running agent, nor into it.
+        // Nothing can be adopted from the journal of a running agent, nor into it.
         until_free(&file(&ours));
         let error = adopt(&file(&ours), name, None, NOON).unwrap_err();
         assert!(matches!(error, Error::InUse { .. }), "{}: {error}", name.display());
@@ -115,7 +115,7 @@ fn beside_an_agent_the_journal_is_read_by_every_name_and_adopted_by_none() {
         let error = adopt(&file(&dir), name, None, NOON).unwrap_err();
         assert!(error.to_string().contains("this is the terminal's own journal"), "{error}");
     }
-    // The agent is not affected.
+    // The running agent is not affected.
     sell(&mut running, 3, "three", NOON + 20_000);
     drop(running);
     assert_eq!(well(&file(&dir)).transactions, 3);

@@ -1,5 +1,5 @@
-//! The journal's index of payments and references at the gateway. They are found by their ids after any change to the
-//! file, and the journal never answers from the index alone.
+//! The journal's index of payments and gateway references. The journal finds them by their ids after any change to the
+//! file, and never answers from the index alone.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use pos_terms::transaction::{PaymentId, Reference, SaleNumber};
 use serde_json::json;
 use tempfile::TempDir;
 
-/// Returns the id of a transaction's own payment.
+/// Returns the id of a transaction's payment.
 fn id(number: u64) -> String {
     format!("{number:032}")
 }
@@ -32,7 +32,7 @@ fn refund_of_unknown(number: u64, reference: &str, payment: &str) -> Record {
     record(json!({"kind": "started", "order": order}))
 }
 
-/// Writes four steps, as for an inserted card; its payment is [`id`].
+/// Writes four steps as for an inserted card. Its payment is [`id`].
 fn buy(db: &mut Db, number: u64, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[started(number, &format!("R{number}"))]).unwrap();
     db.write(SaleNumber::new(number), 1, unix_ms, &[asked()]).unwrap();
@@ -40,7 +40,7 @@ fn buy(db: &mut Db, number: u64, unix_ms: i64) {
     db.write(SaleNumber::new(number), 3, unix_ms, &[ended()]).unwrap();
 }
 
-/// Writes a refund that names a payment unknown to this journal.
+/// Writes a refund of a payment that this journal does not contain.
 fn give_back(db: &mut Db, number: u64, payment: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 0, unix_ms, &[refund_of_unknown(number, &format!("R{number}"), payment)])
         .unwrap();
@@ -75,7 +75,8 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
         Some(SaleNumber::new(3)),
         "a refund has a payment of its own"
     );
-    // Approved and waiting for a signature; found by a look-up and to be reversed; approved in part and not accepted.
+    // The payments are approved and waiting for a signature, found by a look-up and about to be reversed, or partially
+    // approved and not accepted.
     let payment = |id: &str| json!({"id": id, "amount": {"minor": 1234, "currency": "EUR"}});
     for (number, step, named) in [
         (5, json!({"kind": "signature-asked", "payment": payment("signed")}), "signed"),
@@ -94,7 +95,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
         None,
         "what was reversed by itself is nobody's payment"
     );
-    // When a gateway gives an id twice, the first transaction keeps it.
+    // If a gateway gives the same id twice, the first transaction keeps it.
     buy(&mut db, 9, NOON);
     db.write(SaleNumber::new(10), 0, NOON, &[started(10, "R10")]).unwrap();
     db.write(SaleNumber::new(10), 1, NOON, &[asked()]).unwrap();
@@ -116,7 +117,7 @@ fn a_payment_is_found_by_its_id_from_the_step_that_brings_it_on() {
     well(&file(&dir));
 }
 
-/// The columns and tables that the program of format 3 leaves in a file.
+/// The statements that turn a journal back into one of format 3.
 const FORMAT_3: &str = "DROP TABLE close; DROP TABLE payment; ALTER TABLE about DROP COLUMN payments; ALTER TABLE about DROP COLUMN whole_until; \
      DROP TABLE receipt; UPDATE about SET format = 3;";
 
@@ -137,12 +138,12 @@ fn a_journal_of_format_3_is_indexed_at_its_first_start_and_what_that_program_wro
     assert_eq!(number(&file(&dir), "SELECT format FROM about"), 7);
     assert_eq!(number(&file(&dir), "PRAGMA user_version"), 2, "the earlier program may go on with it");
     buy(&mut db, 5, NOON);
-    // The downgrade: the earlier program writes its steps and does not know the index.
+    // After a downgrade, the earlier program writes its steps without the index.
     buy(&mut db, 6, NOON);
     give_back(&mut db, 7, UNKNOWN, NOON);
     drop(db);
     sql(&file(&dir), "DELETE FROM payment WHERE sale >= 6");
-    // The program of format 2 does not know entries either.
+    // The program with format 2 does not know entries either.
     let first = serde_json::to_string(&[started(8, "R8")]).unwrap();
     let then = serde_json::to_string(&[asked(), approved(8), ended()]).unwrap();
     sql(
@@ -166,13 +167,13 @@ fn a_start_reads_only_what_came_after_the_last_one_that_was_indexed() {
     let dir = TempDir::new().unwrap();
     let mut db = open(&file(&dir));
     (1..=100).for_each(|number| buy(&mut db, number, NOON));
-    // Without a restart: the file itself records how far the index goes.
+    // Without a restart, the file itself records how far the index reaches.
     let until = number(&file(&dir), "SELECT payments FROM about");
     assert!((340..=400).contains(&until), "{until} of 400 steps");
     drop(db);
     drop(open(&file(&dir)));
     assert_eq!(number(&file(&dir), "SELECT payments FROM about"), 400);
-    // Steps before that position are not read again.
+    // The agent does not read steps before that position again.
     sql(&file(&dir), "DELETE FROM payment WHERE sale = 50; UPDATE about SET payments = 300");
     assert_eq!(open(&file(&dir)).of_payment(&PaymentId::new(id(50))).unwrap(), None);
     sql(&file(&dir), "UPDATE about SET payments = 0");
@@ -209,7 +210,7 @@ fn the_index_cannot_make_up_what_the_steps_do_not_say() {
     assert_eq!((referring(&db, &id(1)), referring(&db, UNKNOWN)), (vec![], vec![4]));
     drop(db);
     well(&file(&dir));
-    // An unreadable transaction counts neither as absent nor as another's.
+    // An unreadable transaction counts neither as absent nor as the owner of another payment.
     sql(&file(&dir), "UPDATE step SET records = '[{\"kind\":\"teleported\"}]' WHERE id = 2 << 20 | 1");
     assert!(matches!(open(&file(&dir)).of_payment(&PaymentId::new(id(2))), Err(Error::Unreadable { .. })));
 }
@@ -222,7 +223,7 @@ fn a_step_and_its_ids_are_on_the_disk_together_or_not_at_all() {
     give_back(&mut db, 2, UNKNOWN, NOON);
     let wal = fs::read(dir.path().join("journal.db-wal")).unwrap();
     let mut seen = Vec::new();
-    // The power fails after each page that reached the WAL.
+    // The power fails after each page that has reached the WAL.
     for pages in 0..40 {
         fs::copy(file(&dir), file(&cut)).unwrap();
         fs::write(cut.path().join("journal.db-wal"), &wal[..32 + pages * (24 + 4096)]).unwrap();
@@ -262,7 +263,8 @@ fn a_transaction_that_leaves_takes_its_ids_with_it() {
     well(&file(&dir));
 }
 
-/// The program of format 4 knows neither reversals in the index nor a look-up that continues.
+/// The statements that turn a journal back into one of format 4. That format knows neither reversals in the index nor a
+/// look-up that continues.
 const FORMAT_4: &str = "DROP TABLE close; DELETE FROM payment WHERE own = 2; ALTER TABLE about DROP COLUMN whole_until; DROP TABLE receipt; \
      UPDATE about SET format = 4;";
 
@@ -324,9 +326,9 @@ fn payments_of_a_journal_that_was_taken_over_are_found_under_their_new_numbers()
     well(&file(&new));
 }
 
-// ---- References that an outdated copy is recognised by
+// ---- References that reveal an outdated copy
 
-/// Returns a gateway reference as the agent makes it.
+/// Returns a gateway reference in the agent's form.
 fn ours(number: u64) -> String {
     format!("12345678-{number}-{:032x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
@@ -345,7 +347,7 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         for number in 1..=3 {
             db.write(SaleNumber::new(number), 0, NOON, &[started_as(number, &ours(number))]).unwrap();
         }
-        // The reference in the gateway's answer is not the one that was sent.
+        // The reference in the gateway's answer differs from the one that was sent.
         let host = json!({"id": id(3), "code": "000.000.000", "more": {"merchantTransactionId": ours(9)}});
         let said = json!({"kind": "reversing", "why": "no answer", "host": host});
         db.write(SaleNumber::new(3), 1, NOON, &[asked(), record(said)]).unwrap();
@@ -373,7 +375,7 @@ fn a_reference_at_the_gateway_is_known_or_not() {
         db.write(SaleNumber::new(7), 0, NOON, &[started_as(7, &ours(7))]).unwrap();
         db.write(SaleNumber::new(7), 1, NOON, &[ended()]).unwrap();
     }
-    // Adopting raises the numbers and leaves the references; adopting twice does the same.
+    // Adopting raises the numbers and keeps the references. Adopting twice has the same effect.
     adopt(&file(&new), &file(&old), None, NOON).unwrap();
     let third = TempDir::new().unwrap();
     {
@@ -394,7 +396,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     buy(&mut open(&file(&dir)), 1, NOON);
     assert_eq!(open_journal(&file(&dir)).unwrap().1.known_until_unix_ms, Some(NOON));
 
-    // The old board's journal ended a day before ours, and a sale is open in it.
+    // The old board's journal ended a day before this one and contains an open sale.
     let old = TempDir::new().unwrap();
     {
         let mut db = open(&file(&old));
@@ -405,7 +407,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     let until = || open_journal(&file(&dir)).unwrap().1;
     let opened = until();
     assert_eq!((opened.known_until_unix_ms, opened.last_unix_ms), (Some(NOON - DAY), NOON));
-    // A third journal, with nothing open.
+    // A third journal has no open transactions.
     let third = TempDir::new().unwrap();
     {
         let mut db = open(&file(&third));
@@ -415,7 +417,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     adopt(&file(&dir), &file(&third), None, NOON + DAY).unwrap();
     let from_the_third = Some(NOON - 9 * DAY);
     assert_eq!(until().known_until_unix_ms, from_the_third, "what was given back of its sales since is not known here");
-    // Our journal goes on. Until a look-up is answered, the look-up still begins at the earlier time.
+    // This journal goes on. Until a look-up is answered, look-ups still begin at the earlier time.
     buy(&mut open(&file(&dir)), 20, NOON + 3 * DAY);
     assert_eq!(until().known_until_unix_ms, from_the_third);
     open_journal(&file(&dir)).unwrap().0.look_from(None).unwrap();
@@ -425,7 +427,7 @@ fn what_is_not_known_is_looked_for_from_the_last_thing_that_is() {
     assert_eq!(until().known_until_unix_ms, Some(NOON + 4 * DAY));
 }
 
-/// Writes a transaction that began at this time on a terminal with this id.
+/// Writes a transaction that began at this time on the terminal with this id.
 fn begin_as(path: &Path, number: u64, terminal: &str, unix_ms: i64) {
     let mut order = order(number, &format!("r{number}"));
     order["terminalId"] = terminal.into();
@@ -434,7 +436,7 @@ fn begin_as(path: &Path, number: u64, terminal: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 1, unix_ms, &[ended()]).unwrap();
 }
 
-/// Checks the terminal ids since a time: an unknown transaction since then was sent under one of them.
+/// Checks the terminal ids since a given time. An unknown transaction since then was sent under one of them.
 #[test]
 fn the_ids_of_the_terminals_of_a_time_are_those_of_its_transactions_and_of_the_latest_one() {
     let (dir, old) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -447,7 +449,7 @@ fn the_ids_of_the_terminals_of_a_time_are_those_of_its_transactions_and_of_the_l
     for (from, ids) in [(NOON, ["1", "2", "3"].as_slice()), (NOON + 2 * DAY, &["2", "3"]), (NOON + 9 * DAY, &["3"])] {
         assert_eq!(since(from), are(ids), "{} days on", (from - NOON) / DAY);
     }
-    // The other board's last transaction continued for days after its beginning.
+    // The other board's last transaction went on for days after it began.
     let its_last = NOON + 3 * DAY + DAY / 4;
     begin_as(&file(&old), 11, "4", NOON - 9 * DAY);
     begin_as(&file(&old), 12, "5", NOON - 3 * DAY);

@@ -1,5 +1,5 @@
-//! Receipts in the journal. They are written with the next sale's beginning or at the end, the first one stays, and
-//! they leave and move with their sale. They are not part of the chain: no hash covers them.
+//! Receipts in the journal. They are written when the next sale begins or at the end, and the first one is kept. They
+//! are removed and moved with their sale. No hash of the chain covers them.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn a_receipt_is_written_with_the_next_beginning_or_at_the_end_and_stays_as_it_wa
     db.keep_receipt(SaleNumber::new(1), ReceiptCopy::Customer, "another".to_owned());
     db.write_receipts().unwrap();
     assert_eq!(kept(&db, 1).as_deref(), Some("customer's 1"));
-    // A receipt that a power cut takes is missing, and the others are there.
+    // A receipt that is lost in a power cut is missing. The others are there.
     keep(&mut db, 3);
     drop(db);
     let db = open(&file(&dir));
@@ -62,7 +62,7 @@ fn receipts_leave_with_their_sale_also_those_that_an_earlier_program_left() {
         keep(&mut db, sale);
     }
     db.write_receipts().unwrap();
-    // A program that knows no receipts has taken a sale out.
+    // A program that does not know receipts has removed a sale.
     drop(db);
     sql(&file(&dir), "INSERT INTO receipt VALUES (0, 'customer', 'of a sale that is gone')");
     let mut db = open(&file(&dir));

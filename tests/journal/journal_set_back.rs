@@ -1,5 +1,5 @@
-//! Times that a wrong clock has written in the journal: the errors that they cause, and what remains of these after the
-//! clock was set back.
+//! Times that a wrong clock wrote in the journal. The tests show the errors that they cause, and which of these errors
+//! remain after the clock was set back.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -15,13 +15,13 @@ use tempfile::TempDir;
 const YEAR: i64 = 365 * DAY;
 const HOUR: u64 = 3600;
 
-/// Opens the journal and closes it again.
+/// Opens the journal and closes it again. Returns what the opening found.
 fn opened(path: &Path) -> Opened {
     until_free(path);
     Db::open(path).unwrap().1
 }
 
-/// Writes a transaction that is being reversed and began at this time of the clock.
+/// Writes a transaction that began at this time and is being reversed.
 fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     let mut order = book::order(number, reference);
     order["startedUnixMs"] = unix_ms.into();
@@ -30,7 +30,8 @@ fn leave_open(db: &mut Db, number: u64, reference: &str, unix_ms: i64) {
     db.write(SaleNumber::new(number), 2, unix_ms, &[book::reversing()]).unwrap();
 }
 
-/// Returns whether the gateway's "not there" is final, for a process that has watched for a little more than an hour.
+/// Returns whether the gateway's answer "not there" is final for a process that has been watching for slightly more
+/// than an hour.
 fn is_final(sale: &mut Transaction, unix_ms: i64) -> bool {
     let hours = |hours| Duration::from_secs(hours * HOUR);
     let deadlines = Deadlines {
@@ -64,7 +65,7 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
     assert_eq!((set_back.latest_unix_ms, set_back.now_unix_ms), (NOON + YEAR + 2000, now));
     let after = opened(&file(&dir));
     assert_eq!((after.last_unix_ms, after.first_unix_ms), (now - CLOCKS_DIFFER_MS, NOON));
-    // Later records count again, and earlier ones stay unchanged.
+    // Later records count again. Earlier records stay unchanged.
     sell(&mut open(&file(&dir)), 3, "three", now + 10_000);
     assert_eq!(opened(&file(&dir)).last_unix_ms, now + 12_000);
     let verdict = well(&file(&dir));
@@ -72,7 +73,8 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
     let found = inspect(&file(&dir)).unwrap().sales.unwrap();
     assert_eq!((found.latest.unix_ms, found.latest.number), (now + 12_000, Some(3)));
     assert_eq!(found.set_back.unwrap().by, "J. Doe");
-    // Again: a second time ahead, a second mark. Without a later time there is nothing to set back.
+    // Setting the clock back again needs another time ahead and writes a second mark. Without such a time, nothing is
+    // set back.
     let nothing = open(&file(&dir)).set_clock_back(now + DAY, "J. Doe").unwrap_err();
     assert!(matches!(nothing, Error::ClockStays { .. }), "{nothing}");
     sell(&mut open(&file(&dir)), 4, "four", now + YEAR);
@@ -84,7 +86,7 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
 #[test]
 fn what_is_open_since_before_is_neither_final_too_early_nor_never() {
     let dir = TempDir::new().unwrap();
-    // A minute before the clock is set back, with a clock that is a year ahead.
+    // The transaction began a minute before the clock was set back, with a clock that was a year ahead.
     leave_open(&mut open(&file(&dir)), 1, "one", NOON + YEAR - 60_000);
     let mut never = opened(&file(&dir)).unsettled.remove(0);
     assert!(!is_final(&mut never, NOON + 300 * DAY), "a terminal that is switched off each night waits for a year");
@@ -92,7 +94,7 @@ fn what_is_open_since_before_is_neither_final_too_early_nor_never() {
     let replayed = || opened(&file(&dir)).unsettled.remove(0);
     assert!(!is_final(&mut replayed(), NOON + 22 * DAY / 24));
     assert!(is_final(&mut replayed(), NOON + DAY - 3_599_000));
-    // A transaction that began afterwards has its true age, and a later mark does not change its time.
+    // A transaction that began afterwards has its true age. A later mark does not change its time.
     leave_open(&mut open(&file(&dir)), 2, "two", NOON + 10 * DAY);
     let later = || opened(&file(&dir)).unsettled.remove(1);
     assert!(!is_final(&mut later(), NOON + 10 * DAY + 22 * DAY / 24));
@@ -146,14 +148,14 @@ fn an_old_copy_is_looked_for_from_the_last_time_that_can_be_right() {
         sell(&mut db, 1, "one", NOON);
         sell(&mut db, 2, "two", NOON + YEAR);
     }
-    // The copy is made here. Five days later it is restored, with a correct clock.
+    // The copy is made at this point. It is restored five days later with a correct clock.
     let (journal, opened_as) = open_journal(&file(&dir)).unwrap();
     assert_eq!(opened_as.known_until_unix_ms, Some(NOON + YEAR + 2000));
     assert_eq!(journal.known_until(NOON + 6 * DAY).unwrap(), Some(NOON + 2000), "the sale of before is what it knows");
     drop(journal);
     open(&file(&dir)).set_clock_back(NOON + 5 * DAY, "J. Doe").unwrap();
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 2000), "not since the clock was set back");
-    // New sales do not shorten the period either, until the gateway has answered.
+    // New sales do not shorten the period either, as long as the gateway has not answered.
     sell(&mut open(&file(&dir)), 3, "three", NOON + 5 * DAY);
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 2000));
     let (journal, _) = open_journal(&file(&dir)).unwrap();
@@ -161,7 +163,8 @@ fn an_old_copy_is_looked_for_from_the_last_time_that_can_be_right() {
     drop(journal);
     assert_eq!(opened(&file(&dir)).known_until_unix_ms, Some(NOON + 5 * DAY + 2000));
 
-    // Another board's journal that was ahead when it was copied: the look-up also covers what that board did since.
+    // Another board's journal whose clock was ahead when it was copied. The look-up also covers everything that board
+    // has done since.
     let theirs = TempDir::new().unwrap();
     {
         let mut db = open(&file(&theirs));
@@ -213,8 +216,8 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("nothing shows that the clock is wrong"), "{}", said(&output));
     sell(&mut open(&file(&dir)), 2, "two", now + YEAR);
-    // An operator who gives another day than the board's must check the board's clock first; and the command is refused
-    // while the agent runs.
+    // If the operator gives a different day from the board's, the operator must first check the board's clock. While
+    // the agent runs, the command is refused.
     let output = set_clock_back(&file(&dir), &date(2));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
     assert!(said(&output).contains("set it first (timedatectl set-time)"), "{}", said(&output));
@@ -238,6 +241,6 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     let missing = dir.path().join("other.db");
     assert_eq!(set_clock_back(&missing, &date(0)).status.code(), Some(65));
     assert!(!missing.exists());
-    // A whole transaction afterwards, as usual.
+    // A whole transaction follows as usual.
     end(&mut open(&file(&dir)), 3, book::started(3, "three"), now);
 }

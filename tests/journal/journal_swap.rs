@@ -1,8 +1,8 @@
-//! Two ways in which a board gets an earlier journal.
+//! Two ways in which a board receives an earlier journal.
 //!
-//! In the first, a board is swapped while a reversal is open. The new board adopts the journal of the old one, resolves
-//! the open transactions with the real gateway, and knows the references of tills. In the second, a journal is restored
-//! from a backup that was made while a sale was open in it. If the till was meanwhile told that this sale is approved,
+//! In the first, a board is swapped while a reversal is open. The new board adopts the old board's journal, resolves
+//! the open transactions with the real gateway, and knows the tills' references. In the second, a journal is restored
+//! from a backup that was made during a sale. If the agent has meanwhile reported this sale as approved to the till,
 //! the restored journal must not reverse it.
 
 use std::fs;
@@ -29,7 +29,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     counter.until_ended("r-0").await;
     counter.shop.reader.remove();
     counter.until_ready().await;
-    // Approved, and the answer is lost.
+    // The reversal is approved, but the answer is lost.
     counter.sell("r-1", "10.71", "tap", CardEntry::Tap).await;
     let asked = async {
         while !counter.kept().last().unwrap().asked() || counter.charged().len() < 2 {
@@ -37,7 +37,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
         }
     };
     pos_test_kit::within("the payment at the gateway", asked).await;
-    // The power is cut: only the content of the disk at this moment remains.
+    // The power is cut. Only what is on the disk at this moment remains.
     let folder = counter.shop.folder().to_owned();
     let old = folder.join("old");
     std::fs::create_dir(&old).unwrap();
@@ -47,9 +47,9 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     counter.cut_power().await;
     counter.shop.reader.remove();
 
-    // The new board has made sales before a person thinks of the old one.
+    // The new board makes sales before a person remembers the old one.
     std::fs::remove_file(folder.join("journal.db")).unwrap();
-    // The new board has no file of the old one.
+    // The new board has none of the old board's files.
     std::fs::remove_file(folder.join("12345678.sold")).unwrap();
     let before = [std::fs::read(old.join("journal.db")).unwrap(), std::fs::read(old.join("journal.db-wal")).unwrap()];
     counter.start_agent();
@@ -75,13 +75,13 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     let view = counter.until_ended("r-1").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "what was charged and lost is taken back");
     assert_eq!(counter.charged(), ["1.00 EUR", "2.00 EUR"]);
-    // A till that repeats an old reference gets the old sale, and the next number is above both.
+    // A till that repeats an old reference gets the old sale. The next number is above both journals' numbers.
     let (status, body) = counter.begin("r-0", "1.00").await;
     assert_eq!((status, &body["replayed"], &body["number"]), (200, &true.into(), &2.into()), "{body}");
     let (status, body) = counter.begin("n-2", "3.00").await;
     assert_eq!((status, &body["number"]), (201, &4.into()), "{body}");
 
-    // While the agent runs.
+    // Both verbs work while the agent runs.
     let output = verb_beside_the_agent(&["verify"], &journal);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let output = verb_beside_the_agent(&["export"], &journal);
@@ -99,7 +99,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     assert!(said(&output).contains("was taken over already"), "{}", said(&output));
 }
 
-/// The journal with its WAL, as they are on the disk at this moment.
+/// The journal and its WAL as they are on the disk at one moment.
 struct Backup(Vec<(PathBuf, Vec<u8>)>);
 
 impl Backup {
@@ -116,8 +116,8 @@ impl Backup {
     }
 }
 
-/// Checks a copy that is restored and started before any sale: its missing numbers are found again, and new numbers
-/// stay above them.
+/// Checks a copy that is restored and started before any sale. The agent finds its missing numbers again, and new
+/// numbers stay above them.
 #[tokio::test]
 async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
     let mut counter = restored().await;
@@ -132,7 +132,7 @@ async fn what_was_found_missing_stays_known_after_a_start_without_a_sale() {
 
 #[ext(Refunds)]
 impl Counter {
-    /// Asks for a refund of all of R0.
+    /// Requests a full refund of R0.
     async fn refund(&self, reference: &str) -> (u16, Value) {
         self.post_sale(&format!(r#"{{"reference":"{reference}","kind":"refund","of":"R0"}}"#)).await
     }
@@ -142,14 +142,14 @@ fn reversals(counter: &Counter) -> usize {
     counter.shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == Kind::Reversal).count()
 }
 
-/// Sells R1, which is approved after a while, and then R2. The terminal then starts from a copy in which R1 was being
-/// sent.
+/// Sells R1, which is approved after a while, and then R2. The terminal then starts from a copy that was made while R1
+/// was being sent.
 async fn restored() -> Counter {
     let mut counter = Counter::open().await;
     counter.sell("R0", "20.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
     counter.until_ready().await;
-    // Pending at first: the gateway holds it, and the journal knows that it was sent.
+    // R1 is pending at first: the gateway holds the payment, and the journal knows that the request was sent.
     counter.sell("R1", "10.61", "tap", Tap).await;
     within("the gateway's book", async {
         while counter.shop.gateway.ledger().entries().len() < 2 {
@@ -184,17 +184,17 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
         todo.contains("without the outcome: 2.") && todo.contains("pos-agent settle NUMBER --keep, or --reverse"),
         "{todo}"
     );
-    // R0 was refunded after the copy was made, under this same reference: it is not refunded again.
+    // R0 was refunded under this reference after the copy was made. It is not refunded again.
     let (status, body) = counter.refund("F0").await;
     assert_eq!(status, 422, "{body}");
     assert!(body.to_string().contains("back office"), "{body}");
 
-    // Numbers continue above the missing ones, and selling goes on.
+    // The numbers continue above the missing ones, and sales go on.
     counter.sell("R3", "5.00", "tap", Tap).await;
     let sold = counter.until_ended("R3").await;
     assert_eq!((ended(&sold), sold.number.get()), (Some(OutcomeWord::Approved), 5));
 
-    // After another start it is the same, and sales since then need no decision.
+    // The result is the same after another start. Sales since then need no decision.
     counter.until_ready().await;
     counter.stop_agent().await;
     counter.start_agent();
@@ -207,7 +207,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     assert_eq!(settled.status.code(), Some(0), "{settled:?}");
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     assert_eq!((reversals(&counter), counter.charged().len()), (0, 3));
-    // Once.
+    // A decision can be made only once.
     let again = counter.verb(&["settle", "2", "--reverse"]).await.unwrap();
     assert_eq!(again.status.code(), Some(65), "{again:?}");
     assert_eq!(counter.charged(), ["10.61 EUR", "12.34 EUR", "5.00 EUR"]);
@@ -223,7 +223,7 @@ async fn a_person_has_it_reversed() {
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 
-/// Checks that an intact journal delays no one, and that a reversal waits for a gateway that cannot be reached at the
+/// Checks that an intact journal delays no till, and that a reversal waits if the gateway cannot be reached at the
 /// start.
 #[tokio::test]
 async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_asked() {
@@ -246,12 +246,12 @@ async fn a_whole_journal_reverses_what_is_open_as_soon_as_the_gateway_can_be_ask
     assert_eq!(counter.charged(), Vec::<String>::new());
 }
 
-/// Checks a board that takes another board's place immediately, with an empty journal: earlier payments at the gateway
-/// are not its own.
+/// Checks a board that immediately replaces another one, with an empty journal. Earlier payments at the gateway do not
+/// belong to it.
 #[tokio::test]
 async fn a_board_that_takes_anothers_place_is_no_old_copy() {
     let mut counter = Counter::open().await;
-    // Seconds pass between two boards: more than the resolution of the gateway's time.
+    // Seconds pass between the two boards, which is more than the resolution of the gateway's time.
     counter.shop.gateway.set_clock(chrono::Utc::now() - chrono::TimeDelta::minutes(2));
     counter.sell("R0", "1.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R0").await), Some(OutcomeWord::Approved));
@@ -269,7 +269,7 @@ async fn a_board_that_takes_anothers_place_is_no_old_copy() {
     counter.start_agent();
     counter.until_ready().await;
     let refund = async {
-        // Until the look-up by date is answered.
+        // Requests are refused until the look-up by date is answered.
         let body = r#"{"reference":"F1","kind":"refund","of":"R1","amount":"5.00"}"#;
         loop {
             match counter.post_sale(body).await {

@@ -1,18 +1,18 @@
-//! The journal on real files, and the accounts that are made from it.
+//! The journal in real files, and the accounts based on it.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
 //! | `journal` | written steps survive a power failure |
-//! | `journal_book` | rows that were altered, taken out, put in or moved are found |
+//! | `journal_book` | a verification finds rows that were altered, removed, added or moved |
 //! | `journal_closes` | closes of day are in the chain, and uncounted transactions stay |
-//! | `journal_damage` | damaged, full or read-only: no new payment, and not one byte overwritten |
-//! | `journal_gone` | removed from under the agent, or replaced by another file |
+//! | `journal_damage` | a damaged, full or read-only journal: no new payment, and no byte overwritten |
+//! | `journal_gone` | a journal that is removed or replaced while the agent runs |
 //! | `journal_names` | one lock under every name |
-//! | `journal_payments` | payments and references, found by their ids |
-//! | `journal_receipts` | receipts stay, leave and move with their sale |
-//! | `journal_set_back` | times that a wrong clock has written |
-//! | `journal_swap` | a board is swapped; a backup is restored |
-//! | `reconcile` | the gateway's settlement file against the journal |
+//! | `journal_payments` | the index of payments and references by their ids |
+//! | `journal_receipts` | receipts are kept, removed and moved with their sale |
+//! | `journal_set_back` | times that a wrong clock wrote |
+//! | `journal_swap` | a swapped board, and a restored backup |
+//! | `reconcile` | the gateway's settlement file, compared with the journal |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

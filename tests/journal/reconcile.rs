@@ -1,5 +1,5 @@
-//! The gateway's settlement file against the journal: typed by hand from the document, damaged in every way, compared
-//! with a simple second computation, and run as a person runs it.
+//! The gateway's settlement file, compared with the journal. The file is typed by hand from the document and damaged in
+//! every way. A simple second computation checks the results, and the tests run the command as a person does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ const HEADER: &str = "ReconciliationType;PaymentType;Cashflow;ClearingInstituteM
     SettlementDate;SettlementStatus;Descriptor;AccountNumberLast4;BankCode;AccountHolder;ReasonCode;ReasonDesc;\
     SettlementFileFormat;ClearingInsitituteName;MatchingStatus;MatchedTransactions;ChargebackId;TransactionId;InvoiceId";
 
-/// A file in the document's order: lines that settle sales 1 to 5 of `journal`, and other lines.
+/// A file with the document's order of columns: lines that settle sales 1 to 5 of `journal`, and other lines.
 const TYPED: &str = "\
 SETTLED;DEBIT;POS;CLRMID01;8ac7a4c97044c00601704a9b2a2b0c01;Corner Shop;8ac7a4c97044c00601704a9b2a2b0c02;;8ac7a4c97044c00601704a9b2a2b0c03;S-1;8ac7a4a0000000000000000000000001;1234.5678.9012;C1;C2;C3;12.34;EUR;VISA;2026-11-20 09:00:01;12.34;EUR;0.12;1.00;2026-11-21;SUCCESS;CORNER SHOP;4242;12345678;Erika Mustermann;;;ACQ1;Test Clearing;MATCHED;;;12345678-1-00000000000000000000000000000001;
 SETTLED;DEBIT;POS;CLRMID01;8ac7a4c97044c00601704a9b2a2b0c01;Corner Shop;8ac7a4c97044c00601704a9b2a2b0c02;;8ac7a4c97044c00601704a9b2a2b0c03;S-2;8ac7a4a0000000000000000000000002;1234.5678.9013;C1;C2;C3;10.00;EUR;VISA;2026-11-20 09:10:00;10.00;EUR;0.10;1.00;2026-11-21;SUCCESS;CORNER SHOP;4242;12345678;Erika Mustermann;;;ACQ1;Test Clearing;MATCHED;;;12345678-2-00000000000000000000000000000002;
@@ -94,7 +94,7 @@ fn reversing(number: u64, amount: Amount) -> Vec<Record> {
     ]
 }
 
-/// Returns a sale's steps, as the agent writes them with `sale`.
+/// Returns a sale's steps as the agent writes them.
 fn sale(number: u64, minor: u64, day: &str, outcome: Option<Outcome>) -> Vec<Vec<Record>> {
     let amount = eur(minor);
     let mut steps = vec![vec![started(number, amount, day)]];
@@ -123,8 +123,8 @@ fn reversed() -> Outcome {
     Outcome::Reversed { why: "cut".into() }
 }
 
-/// Returns the sales: 1 agrees, 2 was settled for too little, 3 is missing, 4 was reversed, 5 declined, 6 failed, 7 is
-/// of another day.
+/// Returns the sales: 1 agrees, 2 was settled for too little, 3 is missing, 4 was reversed, 5 was declined, 6 failed, 7
+/// is from another day.
 fn journal() -> Vec<Vec<Vec<Record>>> {
     let partly = Outcome::PartiallyApproved { amount: eur(1000) };
     vec![
@@ -224,8 +224,8 @@ there are differences: see the lines above the table"
     );
 }
 
-/// Checks that the header names the columns: the document's file gives the same result with its columns in reverse
-/// order. A reason on a settled line is ignored, because reasons belong to chargebacks only.
+/// Checks that the header names the columns. The document's file gives the same result with its columns in reverse
+/// order. A reason on a settled line is ignored, because only chargebacks have reasons.
 #[test]
 fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
     let plain = TYPED.replace("\"not recognised; \"\"never there\"\"\"", "not recognised");
@@ -248,8 +248,8 @@ fn columns_are_read_by_their_names_and_reasons_are_of_chargebacks_only() {
     assert_eq!(reasons.count(), 1, "that of the chargeback reversal: {findings:#?}");
 }
 
-/// Checks columns in another order, an unknown column, and no `TransactionId`: rows are matched by the payment's id. A
-/// reversal's row, which has its own id, belongs to its sale.
+/// Checks a file with a different order of columns, an unknown column and no `TransactionId`. Rows are then matched by
+/// the payment's id. The row of a reversal, which has its own id, belongs to the reversed sale.
 #[test]
 fn by_unique_id_where_there_is_no_transaction_id() {
     let header = "Novelty;UniqueID;Amount;Currency;Cashflow;PaymentType;ReconciliationType;SettlementStatus;SettlementDate;\
@@ -279,7 +279,7 @@ fn by_unique_id_where_there_is_no_transaction_id() {
     assert!(summary.to_string().contains("period 2026-11-25 (given) to 2026-11-30 (given)"), "{summary}");
 }
 
-/// Checks that a row may leave `TransactionId` empty in a file with that column.
+/// Checks that a row may leave `TransactionId` empty in a file with this column.
 #[test]
 fn by_unique_id_where_the_transaction_id_is_empty() {
     let file = small(&["SETTLED;DEBIT;POS;12.34;EUR;12.34;EUR;2026-11-20;SUCCESS;;8ac7a4a0000000000000000000000001"]);
@@ -354,7 +354,7 @@ fn a_malformed_line_is_named_and_the_rest_goes_on() {
     }
 }
 
-/// Checks that a line of 64 MiB is refused without being kept in memory.
+/// Checks that a line of 64 MiB is refused and not kept in memory.
 #[test]
 fn a_line_without_an_end() {
     let good = format!("\nSETTLED;DEBIT;POS;12.34;EUR;12.34;EUR;2026-11-20;SUCCESS;{};", reference(1));
@@ -389,7 +389,7 @@ fn a_header_that_does_not_serve_is_refused() {
     assert_eq!(header(&HEADER.replace(";Cashflow;", " ;\"Cashflow\";")), None);
 }
 
-// ---- Against a simple second computation
+// ---- Comparison with a simple second computation
 
 #[derive(Clone, Debug)]
 struct Wanted {
@@ -444,7 +444,7 @@ fn written(line: &Line, by_reference: bool) -> String {
     format!("{record};{kind};{flow};{amount};EUR;{amount};EUR;2026-11-0{};{status};{names}", line.day)
 }
 
-/// Returns the expected findings in the simplest way: every row is compared with every sale.
+/// Returns the expected findings, computed in the simplest way: every row is compared with every sale.
 fn oracle(sales: &[Wanted], lines: &[Line], by_reference: bool) -> BTreeSet<(DifferenceKind, u64)> {
     let mut found = BTreeSet::new();
     let mut rows_of: BTreeMap<u64, Vec<&Line>> = BTreeMap::new();
@@ -523,7 +523,7 @@ proptest! {
         prop_assert_eq!(summary.findings.values().map(|tally| tally.count).sum::<u64>(), found.len() as u64);
     }
 
-    /// Checks any bytes: no panic, and each line is either a row or a finding.
+    /// Checks arbitrary bytes: nothing panics, and each line is either a row or a finding.
     #[test]
     fn any_bytes_are_only_lines(bytes: Vec<u8>, pieces in proptest::collection::vec(0..14_usize, 0..40)) {
         let words =
@@ -532,12 +532,12 @@ proptest! {
         let file = [small(&[]).as_bytes(), text.as_bytes(), &bytes].concat();
         let lines = file.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty() && *line != b"\r").count();
         let (_, summary) = reconcile(ledger(&[]), NO_PERIOD, &file[..]);
-        // A last line that is only a CR is a line with one empty column.
+        // A last line with only a CR counts as a line with one empty column.
         prop_assert!(summary.rows.abs_diff(lines as u64) <= 1);
     }
 }
 
-// ---- As a person runs it
+// ---- The command line
 
 fn write(db: &mut Db, steps: &[Vec<Record>], number: u64) {
     for (records, place) in steps.iter().zip(0..) {
@@ -637,8 +637,8 @@ fn what_cannot_be_read_is_named() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("no period: the file settles nothing"));
 }
 
-/// Checks that the agent keeps writing while the journal is read. The reader does not see those steps and changes no
-/// byte.
+/// Checks that the agent goes on writing while the journal is read. The reader does not see the new steps and changes
+/// no byte.
 #[test]
 fn reading_the_journal_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
@@ -675,8 +675,7 @@ fn reading_the_journal_stops_nobody() {
     assert!(fs::read(&path).unwrap() == before);
 }
 
-/// Checks that only the latest sales of a long journal are compared, and that rows of earlier sales are reported
-/// separately.
+/// Checks that only the latest sales of a long journal are compared. Rows of earlier sales are reported separately.
 #[test]
 fn rows_of_sales_before_the_first_that_is_kept() {
     let row = |number| format!("SETTLED;DEBIT;POS;12.34;EUR;12.34;EUR;2026-11-20;SUCCESS;{};", reference(number));
@@ -689,8 +688,8 @@ fn rows_of_sales_before_the_first_that_is_kept() {
     );
 }
 
-/// Checks that the approved part is due and not the requested amount, in any currency, also after a part of it was
-/// reversed.
+/// Checks that the approved part is due instead of the requested amount. This holds in any currency, and after a part
+/// was reversed.
 #[test]
 fn a_part_is_due_in_its_own_currency_less_what_was_taken_back() {
     for (code, asked, part, back, rows) in [

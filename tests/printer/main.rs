@@ -1,8 +1,8 @@
-//! Printing, and the way of a receipt to the printer.
+//! Printing, from a receipt's data to the printer's paper.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `printer` | the printer's task on TCP, a pty and a device that is no tty |
+//! | `printer` | the printer's task on TCP, a pty and a device that is not a tty |
 //! | `receipts` | receipts as a person reads them |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

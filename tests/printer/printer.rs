@@ -1,5 +1,5 @@
-//! The printer's task on real wires (TCP, a pty and a device that is no tty), against the simulated printer: its
-//! output, its waiting jobs, and its reports about a printer that cannot print.
+//! The printer's task on real connections (TCP, a pty and a device that is not a tty), against the simulated printer.
+//! The tests check its output, its waiting jobs, and its reports about a printer that cannot print.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -47,7 +47,7 @@ async fn a_printer_on_a_tty_prints_and_answers_too() {
     assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
     assert_eq!(handle.state().to_string(), "almost out of paper: have a roll ready");
 
-    // The plug is pulled between two receipts and put back: another tty under the same name.
+    // The plug is pulled between two receipts and put back. The printer returns as another tty with the same name.
     printer.set_dead(true).await;
     let waits = handle_waits(&handle, receipt(2), &mut events).await;
     assert!(waits.starts_with("unreachable: "), "{waits}");
@@ -70,7 +70,7 @@ async fn a_tty_is_set_as_the_configuration_says() {
         assert_eq!(heard.recv().await, Some(printed(1, ReceiptCopy::Customer)));
         let mut bytes = [0; 4096];
         let size = rustix::io::read(&master, &mut bytes).unwrap();
-        // Raw mode: no characters added to the line feeds, no echo, no query.
+        // The port is in raw mode: no characters are added to the line feeds, and there is neither echo nor query.
         assert!(
             bytes.starts_with(b"\x1B@\x1Bt\x13\x1Ba\x01\x1BE\x01\x1D!\x11CORNER SHOP\n\x1Ba\x00\x1BE\x00\x1D!\x00---"),
             "{flow_control:?}"
@@ -85,7 +85,8 @@ async fn a_tty_is_set_as_the_configuration_says() {
 
 #[tokio::test]
 async fn a_device_that_is_no_tty_is_written_as_it_is() {
-    // A named pipe plays /dev/usb/lp0: opened for reading and writing, polled, and without the settings of a line.
+    // A named pipe stands in for /dev/usb/lp0. It is opened for reading and writing, polled, and has no serial-line
+    // settings.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lp0");
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -203,7 +204,7 @@ async fn a_printer_that_is_off_prints_what_waited_once_it_is_on() {
     printer.set_dead(false).await;
     for sale in [1, 2, 3] {
         assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
-        // None of it was printed before, so it has no mark.
+        // No part of it was printed before, so it has no mark.
         assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
     assert_eq!((handle.needs_attention(), handle.waiting()), (false, 0));
@@ -269,8 +270,8 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
                 duplicate: true
             })
         );
-        // The printer completes the receipt from its buffer. The next copy is marked as a duplicate, so no one takes it
-        // for a second sale.
+        // The printer completes the receipt from its buffer. The next copy is marked as a duplicate, so that no one
+        // mistakes it for a second sale.
         assert_eq!(printer.next_receipt().await, text(1, ReceiptCopy::Customer));
         // Remains that may be on the paper are cut off.
         assert_eq!(printer.next_receipt().await, "");
@@ -282,7 +283,7 @@ async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_dupli
 #[tokio::test]
 async fn a_printer_that_dies_in_the_middle_prints_it_whole_as_a_duplicate_when_it_is_back() {
     let mut printer = Printer::open(narrow()).await.unwrap();
-    // The queries are twelve bytes.
+    // The queries take twelve bytes.
     printer.die_after(212);
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
@@ -320,7 +321,7 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     printer.die_after(100);
-    // Each time the printer is off, a person switches it on again.
+    // Each time the printer goes off, a person switches it on again.
     loop {
         match events.recv().await.unwrap() {
             PrinterEvent::Waits { .. } => {
@@ -338,8 +339,8 @@ async fn a_printer_that_always_dies_in_the_middle_does_not_use_up_the_roll() {
             }
         }
     }
-    // The paper is cut before each further try. So there is one piece fewer than tries, and the last piece is still on
-    // the roll.
+    // The paper is cut before each further try. There is therefore one piece fewer than tries, and the last piece is
+    // still on the roll.
     assert_eq!(printer.receipts().len(), TORN_TRIES as usize - 1);
     assert_eq!(handle.waiting(), 0);
 }
@@ -368,7 +369,7 @@ async fn a_tills_own_lines_are_printed_once_and_it_hears_whether_they_are() {
     };
     assert_eq!(why, "the printer is out of paper: put a roll in; a part may be on paper");
     printer.set_sensors(Sensors::default());
-    // The next receipt is printed next, after the remains.
+    // The next receipt is printed after the remains.
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     assert_eq!(events.recv().await, Some(self::printed(1, ReceiptCopy::Customer)));
     while printer.next_receipt().await != text(1, ReceiptCopy::Customer) {}
@@ -398,7 +399,7 @@ async fn lines_that_would_stand_behind_waiting_receipts_are_not_taken() {
 async fn lines_whose_till_has_gone_are_not_printed_when_their_turn_comes_and_few_wait() {
     let mut printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    // Its task has not begun yet: no part of it runs before the first await.
+    // The printer's task has not started yet: it runs only at the first await.
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
     for _ in 0..TILL_SLIPS {
         drop(handle.print_till_lines(voucher()).unwrap());
@@ -431,7 +432,7 @@ fn voucher() -> Vec<TillLine> {
 async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
     let mut printer = Printer::open(narrow()).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
-    // Nothing runs in between on one thread: the task has not taken a job yet.
+    // On one thread nothing runs in between, so the task has not taken a job yet.
     for sale in 0..QUEUE as u64 {
         print(&handle, receipt(sale), ReceiptCopy::Customer, false).unwrap();
     }
@@ -443,7 +444,7 @@ async fn a_full_queue_refuses_the_newest_and_keeps_the_others() {
         assert_eq!(events.recv().await, Some(printed(sale, ReceiptCopy::Customer)));
         assert_eq!(printer.next_receipt().await, text(sale, ReceiptCopy::Customer));
     }
-    // The task ended with its last handle.
+    // The task ends when its last handle is dropped.
     assert_eq!(events.recv().await, None);
 }
 
@@ -455,7 +456,7 @@ async fn nobody_waits_for_a_dead_printer_at_the_end() {
     let why = handle_waits(&handle, receipt(1), &mut events).await;
     assert!(why.starts_with("unreachable"), "{why}");
     drop(handle);
-    // Its pause between two tries is an hour.
+    // The pause between two tries is an hour.
     assert_eq!(events.recv().await, None);
 }
 
@@ -502,8 +503,8 @@ async fn a_printer_that_does_not_say_when_it_has_finished_is_believed_without_it
 
 #[tokio::test]
 async fn a_slow_printer_is_waited_for() {
-    // This receipt takes some tenths of a second. It counts as printed when the printer says so, and not when the
-    // printer has the bytes.
+    // This receipt takes some tenths of a second. It counts as printed when the printer says so, not when the printer
+    // has received the bytes.
     let printer = Printer::open(Options { bytes_per_second: Some(2000), ..narrow() }).await.unwrap();
     let (handle, mut events) = spawn(&printer.place(), patient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
@@ -528,20 +529,20 @@ async fn a_printer_with_nothing_to_do_is_looked_at() {
     }
     printer.set_dead(true).await;
     until(&handle, |said| said.starts_with("unreachable: ")).await;
-    // It has printed nothing.
+    // The printer has printed nothing.
     assert_eq!((printer.uncut().as_str(), printer.receipts().len(), printer.errors()), ("", 0, 0));
 }
 
 #[tokio::test]
 async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
-    // A printer that stops the flow when its buffer is full, and cannot say why. On TCP the kernel keeps the bytes that
-    // do not fit; on a tty it does not.
+    // This printer stops the flow when its buffer is full and cannot say why. On TCP, the kernel keeps the bytes that
+    // do not fit. On a tty it does not.
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
     let options = Options { place: Place::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();
     let timing = PrinterTiming { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);
-    // No outside text is that long, but the shop's own lines have no limit.
+    // No text from outside is this long, but the shop's own lines have no limit.
     let long = Letterhead { footer: vec!["many words".to_owned(); 20_000], ..shop() };
     let handle = spawn_with(config::Printer { status: Some(false), ..config(&printer.place()) }, events, timing);
     handle.print(receipt(1), compose(&receipt(1), &long, ReceiptCopy::Customer), ReceiptCopy::Customer, false).unwrap();
@@ -587,7 +588,7 @@ fn config(port: &str) -> config::Printer {
     }
 }
 
-/// Gives the printer a receipt and returns the reason why it is not printed.
+/// Gives the printer a receipt. Returns the reason why it is not printed.
 async fn handle_waits(handle: &Handle, receipt: Receipt, events: &mut mpsc::Receiver<PrinterEvent>) -> String {
     print(handle, receipt, ReceiptCopy::Customer, false).unwrap();
     match events.recv().await {
@@ -626,14 +627,14 @@ fn picture(printer: &Printer, number: usize) -> Vec<u8> {
     picture
 }
 
-/// Returns deadlines that even a slow machine meets, and no second try. An idle printer is not polled.
+/// Returns deadlines that even a slow machine meets. There is no second try, and an idle printer is not polled.
 fn patient() -> PrinterTiming {
     let long = Duration::from_secs(3600);
     let (connect, write, close, status, done, ask_again, look) = (long, long, long, long, long, long, long);
     PrinterTiming { connect, write, close, status, done, ask_again, look, back_off: vec![long] }
 }
 
-/// Returns timing with tries and queries at very short intervals.
+/// Returns a timing with very short intervals between tries and between queries.
 fn impatient() -> PrinterTiming {
     let soon = Duration::from_millis(2);
     PrinterTiming { ask_again: soon, back_off: vec![soon], ..patient() }
@@ -671,7 +672,7 @@ fn receipt(number: u64) -> Receipt {
     }
 }
 
-/// Opens a pty; returns the master's end and the path of the other end.
+/// Opens a pty. Returns the master's end and the path of the other end.
 fn pty() -> (OwnedFd, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();

@@ -1,5 +1,5 @@
-//! Receipts as a person reads them. The texts are typed, not produced by the code they test; they are never edited to
-//! make a test pass. Centred text has the smaller half of the free space on its left.
+//! Receipts as a person reads them. The expected texts are typed, not produced by the tested code. They are never
+//! edited to make a test pass. Centred text has the smaller half of the free space on its left.
 
 use pos_agent::config::CodePage;
 use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
@@ -181,7 +181,7 @@ Result code          100.100.101
     assert_receipt(&receipt, Language::English, ReceiptCopy::Merchant, 32, text);
 }
 
-/// Returns the lines of a customer's copy between the kind of the transaction and the last lines.
+/// Returns the lines of a customer's copy between the amount and the next rule.
 fn what_happened(language: Language, kind: Kind, outcome: ReceiptOutcome) -> Vec<String> {
     let receipt = Receipt { kind, outcome, card: None, host: HostFacts::default(), ..approved() };
     let text = show(&receipt, language, ReceiptCopy::Customer, 32);
@@ -246,7 +246,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             ReceiptOutcome::Cancelled(of(Reason::TillCancelled)),
             &["CANCELLED", "CANCELLED BY THE SHOP", "NOT CHARGED"],
         ),
-        // A sentence of an old journal may contain anything: it is for the shop only.
+        // A sentence from an old journal may contain anything, so only the shop sees it.
         (
             en,
             Kind::Sale,
@@ -254,7 +254,7 @@ fn what_became_of_it_as_the_customer_must_know_it() {
             &["DECLINED", "PLEASE ASK AT THE COUNTER", "NOT CHARGED"],
         ),
     ];
-    // The exception is the bank's text, which the journal keeps separately.
+    // The exception is the bank's text, which the journal stores separately.
     let mut recorded = approved();
     recorded.outcome = ReceiptOutcome::Declined(Cause::from("transaction declined (insufficient funds)"));
     recorded.host.description = Some("transaction declined (insufficient funds)".to_owned());
@@ -279,7 +279,7 @@ Approved                         10.00 EUR
     assert!(text.contains(expected), "{text}");
 }
 
-/// Checks that the tip of a partial approval is the amount above the sale's own amount, and is printed with the part.
+/// Checks that the tip of a partial approval is the part above the sale's own amount, and that the receipt prints both.
 #[test]
 fn of_a_part_the_tip_is_as_much_as_was_approved_of_it() {
     let outcome = ReceiptOutcome::PartiallyApproved(eur("11.50"));
@@ -365,15 +365,15 @@ Date        20 Nov 2026 12:34:56
 ";
         assert!(text.contains(expected) && text.contains(&format!(" {title}\n")), "{text}");
     }
-    // A refund of a capture names the card of the pre-authorisation.
+    // A refund of a capture names the pre-authorisation's card.
     let capture =
         Receipt { card: None, host: HostFacts::default(), original: Some(Original::of(approved())), ..approved() };
     let original = Original::of(capture);
     assert_eq!((original.brand.as_deref(), original.last4.as_deref()), (Some("VISA"), Some("0119")));
 }
 
-/// Checks each line of the table of receipt contents (tills: 5.1): the required text, on which copies, and the
-/// forbidden text.
+/// Checks each line of the table of receipt contents (tills: 5.1): the required text, the copies that contain it, and
+/// the forbidden text.
 #[test]
 fn what_receipts_must_hold_and_must_not() {
     const BOTH: &[ReceiptCopy] = &[ReceiptCopy::Merchant, ReceiptCopy::Customer];
@@ -400,7 +400,7 @@ fn what_receipts_must_hold_and_must_not() {
     let cancelled = ended(ReceiptOutcome::Cancelled, Reason::TillCancelled);
     let reversed = ended(ReceiptOutcome::Reversed, Reason::GatewayNoAnswer);
     let not_sent = ended(ReceiptOutcome::NotSent, Reason::GatewayUnreachable);
-    // Line of the table, receipt, copies, text.
+    // Line of the table, receipt, copies, texts.
     let there: &[(&str, &Receipt, &[ReceiptCopy], &[&str])] = &[
         (
             "merchant name, location, merchant id, terminal id",
@@ -430,7 +430,7 @@ fn what_receipts_must_hold_and_must_not() {
         ("CVM: signature line", &signed, MERCHANTS, &["SIGNATURE", "I agree to pay the above amount", "X_____"]),
         ("CVM: none", &no_cvm, BOTH, &["NO CARDHOLDER VERIFICATION"]),
         ("approval code", &plain, BOTH, &["Auth code", "654321"]),
-        // The chip's own response code (8A) is not kept; the gateway's result code says the same.
+        // The chip's response code (8A) is not kept. The gateway's result code gives the same information.
         ("response code", &plain, MERCHANTS, &["Result code", "000.000.000"]),
         ("cryptogram with its kind", &plain, MERCHANTS, &["TC", "0011223344556677"]),
         (
@@ -475,10 +475,10 @@ fn what_receipts_must_hold_and_must_not() {
     for receipt in [&plain, &tip, &part, &signed, &device, &declined, &cancelled, &reversed, &not_sent, &refund] {
         for copy in BOTH {
             let text = show(receipt, Language::English, *copy, 42);
-            // More of the card than its last four digits. The receipt has no expiry date at all.
+            // No receipt shows more of the card number than its last four digits, and none shows the expiry date.
             assert!(!text.contains("476173") && !text.contains("2712") && !text.contains("12/27"), "{text}");
         }
-        // No technical data on the customer's receipt.
+        // The customer's receipt contains no technical data.
         let customers = show(receipt, Language::English, ReceiptCopy::Customer, 42);
         for technical in [
             "os error",
@@ -545,7 +545,7 @@ fn what_the_code_page_cannot_print_is_replaced_visibly() {
     }
 }
 
-/// Generates any text, rich in characters that could break a receipt.
+/// Generates any text, with many characters that could break a receipt.
 fn outside() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
         '\u{1B}', '\u{1D}', '@', '\n', '\r', '\t', '\0', '\u{7F}', '\u{85}', '\u{9B}', '\u{202E}', '\u{200B}',
@@ -578,7 +578,7 @@ proptest! {
         let text = plain(&lines, columns);
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         prop_assert!(text.lines().all(|line| line.chars().count() <= width));
-        // The simulated printer reads the text, except for what the code page replaced.
+        // The simulated printer reads the same text, except for characters that the code page replaced.
         for code_page in [CodePage::Ascii, CodePage::Cp437, CodePage::Cp858, CodePage::Cp866, CodePage::Wpc1257] {
             let (printed, errors) = print(&encode(&lines, code_page), width);
             prop_assert_eq!(errors, 0);
@@ -594,7 +594,7 @@ proptest! {
 fn assert_receipt(receipt: &Receipt, language: Language, copy: ReceiptCopy, columns: u8, expected: &str) {
     let text = show(receipt, language, copy, columns);
     assert_eq!(text, expected[1..], "\n{text}");
-    // And the same from paper.
+    // The text on paper is the same.
     let lines = compose(receipt, &shop(language), copy).lines(columns);
     let (printed, errors) = print(&encode(&lines, CodePage::Cp858), usize::from(columns));
     assert_eq!(printed, [text]);
@@ -605,7 +605,7 @@ fn show(receipt: &Receipt, language: Language, copy: ReceiptCopy, columns: u8) -
     text(receipt, &shop(language), copy, columns)
 }
 
-/// Reads the bytes with a printer that shares no code with the agent; returns the receipts and the number of bytes that
+/// Reads the bytes as a printer that shares no code with the agent. Returns the receipts and the number of bytes that
 /// it did not understand.
 fn print(bytes: &[u8], columns: usize) -> (Vec<String>, usize) {
     let mut paper = Paper::new(columns);

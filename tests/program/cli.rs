@@ -1,4 +1,4 @@
-//! The program as a person starts it: its output, its exit codes, and a sale with an agent that plays a script.
+//! The program as a person starts it: its output, its exit codes, and a sale with an agent that follows a script.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -164,7 +164,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
     let usual = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
     assert!(stdout(&output).contains(&format!("other users who may open it: {usual}\n")), "{}", stdout(&output));
-    // The path of the socket comes from the file; its tokens are not needed to send a request.
+    // The file contains the socket's path. Its tokens are not needed to send a request.
     fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = run(&["status", "--config", path]);
     assert_eq!(code(&output), 69);
@@ -175,7 +175,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
         assert!(stderr(&output).contains("gateway.token-file") && stderr(&output).contains("chmod 0600"), "{output:?}");
         assert!(!stderr(&output).contains("0123456789abcdef"));
     }
-    // All faults, one per line, and the same before a start.
+    // All faults are reported, one per line. A start reports the same.
     fs::write(&file, good.replace("port =", "prot =").replace("\"EUR\"", "\"eur\"")).unwrap();
     for verb in [&["check", path][..], &["run", "--config", path], &["check", path, "--json"]] {
         let output = run(verb);
@@ -201,7 +201,7 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     assert_eq!(code(&run(&["check", "/none/config.toml"])), 78);
 }
 
-/// Checks a missing token under the unit, where a missing file is a line feed (`SetCredential=`).
+/// Checks a missing token under the systemd unit, which replaces a missing file by a line feed (`SetCredential=`).
 #[test]
 fn a_token_that_systemd_did_not_find_is_named_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,7 +256,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
             assert!(text.contains(word), "{reference}: \"{word}\" is not in: {text}");
         }
     }
-    // The same reference again, another amount, and an invalid reference.
+    // The sale is repeated with the same reference and with another amount. A third request has an invalid reference.
     let output = shop.sale("approved").await;
     assert_eq!(code(&output), 0);
     assert!(stdout(&output).contains("in use since 2026-11-20T12:34:56Z: no second sale"), "{}", stdout(&output));
@@ -266,21 +266,21 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
 
 #[tokio::test]
 async fn a_lost_connection_is_never_a_declined_sale() {
-    // The agent comes back and knows the outcome.
+    // The agent returns and knows the outcome.
     let shop = fake_agent::open(64).await;
     let output = shop.sale("returns").await;
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     assert!(
         stdout(&output).contains("connection to the agent was lost") && stdout(&output).contains("connected again")
     );
-    // It sent no answer and does not know the reference: the sale never began.
+    // The agent sent no answer and does not know the reference, so the sale never began.
     let output = shop.sale("drop").await;
     assert_eq!(code(&output), 69, "{}", stderr(&output));
     assert!(stderr(&output).contains("never begun"));
-    // It had the sale and has lost it.
+    // The agent knew the sale and has lost it.
     let output = shop.sale("forgets").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
-    // It does not come back.
+    // The agent does not return.
     let output = shop.sale("vanishes").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
     assert!(stderr(&output).contains("does not answer again") && stderr(&output).contains("pos-agent show 'vanishes'"));
@@ -288,7 +288,7 @@ async fn a_lost_connection_is_never_a_declined_sale() {
 
 #[tokio::test]
 async fn missed_steps_are_asked_for() {
-    // With a ring of one event, the script's events displace each other. An end without an event is found, too.
+    // With a ring buffer for one event, the script's events displace each other. An end without an event is found too.
     let shop = fake_agent::open(1).await;
     for reference in ["approved", "silent"] {
         let output = shop.sale(reference).await;
@@ -302,7 +302,7 @@ async fn ctrl_c_cancels_the_sale_and_waits_for_its_end() {
     let mut command = agent(&["sale", "12.34", "--reference", "r"]);
     let child =
         command.arg("--socket").arg(&shop.socket).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The agent has the sale: from here on Ctrl-C has a sale to cancel.
+    // The agent has the sale, so Ctrl-C can cancel it.
     while stdout(&shop.verb(&["journal"]).await).is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -391,8 +391,7 @@ async fn the_other_verbs_show_what_the_daemon_knows() {
     assert_eq!(code(&shop.verb(&["cancel", "approved"]).await), 1);
 }
 
-/// Checks that `--json` prints one object for every failure; the exit code and the sentence for people are the same as
-/// without it.
+/// Checks that `--json` prints one object for every failure. The exit code and the sentence for people do not change.
 #[tokio::test]
 async fn a_failure_is_one_json_object_with_its_code() {
     let shop = fake_agent::open(64).await;
@@ -403,17 +402,17 @@ async fn a_failure_is_one_json_object_with_its_code() {
     shop.sale("approved").await;
     #[rustfmt::skip]
     let failures: &[(&[&str], i32, &str, &str)] = &[
-        // clap's own error.
+        // clap reports these errors.
         (&["sale", "12.34", "--nonsense"], 64, "usage", "unexpected argument '--nonsense' found"),
         (&["show"], 64, "usage", "<REFERENCE>"),
         (&[], 64, "usage", "unexpected argument '--json' found"),
-        // Before a request to the agent.
+        // These errors occur before a request to the agent.
         (&["sale", "twelve"], 64, "amount", "not a number"),
         (&["sale", "1.00", "--currency", "XYZ"], 64, "currency", "unknown currency"),
         (&["sale", "1.00", "--param", "x"], 64, "usage", "write it as NAME=VALUE"),
         (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another reference"),
         (&["query", "x"], 64, "usage", "write it as NAME=VALUE"),
-        // The agent refuses.
+        // The agent refuses these requests.
         (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with transaction other"),
         (&["sale", "1.00", "--reference", "unready", "--socket", &socket], 69, "not-ready", "have it mended"),
         (&["sale", "1.00", "--reference", "refused-amount", "--socket", &socket], 64, "amount", "have it mended"),
@@ -432,7 +431,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list names them"),
         (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, last, or open"),
         (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
-        // No agent is there.
+        // No agent runs.
         (&["sale", "12.34", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["refund", "last", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["status", "--socket", none], 69, "no-daemon", "pos-agent run"),
@@ -442,7 +441,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["query", "limit=1", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["log-level", "debug", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["status", "--config", none], 78, "configuration", "cannot be read"),
-        // Verbs that read files themselves.
+        // These verbs read files themselves.
         (&["journal", "verify", "--journal", none], 74, "journal", "none"),
         (&["reconcile", none, "--journal", none], 74, "file", "none"),
         (&["parameters", "list", "--group", "nonsense"], 65, "data", "the groups are"),
@@ -557,7 +556,7 @@ fn reasons_are_explained_in_each_language() {
     }
 }
 
-/// Checks which user may use the socket by its group, and which user is advised to join that group.
+/// Checks which users may use the socket through its group, and which user is advised to join that group.
 #[test]
 fn a_user_who_may_not_use_the_socket_is_told_the_group_and_the_command() {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -586,7 +585,7 @@ fn a_user_who_may_not_use_the_socket_is_told_the_group_and_the_command() {
         assert_eq!(code(&output), 77, "{verb:?}: {}", stderr(&output));
         stderr(&output).to_owned()
     };
-    // The folder is as systemd creates it, or other users can enter it.
+    // Either the folder is as systemd creates it, or other users can enter it too.
     for (folder, mode, says) in [
         (0o750, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
         (0o755, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
@@ -623,7 +622,7 @@ fn every_verb_that_moves_money_lists_its_exit_codes_and_the_program_lists_all() 
     ] {
         let help = run(&[verb, &["--help"]].concat());
         let said: Vec<&str> = stdout(&help).lines().filter(|line| is_code(line)).collect();
-        // All codes except the doctor's own.
+        // All codes are listed except the doctor's.
         assert_eq!(said, all.iter().filter(|line| !line.contains("75  ")).collect::<Vec<_>>(), "{verb:?}");
     }
     for verb in ["settle", "confirm", "signature", "cancel"] {

@@ -1,5 +1,5 @@
-//! `pos-agent close` with the real program: a close is made, shown, listed, exported and printed again, with the exit
-//! codes for scripts.
+//! `pos-agent close` with the real program, and its exit codes for scripts. The tests make, show, list, export and
+//! reprint closes.
 
 use std::process::{Command, Output};
 

@@ -1,5 +1,5 @@
-//! The configuration as a technician meets it: examples that must be accepted, and mistakes that must be named with
-//! their remedy.
+//! The configuration as a technician meets it. Examples from the manual must be accepted. Mistakes must be reported
+//! with the key and the remedy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use pos_agent::config::{self, Config, Right, Rights, Socket};
 
-/// A valid file; `@` is replaced by the folder with the files that it names.
+/// A valid file. The tests replace `@` by the folder with the files that it names.
 const GOOD: &str = r#"
 [terminal]
 id = "00004711"
@@ -52,7 +52,7 @@ token-file = "@/till-2.token"
 path = "@/journal.db"
 "#;
 
-/// Only the form matters here: the configuration checks that a file is PEM, and the TLS module reads the certificate in
+/// Only the form matters here. The configuration checks that a file is PEM, and the TLS module reads the certificate in
 /// it.
 const CA: &str = "-----BEGIN CERTIFICATE-----\nMIIBAAA=\n-----END CERTIFICATE-----\n";
 
@@ -89,7 +89,7 @@ fn a_good_file_is_taken_as_written() {
     let config = Folder::new().load(GOOD).unwrap();
     assert_eq!(config.terminal.id, "00004711");
     assert_eq!(config.till.token.len(), 2);
-    // A missing setting has its documented default.
+    // A missing setting gets its documented default.
     assert_eq!((config.gateway.connect_timeout_ms, config.gateway.answer_timeout_ms), (10_000, 40_000));
     assert_eq!(config.gateway.assumptions.absence_final_after_h, 24);
 }
@@ -111,7 +111,7 @@ fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     let config = folder.load(&with).unwrap();
     assert_eq!((&config.till.token[0].rights, &config.till.token[1].rights), (&both, &Rights::till()));
     assert_eq!(config.terminal.max_credit_amount.as_deref(), Some("50.00"));
-    // As a table, complete or in part.
+    // The socket is written as a table, complete or in part.
     let socket = |text: &str| folder.load(&GOOD.replace("\"@/till.sock\"", text)).unwrap().till.socket;
     let written = folder.0.path().join("till.sock");
     assert_eq!(socket("\"@/till.sock\""), Socket { path: written.clone(), rights: Rights::group(), operator: true });
@@ -121,7 +121,7 @@ fn who_is_not_said_to_have_rights_has_the_usual_ones() {
     );
     let none = socket("{ path = \"@/till.sock\", rights = [] }");
     assert_eq!(none, Socket { path: written, rights: Rights::default(), operator: true });
-    // The earlier form, from the time before every verb had its own right.
+    // This earlier form dates from the time before each verb had its own right.
     let one = socket("{ rights = [\"any-till\"] }");
     assert_eq!(one.rights, widened(&[Right::AnyTill]));
     assert_eq!(one.path, Path::new("/run/pos-agent/till.sock"));
@@ -140,7 +140,8 @@ fn a_program_at_the_socket_has_its_own_tills_and_rights() {
     };
     assert_eq!((peer.uid, peer.tills.as_slice()), (1234, ["till-3".to_owned(), "till-4".to_owned()].as_slice()));
     assert!(peer.rights.has(Right::Credit) && peer.rights.has(Right::Refund) && !peer.rights.has(Right::AnyTill));
-    // Omitted settings: a program of the terminal itself, with the usual rights. It may share a till with a token.
+    // If settings are omitted, the entry is a program of the terminal itself with the usual rights. It may share a till
+    // with a token.
     let several =
         peers("[[till.peer]]\nuid = 1234\n[[till.peer]]\nuid = 1235\ntills = [\"till-1\"]\nrights = [\"read\"]");
     assert_eq!(
@@ -157,7 +158,7 @@ fn there_are_two_printers_or_one_or_none() {
         folder.load(text).unwrap().printer.into_iter().map(|printer| printer.name).collect()
     };
     assert_eq!(names(GOOD), ["printer-1"]);
-    // A single table means the same, and a logo that fits is accepted.
+    // A single table means the same. A logo that fits is accepted.
     let one = GOOD.replace("[[printer]]", "[printer]").replace("columns = 42", "columns = 42\nlogo = \"@/wide.pbm\"");
     assert_eq!(names(&one), ["printer-1"]);
     let second = "columns = 42\n[[printer]]\nname = \"counter\"\nport = \"/dev/usb/lp0\"\ncopies = \"customer\"";
@@ -184,7 +185,7 @@ fn the_examples_are_good() {
     for block in blocks_of("docs/src/configure.md", "toml") {
         good(&block, "docs/src/configure.md");
     }
-    // Lines to add to one of them.
+    // These lines are added to one of the examples.
     let mut peers = 0;
     for page in ["docs/src/till.md", "docs/src/operate.md"] {
         for addition in blocks_of(page, "ini").iter().filter(|block| block.contains("[till.")) {
@@ -197,7 +198,7 @@ fn the_examples_are_good() {
 /// The text to replace in the valid file, its replacement, and the words that the error must contain.
 #[rustfmt::skip]
 const BAD: &[(&str, &str, &[&str])] = &[
-    // Unknown, missing, of the wrong type, not TOML.
+    // Settings are unknown, missing, of the wrong type, or not TOML.
     ("currency =", "curency =", &["line 5", "terminal.curency", "unknown field `curency`", "`currency`", "manual"]),
     ("[[printer]]", "[[printr]]", &["printr", "unknown field", "`printer`"]),
     ("id = \"00004711\"\n", "", &["terminal", "missing field `id`"]),
@@ -207,7 +208,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("\"miura-mpi\"", "\"miura\"", &["reader.protocol", "unknown variant `miura`", "`miura-mpi`"]),
     ("http = \"127.0.0.1:8650\"", "http = \"8650\"", &["till.http", "socket address"]),
     ("[journal]", "[journal", &["line 41", "manual"]),
-    // The shop.
+    // Settings of the shop.
     ("\"00004711\"", "\"4711A\"", &["terminal.id", "1 to 32 digits"]),
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
     ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the name"]),
@@ -229,7 +230,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("48.137154", "48.123456789", &["terminal.location.latitude"]),
     ("-11.576124", "--11.5", &["terminal.location.longitude", "at most 3 digits"]),
     ("accuracy = \"15\"", "accuracy = \"15m\"", &["terminal.location.accuracy", "digits"]),
-    // The devices.
+    // Settings of the devices.
     ("/dev/serial/by-id/usb-reader", "ttyUSB0", &["reader.port", "tcp://host:port", "/dev/serial/by-id"]),
     ("/dev/serial/by-id/usb-reader", "tcp://reader", &["reader.port"]),
     ("/dev/serial/by-id/usb-reader", "tcp://reader:0", &["reader.port"]),
@@ -261,7 +262,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("columns = 42", "columns = 32\nlogo = \"@/wide.pbm\"", &["printer[0].logo", "is 512 dots wide", "384"]),
     ("columns = 42", "[[printer]]\nport = \"/dev/usb/lp0\"\nname = \"printer-1\"", &["printer[1].name", "the same name"]),
     ("columns = 42", "[[printer]]\nport = \"/dev/usb/lp0\"\n[[printer]]\nport = \"/dev/usb/lp1\"", &["printer", "more than two"]),
-    // The gateway.
+    // Settings of the gateway.
     ("https://gateway.example/base", "http://gateway.example", &["gateway.url", "plain http is refused", "https://"]),
     ("https://gateway.example/base", "gateway.example", &["gateway.url", "https://"]),
     ("https://gateway.example/base", "https://user:pw\\u0040gateway.example", &["gateway.url", "user name or password"]),
@@ -314,7 +315,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("query-path = \"/v1/query\"", "parameters-not-taken = [\"result.code\"]", &["parameters-not-taken", "result.code"]),
     ("query-path = \"/v1/query\"", "parameters-not-taken = [\"\"]", &["parameters-not-taken"]),
     ("query-path = \"/v1/query\"", "schemes = [\"one.two\"]", &["gateway.assumptions.schemes", "letters, digits"]),
-    // Tills and the journal.
+    // Settings of tills and the journal.
     ("127.0.0.1:8650", "0.0.0.0:8650", &["till.http", "not a loopback address", "127.0.0.1:8650"]),
     ("till = \"till-2\"", "till = \"till-1\"", &["till.token[1].till", "same name"]),
     ("till = \"till-2\"", "till = \"local\"", &["till.token[1].till", "Unix socket"]),
@@ -355,7 +356,7 @@ fn each_mistake_is_named_with_file_key_and_remedy() {
         let error = folder.load(&GOOD.replace(old, new)).expect_err(new);
         assert!(error.contains("config.toml: "), "{new}: {error}");
         assert!(error.contains("; "), "{new}: no remedy in: {error}");
-        // One mistake is reported once; a mandatory key that is misspelt is also missing.
+        // Each mistake is reported once. A misspelt mandatory key is also reported as missing.
         let lines = if *new == "curency =" { 2 } else { 1 };
         assert_eq!(error.lines().count(), lines, "{new}: {error}");
         missing.extend(
@@ -392,7 +393,7 @@ fn a_file_that_everyone_may_write_or_nobody_can_read_is_refused() {
     assert!(error.contains("none.toml") && error.contains("--config"), "{error}");
 }
 
-/// Checks that all faults are reported together: keys, types, missing settings, values and files, each with its key and
+/// Checks that all faults are reported at once: keys, types, missing settings, values and files, each with its key and
 /// its remedy.
 #[test]
 fn all_faults_are_told_at_once() {

@@ -1,5 +1,5 @@
 //! `pos-agent doctor` as a technician starts it: the real program in a shop with one fault, on real TLS, ptys, SQLite
-//! and files. Each fault must be named, with the remedy that repairs it, and no fault hides another.
+//! and files. The doctor must report each fault with the remedy that repairs it. No fault may hide another.
 
 use std::any::Any;
 use std::fs;
@@ -24,12 +24,13 @@ use serde_json::Value;
 
 use crate::counter::Counter;
 
-/// One fault, and the text that the doctor must print.
+/// One fault and the text that the doctor must print for it.
 struct Planted {
     what: &'static str,
     /// Changes to the shop before it opens.
     options: fn(&mut Options),
-    /// Plants the fault in the shop's files; the returned value lives until the doctor ends.
+    /// Plants the fault in the shop's files. The fault lasts until the returned value is dropped, after the doctor has
+    /// ended.
     plant: fn(&Shop) -> Held,
     probe: &'static str,
     severity: &'static str,
@@ -200,8 +201,8 @@ async fn every_planted_fault_is_named_with_its_remedy() {
         // A fault does not stop the later checks.
         let last = if *what == "a key that nobody knows" { "service" } else { "till" };
         assert!(found.iter().any(|finding| text(finding, "probe") == last), "{what}: {}", list(&found));
-        // One planted fault gives one fault. Exceptions: the service is not planted, and a journal that cannot be
-        // written is also a fault of the disk.
+        // One planted fault causes one reported fault. There are two exceptions: the service is not planted, and a
+        // journal that cannot be written is also a fault of the disk.
         let faults: Vec<_> = found
             .iter()
             .filter(|finding| text(finding, "severity") == FAULT)
@@ -216,7 +217,8 @@ async fn every_planted_fault_is_named_with_its_remedy() {
 #[tokio::test]
 async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     let mut counter = Counter::open().await;
-    // After the gateway has answered the agent's first request, the agent opens no further connection automatically.
+    // After the gateway has answered the agent's first request, the agent opens no further connection on its own
+    // initiative.
     counter.until_status("the gateway", |status| status.gateway.state == GatewayState::Answers).await;
     counter.sell("r-1", "12.34", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-1").await;
@@ -252,7 +254,7 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
     assert!(!text.contains(counter.shop.gateway.token()), "the token is shown");
     assert_eq!(counter.shop.gateway.counters().handshakes, handshakes + 1, "one line of its own");
     assert_eq!(counter.charged(), charged, "no money moved");
-    // The agent is not affected.
+    // The doctor does not affect the agent.
     counter.sell("r-2", "1.00", "chip-pin", CardEntry::Insert).await;
     counter.until_ended("r-2").await;
     counter.stop_agent().await;
@@ -275,7 +277,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
     sql(shop, renamed);
     let (found, code) = findings(&shop.config()).await;
     has(&found, "warning", "the query does not find sale r-1");
-    // The doctor also finds the change that this test made in the journal.
+    // The doctor also reports the change that this test made in the journal.
     has(&found, "fault", "the journal was altered: sale r-1 of till local");
     assert_eq!(code, 74);
     sql(
@@ -290,7 +292,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
 #[tokio::test]
 async fn sales_that_wait_for_an_agent_are_told() {
     let mut counter = Counter::open().await;
-    // Approved, and the answer is lost: the agent must look it up.
+    // The payment is approved, but the answer is lost, so the agent must look it up.
     counter.sell("r-1", "5.71", "chip-pin", CardEntry::Insert).await;
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     counter.cut_power().await;
@@ -307,12 +309,12 @@ async fn what_the_running_agent_says_of_its_journal_and_of_what_is_unconfirmed_i
     let (found, _) = findings(&config).await;
     has(&found, "ok", "the agent says: written");
     has(&found, "ok", "the agent says: unconfirmed sales: 0");
-    // Cut off before it is processed: it stays unconfirmed, because the gateway may still have it.
+    // The request is cut off before it is processed. The sale stays unconfirmed, because the gateway may still have it.
     counter.sell("r-1", "5.72", "chip-pin", CardEntry::Insert).await;
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     let (found, _) = findings(&config).await;
     has(&found, "note", "the agent says: unconfirmed sales: 1 (r-1 of till local)");
-    // A person removes the file and leaves the -wal file.
+    // A person removes the file but leaves the -wal file.
     fs::remove_file(counter.shop.folder().join("journal.db")).unwrap();
     let (found, code) = findings(&config).await;
     let told = "the journal is no longer the agent's file";
@@ -335,7 +337,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
         let remedy = has(&found, "fault", says);
         assert!(remedy.contains("which creates it with mode 0660") && code == 69, "{code}: {remedy}");
     }
-    // A group without users is no fault when a till has a token.
+    // If a till has a token, a group without users is not a fault.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o660)).unwrap();
     std::os::unix::fs::chown(&socket, None, Some(4711)).unwrap();
     let (found, _) = findings(&config).await;
@@ -351,7 +353,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
     counter.stop_agent().await;
 }
 
-/// Checks that a sale of another terminal is reported with its remedy while the running agent leaves it alone.
+/// Checks that a sale of another terminal is reported with its remedy. The running agent leaves the sale alone.
 #[tokio::test]
 async fn a_sale_that_is_left_alone_is_told_with_what_mends_it() {
     let mut counter = Counter::closed(Options::default()).await;
@@ -375,7 +377,7 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     for file in ["gateway-token", "till-token"] {
         std::os::unix::fs::chown(shop.folder().join(file), Some(65534), None).unwrap();
     }
-    // That user must be able to reach the program itself.
+    // That user must be able to run the program.
     let program = shop.folder().join("pos-agent");
     crate::program::copied_to(&program);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -451,7 +453,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
         }
     });
     let front = ["--front", socket.to_str().unwrap()];
-    // A user who may open the socket can pair tills.
+    // Any user who may open the socket can pair tills.
     for (mode, severity, says) in [
         (0o666, "fault", "other users may pair tills"),
         (0o400, "warning", "only root may use it"),
@@ -469,7 +471,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     assert!(output.stdout.iter().filter(|byte| byte.is_ascii_control()).count() == 1, "the line's end alone");
     let (found, _) = read(&output);
     has(&found, "ok", first);
-    // Without a front there is no finding, unless the options ask for it.
+    // Without a front there is no finding, unless the options ask for one.
     fs::remove_file(&socket).unwrap();
     let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
     let remedy = has(&found, "warning", "pos-front does not report its tills");
@@ -507,7 +509,7 @@ fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     Box::new(())
 }
 
-/// Sets the value of a key that follows a text.
+/// Sets the value of a key in a section.
 fn set(shop: &Shop, section: &str, key: &str, value: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
     let (before, after) = text.split_once(&format!("[{section}]")).unwrap();
@@ -539,7 +541,7 @@ fn write(shop: &Shop, file: &str, text: &str) -> Held {
     Box::new(())
 }
 
-/// Creates our journal with a second name.
+/// Creates the agent's journal with a second name.
 fn two_names(shop: &Shop) -> Held {
     let path = shop.folder().join("journal.db");
     drop(pos_journal::Journal::open(&path).unwrap());
@@ -547,7 +549,7 @@ fn two_names(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Runs a statement on our journal.
+/// Runs a statement on the agent's journal.
 fn sql(shop: &Shop, sql: &str) -> Held {
     let path = shop.folder().join("journal.db");
     drop(pos_journal::Journal::open(&path).unwrap());
@@ -555,12 +557,12 @@ fn sql(shop: &Shop, sql: &str) -> Held {
     Box::new(())
 }
 
-/// Writes a sale that waits for its card, as the agent writes it.
+/// Writes a sale that waits for its card, as the agent does.
 fn sold(shop: &Shop, number: u64, unix_ms: i64) -> Held {
     sold_by(shop, number, unix_ms, "12345678")
 }
 
-/// Writes the same, from a terminal with this id.
+/// Writes the same sale from a terminal with this id.
 fn sold_by(shop: &Shop, number: u64, unix_ms: i64, terminal: &str) -> Held {
     let order = serde_json::json!({
         "number": number, "till": "local", "reference": if number == 7 { "r".to_owned() } else { format!("r-{number}") },
@@ -574,7 +576,7 @@ fn sold_by(shop: &Shop, number: u64, unix_ms: i64, terminal: &str) -> Held {
     Box::new(())
 }
 
-/// Ends sale 7, which was sent and, with a reason, looked up first.
+/// Ends sale 7, which was sent. If there is a reason, the sale was looked up first.
 fn ends(shop: &Shop, looked: Option<Reason>, outcome: Outcome) -> Held {
     let now = now_ms();
     sold(shop, 7, now);
@@ -593,12 +595,12 @@ fn of_training(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Writes the mark of a terminal that has made sales, with another journal than the one here.
+/// Writes the mark of a terminal that has made sales with a journal other than the present one.
 fn mark(shop: &Shop) -> Held {
     write(shop, "12345678.sold", r#"{"terminal":"12345678","journal":"another"}"#)
 }
 
-/// Writes a sale whose second step has a record of an unknown kind; the next start adds the step's hash.
+/// Writes a sale whose second step has a record of an unknown kind. The next start adds the step's hash.
 fn a_sale_of_a_later_program(shop: &Shop) -> Held {
     sold(shop, 7, 0);
     let later = "INSERT INTO step(id, sale, unix_ms, records) VALUES (7340033, 7, 0, '[{\"kind\":\"teleported\"}]')";
@@ -610,7 +612,7 @@ fn now_ms() -> i64 {
     i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
 }
 
-/// Overwrites the first page of the steps.
+/// Overwrites the first page of the table of steps.
 fn damage(shop: &Shop) -> Held {
     sold(shop, 1, 0);
     sql(shop, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -650,7 +652,7 @@ fn agent_that_hangs_up(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Lets another program open the tty.
+/// Starts another program that keeps the tty open.
 fn held_reader(shop: &Shop) -> Held {
     struct Killed(std::process::Child);
     impl Drop for Killed {
@@ -663,7 +665,7 @@ fn held_reader(shop: &Shop) -> Held {
     Box::new(Killed(Command::new("sleep").arg("60").stdin(tty).spawn().unwrap()))
 }
 
-/// Returns a token that contains its end.
+/// Returns a token that contains its expiry time.
 fn jwt(days: i64) -> String {
     let end = chrono::Utc::now().timestamp() + days * 24 * 3600;
     let part = |text: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text);
@@ -674,7 +676,7 @@ fn wants_a_certificate(options: &mut Options) {
     options.gateway.demand.client_ca = Some(client_authority().0);
 }
 
-/// Installs our certificate, from an unknown CA.
+/// Installs a client certificate from an unknown CA.
 fn a_certificate_of_ours(shop: &Shop) -> Held {
     let (certificate, key) = client_authority().1.issue(2099);
     our_certificate(shop, &certificate, &key);
@@ -697,7 +699,7 @@ fn our_certificate(shop: &Shop, certificate: &str, key: &str) {
 struct Authority(Issuer<'static, KeyPair>);
 
 impl Authority {
-    /// Returns a certificate for the terminal until the first day of a year, and its key.
+    /// Returns a certificate for the terminal, valid until the first day of a year, and its key.
     fn issue(&self, until: i32) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();

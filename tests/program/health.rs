@@ -1,8 +1,7 @@
-//! `pos-agent health` with the real program. After an update a device counts only if it answered before the update.
-//! Every fault is named with its exit code, and the journal keeps little data for this.
+//! `pos-agent health` with the real program. After an update, a device counts only if it answered before the update.
+//! Every fault is reported with its exit code. The journal needs little data for this.
 //!
-//! The test plays an earlier program by its row in the journal: this program runs, and its name in the row is changed
-//! while no agent runs.
+//! To simulate an earlier program, the tests change the program's name in its row of the journal while no agent runs.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -28,7 +27,7 @@ impl Board {
         Self { shop: Shop::open(Options::default()).await.unwrap(), agent: None }
     }
 
-    /// Starts it, and waits until it answers.
+    /// Starts the program and waits until it answers.
     async fn start(&mut self) {
         let log = File::options().create(true).append(true).open(self.shop.folder().join("log")).unwrap();
         let config = self.shop.config();
@@ -41,7 +40,7 @@ impl Board {
         within(what, asked).await;
     }
 
-    /// Ends it as systemd does, or as a power cut does.
+    /// Ends the program as systemd or a power cut does.
     async fn end(&mut self, signal: Signal) {
         let mut agent = self.agent.take().unwrap();
         let id = Pid::from_raw(agent.id().unwrap().cast_signed()).unwrap();
@@ -53,7 +52,7 @@ impl Board {
         self.shop.folder().join("journal.db")
     }
 
-    /// Changes the journal: it then says that another program ran last.
+    /// Changes the journal, which then says that another program ran last.
     fn update(&self) {
         let journal = Connection::open(self.journal()).unwrap();
         let rows = journal.execute("UPDATE program SET name = '0.0.1, built before' WHERE before = 0", []).unwrap();
@@ -66,7 +65,7 @@ impl Board {
         within("the verb", command.output()).await.unwrap()
     }
 
-    /// Returns the exit code and the findings, in JSON.
+    /// Returns the exit code and the findings as JSON.
     async fn found(&self, wait: &str) -> (i32, Value) {
         let output = self.health(&["--json", "--wait", wait]).await;
         let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
@@ -82,7 +81,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Returns the state and the text of one check; both are empty for a check that could not be made.
+/// Returns the state and the text of one check. Both are empty if the check could not be made.
 fn check<'a>(found: &'a Value, what: &str) -> (&'a str, &'a str) {
     let check = found["checks"].as_array().unwrap().iter().find(|check| check["what"] == what);
     check.map_or(("", ""), |check| (check["state"].as_str().unwrap(), check["text"].as_str().unwrap()))
@@ -119,7 +118,7 @@ async fn a_first_program_is_good_and_a_restart_has_nothing_to_prove_again() {
     board
         .until("both have answered", |found| check(found, "reader").0 == "good" && check(found, "gateway").0 == "good")
         .await;
-    // The reader is unplugged and the power is cut; the next start of the same program is good immediately.
+    // The reader is unplugged and the power is cut. The next start of the same program is good immediately.
     board.end(Signal::TERM).await;
     board.shop.reader.unplug();
     board.start().await;
@@ -137,7 +136,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
         .await;
     board.end(Signal::TERM).await;
     board.update();
-    // The new program does not see the reader. As far as can be known, the update caused it.
+    // The new program does not find the reader. As far as the program can know, the update is the cause.
     board.shop.reader.unplug();
     board.start().await;
     let (exit, found) = board.found("1").await;
@@ -150,11 +149,11 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
         said.contains("reader   BAD") && progress.contains("left: reader: answered the previous program"),
         "{said}{progress}"
     );
-    // A restart does not change this, also after a kill.
+    // A restart does not change this, even after a kill.
     board.end(Signal::KILL).await;
     board.start().await;
     assert_eq!(board.found("1").await.0, 69, "{}", board.log());
-    // The reader is plugged in.
+    // The reader is plugged in again.
     board.shop.reader.replug().unwrap();
     let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "{found}");
@@ -166,7 +165,7 @@ async fn a_reader_that_answered_before_the_update_counts_and_one_that_did_not_do
     let (exit, found) = board.found("0").await;
     assert_eq!((exit, check(&found, "reader").0), (0, "good"), "it has nothing to prove again: {found}");
 
-    // It is unplugged while the earlier program runs: no fault of the next program.
+    // The reader is unplugged while the earlier program runs, so the next program is not at fault.
     board.shop.reader.replug().unwrap();
     board.until("the reader is back", |found| check(found, "reader").1.contains("serial")).await;
     board.shop.reader.unplug();
@@ -190,7 +189,7 @@ async fn the_same_holds_for_the_gateway() {
     board.start().await;
     let (exit, found) = board.found("40").await;
     assert_eq!((exit, check(&found, "gateway").0), (0, "not-counted"), "{found}");
-    // The gateway is back under this program, and unreachable under the next one.
+    // The gateway becomes reachable while this program runs. It is unreachable under the next program.
     board.shop.gateway.set_offline(false).await.unwrap();
     board.until("the gateway has answered", |found| check(found, "gateway").0 == "good").await;
     board.end(Signal::TERM).await;
@@ -202,13 +201,13 @@ async fn the_same_holds_for_the_gateway() {
     board.end(Signal::TERM).await;
 }
 
-/// Checks a journal that opens and takes no writes, because another program holds a lock.
+/// Checks a journal that can be opened but not written, because another program holds a lock.
 #[tokio::test]
 async fn a_journal_that_takes_no_writes_is_named_and_good_again_when_it_does() {
     let mut board = Board::open().await;
     board.start().await;
     assert_eq!(board.found("40").await.0, 0);
-    // Ended as by a power cut, so the next start has no other record to write.
+    // The agent ends as in a power cut, so the next start has no other record to write.
     board.end(Signal::KILL).await;
     let other = Connection::open(board.journal()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

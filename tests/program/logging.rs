@@ -1,5 +1,5 @@
-//! The log of the real program: its destination, its level, and the time that a level lasts.
-//! `tests/secrets/card_data.rs` checks that it contains no card data.
+//! The log of the real program: its destination, its level, and how long a level lasts. `tests/secrets/card_data.rs`
+//! checks that it contains no card data.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use pos_sim::shop::Options;
 use pos_test_kit::within;
 use tokio::process::Child;
 
-/// A counter whose agent is the real program, with the file that is its standard error.
+/// A counter whose agent is the real program, and the file with its standard error.
 struct Desk {
     counter: Counter,
     _agent: Child,
@@ -51,13 +51,13 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(logging.level.as_str() == "debug" && (7000..=7200).contains(&logging.left_s), "{logging:?}");
     let shown = desk.verb(&["status"]).await;
     assert!(String::from_utf8_lossy(&shown.stdout).contains("log          debug for 2 h, then"), "{shown:?}");
-    // A cancelled sale, so the agent sends commands to the reader.
+    // A sale is cancelled, so the agent sends commands to the reader.
     desk.counter.begin("one", "12.34").await;
     desk.counter.post("/v1/sales/one/cancel").await;
     desk.counter.until_ended("one").await;
     let log = desk.log();
     assert!(log.contains("DEBUG") && log.contains("the log level was changed") && log.contains("by=user "), "{log}");
-    // A second change of the level, which ends automatically.
+    // The level changes again. This change ends automatically.
     let output = desk.verb(&["log-level", "trace", "--for", "1s", "--json"]).await;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"level\":\"trace\",\"leftS\":1}\n");
     desk.counter.until_status("the log as it was", |status| status.logging.is_none()).await;
@@ -71,7 +71,7 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(!after.contains("DEBUG"), "{after}");
     let (_, after) = log.split_once("the log level is again that of the start").unwrap();
     assert!(after.contains("sale=2") && !after.contains("DEBUG") && !after.contains("TRACE"), "{after}");
-    // And a level that ends immediately, by a verb.
+    // A verb ends a level immediately.
     assert!(desk.verb(&["log-level", "info"]).await.status.success());
     assert!(desk.counter.status().await.logging.is_some());
     let output = desk.verb(&["log-level", "usual", "--json"]).await;
@@ -113,8 +113,8 @@ async fn wrong_levels_and_times_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(69), "{output:?}");
 }
 
-/// Checks the case without systemd's journal. systemd names the stream that leads to its journal. A program writes
-/// lines when its standard error was redirected, or when the journal does not listen.
+/// Checks the log without systemd's journal. systemd names the stream that leads to its journal. If standard error was
+/// redirected, or the journal does not listen, the program writes lines.
 #[tokio::test]
 async fn without_systemds_journal_at_standard_error_it_writes_lines() {
     let elsewhere = Desk::open(|agent, file| {
@@ -168,7 +168,7 @@ async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     assert_eq!(desk.log(), "");
 }
 
-/// A separate disk, which only root can mount.
+/// A separate disk. Only root can mount it.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -186,7 +186,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // A folder that is still mounted cannot be removed, so a failure here becomes visible.
+        // A folder that is still mounted cannot be removed, so a failure here is noticed.
         let _ = std::process::Command::new("umount").arg("--lazy").arg(self.0.path()).status();
     }
 }
@@ -206,7 +206,7 @@ async fn a_disk_that_is_nearly_full_is_logged_when_it_begins_and_when_it_ends() 
     let desk = Desk { counter, _agent: agent };
     let count = |words: &str| desk.log().matches(words).count();
     let (little, enough) = ("MiB left; free space on it", "the journal's disk has room again");
-    // The number of status queries does not matter.
+    // The number of status queries makes no difference.
     for _ in 0..3 {
         desk.counter.status().await;
     }

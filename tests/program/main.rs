@@ -1,10 +1,10 @@
-//! The programs as a person or a service manager starts them: output, exit codes, files, the log.
+//! The programs as a person or a service manager starts them: output, exit codes, files and logs.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `cli` | output and exit codes of `pos-agent`, and a sale with an agent that plays a script |
+//! | `cli` | output and exit codes of `pos-agent`, and a sale with an agent that follows a script |
 //! | `closes` | `pos-agent close`, and its exit codes for scripts |
-//! | `config` | examples that must be accepted, and mistakes that must be named with their remedy |
+//! | `config` | examples that must be accepted, and mistakes that must be reported with their remedy |
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop with one fault |
 //! | `health` | `pos-agent health` after an update |

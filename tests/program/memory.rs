@@ -1,6 +1,6 @@
 //! The memory of a running agent is private: another process of the same user can read neither the memory nor the
-//! environment. The test sees the effect of `PR_SET_DUMPABLE`: the files of the process in `/proc` belong to root, and
-//! not to its user.
+//! environment. The test checks the effect of `PR_SET_DUMPABLE`: the process's files in `/proc` belong to root, not to
+//! its user.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -33,7 +33,7 @@ fn as_other(program: impl AsRef<std::ffi::OsStr>, is_root: bool) -> Command {
 
 fn give_away(path: &Path) {
     for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
-        // The reader's link points at a device.
+        // The link for the reader leads to a device.
         if entry.file_type().unwrap().is_file() {
             chown(entry.path(), Some(OTHER), Some(OTHER)).unwrap();
         }
@@ -45,7 +45,7 @@ fn give_away(path: &Path) {
 async fn no_process_of_the_same_user_looks_into_the_agents_memory() {
     let is_root = rustix::process::geteuid().is_root();
     let shop = Shop::open(Options::default()).await.unwrap();
-    // Another user may have no access to the program's own folder.
+    // Another user may be unable to enter the program's own folder.
     let program = shop.folder().join("pos-agent");
     crate::program::copied_to(&program);
     if is_root {

@@ -1,5 +1,5 @@
-//! `pos-agent operator` as a technician types it, and verbs that need an operator's sign-in: with the agent running,
-//! and with its journal alone. A typed PIN is never printed.
+//! `pos-agent operator` as a technician types it, and verbs that need an operator's sign-in. The tests run with the
+//! agent, and with the journal alone. A typed PIN is never printed.
 
 use std::fs;
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use crate::program::{Terminal, own_address};
 
 const PIN: &str = "862435";
 
-/// Runs a verb that reads this from standard input.
+/// Runs a verb with this text as its standard input.
 fn typed(arguments: &[&str], input: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_pos-agent"))
         .args(arguments)
@@ -44,7 +44,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()).into_owned()
 }
 
-/// Writes a configuration whose agent does not run, next to its journal.
+/// Writes a configuration for a stopped agent, next to the journal.
 fn stopped(folder: &Path, with_journal: bool) -> PathBuf {
     let journal = folder.join("journal.db");
     if with_journal {
@@ -55,7 +55,7 @@ fn stopped(folder: &Path, with_journal: bool) -> PathBuf {
     config
 }
 
-/// Returns settings that can be read; the devices in them are not opened.
+/// Returns settings that can be read. No test opens the devices in them.
 fn configured(folder: &Path) -> String {
     let folder = folder.display();
     format!(
@@ -145,7 +145,7 @@ async fn a_cashier_takes_a_sale_at_the_shell() {
     let sale = within("the sale", sale).await.unwrap();
     let view: Value = serde_json::from_slice(&sale.stdout).unwrap_or_else(|_| panic!("{sale:?}"));
     assert_eq!((code(&sale), &view["by"]["operator"]), (0, &"Anna".into()), "{sale:?}");
-    // A request with a wrong role is refused, and no part of it is carried out.
+    // A request with a wrong role is refused, and nothing of it is carried out.
     let settle = verb(&["settle", "1", "--keep", "--operator", "Anna"], PIN).await.unwrap();
     assert_eq!(code(&settle), 77, "{settle:?}");
     for _ in 0..5 {

@@ -1,5 +1,5 @@
-//! `pos-agent setup` as a technician meets it: the real program at a terminal and unattended, with a simulated reader
-//! on a pty, a gateway on TLS and a printer. An agent then starts with the files that it wrote.
+//! `pos-agent setup` as a technician meets it. The real program runs at a terminal and unattended, with a simulated
+//! reader on a pty, a gateway on TLS and a printer. An agent then starts with the files that it wrote.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -15,7 +15,7 @@ use crate::counter::Counter;
 
 mod tills;
 
-/// A shop, and the folder of a terminal that is to be set up in it.
+/// A shop, and the folder of a new terminal for it.
 struct Site {
     shop: Shop,
     folder: tempfile::TempDir,
@@ -25,7 +25,7 @@ impl Site {
     async fn open(options: Options) -> Self {
         let site = Self { shop: Shop::open(options).await.unwrap(), folder: tempfile::tempdir().unwrap() };
         fs::copy(site.shop.folder().join("ca.pem"), site.path("stick.pem")).unwrap();
-        // Ports of this board: the simulated reader's and printer's.
+        // The board's ports are those of the simulated reader and printer.
         let board = format!(
             "title = \"Desk\"\nreader-ports = [\"/nowhere/reader\", {:?}]\nreader-baud = 115200\nprinter-ports = []\nprinter-columns = 42\n",
             site.shop.reader.place()
@@ -46,7 +46,7 @@ impl Site {
         self.path("etc/config.toml")
     }
 
-    /// Returns every answer except the token as an option.
+    /// Returns every answer as an option, except the token.
     fn options(&self) -> Vec<String> {
         let config = self.config().to_str().unwrap().to_owned();
         let (board, ca) = (self.text("board.toml"), self.text("stick.pem"));
@@ -81,7 +81,7 @@ impl Site {
         .to_vec()
     }
 
-    /// Lists the files in the folder of the configuration, with their modes.
+    /// Lists the files in the configuration's folder with their modes.
     fn files(&self) -> Vec<(String, u32)> {
         let Ok(entries) = fs::read_dir(self.path("etc")) else { return Vec::new() };
         let mut files: Vec<_> = entries
@@ -101,14 +101,14 @@ fn program(arguments: &[String]) -> Command {
     command
 }
 
-/// Runs it while the shop goes on in this thread; `input` is its standard input.
+/// Runs the program with this standard input while the shop goes on in this thread.
 async fn run(arguments: Vec<String>, input: &str) -> Output {
     let input = input.to_owned();
     let ran = tokio::task::spawn_blocking(move || {
         use std::io::Write;
         let mut command = program(&arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // A program that has already refused reads no input.
+        // A program that has already refused does not read its input.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
     });
@@ -164,7 +164,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     assert!(text(&output).contains("--replace"), "{}", text(&output));
     assert_eq!(fs::read(site.config()).unwrap(), before);
 
-    // With --replace, omitted options come from the old configuration, which is kept.
+    // With --replace, omitted options come from the old configuration, which is kept as a copy.
     let edited = String::from_utf8(before).unwrap() + "\n[till]\nhttp = \"127.0.0.1:8651\"\n";
     fs::write(site.config(), &edited).unwrap();
     let arguments =
@@ -297,14 +297,15 @@ async fn a_running_agent_is_not_disturbed() {
 
 // ---- At a terminal
 
-/// The program at its own terminal, and all output there.
+/// The program at its own terminal, and all its output there.
 struct Terminal {
     program: Child,
     person: OwnedFd,
-    /// Kept open, so that the terminal does not end with a program that asks for its modes.
+    /// The program's side of the terminal. It is kept open, because otherwise the terminal would end with a program
+    /// that only queries its modes.
     line: Option<OwnedFd>,
     shown: String,
-    /// The position up to which the output was compared.
+    /// The position up to which the output has been compared.
     seen: usize,
 }
 
@@ -315,8 +316,8 @@ impl Terminal {
         grantpt(&person).unwrap();
         unlockpt(&person).unwrap();
         let line = side(&person);
-        // A separate session, so Ctrl-C at this terminal reaches this program. SIGINT is reset as in a person's shell:
-        // a shell that runs the tests in the background ignores it, and programs inherit that.
+        // In a separate session, Ctrl-C at this terminal reaches this program. SIGINT is reset as in a person's shell.
+        // A shell that runs the tests in the background ignores SIGINT, and programs inherit that.
         let program = Command::new("env")
             .args(["--default-signal=INT", "setsid", "--ctty", env!("CARGO_BIN_EXE_pos-agent")])
             .args(arguments)
@@ -343,12 +344,12 @@ impl Terminal {
         }
     }
 
-    /// Returns the next output; it is empty when the program has left the terminal.
+    /// Returns the next output, which is empty once the program has left the terminal.
     fn more(&self) -> String {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         use rustix::io::retry_on_intr;
         let patience = Timespec::try_from(pos_test_kit::PATIENCE).unwrap();
-        // Another test's program that ends at the same time interrupts the wait.
+        // If another test's program ends at the same time, it interrupts the wait.
         let count = retry_on_intr(|| poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&patience))).unwrap();
         assert_ne!(count, 0, "nothing more is shown: {}", self.shown);
         let mut bytes = [0; 4096];
@@ -372,9 +373,10 @@ impl Terminal {
         modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
-    /// Waits for the end. Returns the status, all output, and whether the terminal has its earlier modes.
+    /// Waits for the program's end. Returns the status, all output, and whether the terminal has its earlier modes
+    /// again.
     fn ends(mut self) -> (ExitStatus, String, bool) {
-        // Then only the program holds this end of the terminal, and its exit ends the output.
+        // From here on, only the program holds this end of the terminal, and its exit ends the output.
         self.line = None;
         loop {
             let more = self.more();
@@ -401,7 +403,7 @@ fn side(person: &OwnedFd) -> OwnedFd {
 fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Board", &site.text("board.toml"));
     terminal.answers("Terminal id", "12 34");
-    // A wrong answer is named in the configuration's words, and the question is asked again.
+    // A wrong answer is reported in the configuration's words, and the question is asked again.
     terminal.until("must be 1 to 32 digits; write the terminal id of the acquirer");
     terminal.answers("Terminal id", "12345678");
     terminal.answers("Line 1", "Corner Shop");
@@ -431,7 +433,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.types("short\n");
         terminal.until("must hold one line of 16 to 4096 printable ASCII characters");
         terminal.until("The gateway's token (it is not shown): ");
-        // A typing error is deleted.
+        // A typing error is deleted with the backspace key.
         terminal.types(&format!("{}x\u{7f}\r", site.shop.gateway.token()));
         terminal.answers("live, or a test system", "maybe");
         terminal.answers("live, or a test system", "external");
@@ -460,8 +462,8 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
     assert_eq!(fs::read_to_string(site.path("etc/gateway-token")).unwrap(), site.shop.gateway.token());
 }
 
-/// Checks the questions for a port on a PC, where no board has a serial port: a port without a device, another device,
-/// and no device in the network.
+/// Checks the questions for a port on a PC, where no board has a serial port. The answers are a port without a device,
+/// another device, and an address without a device.
 #[tokio::test]
 async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
     let mut options = Options::default();
@@ -488,7 +490,7 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.answers("The reader's port", "tcp://127.0.0.1:1");
         terminal.until("check the reader's power and cable");
         terminal.answers("Write this port anyway?", "yes");
-        // One port has one device.
+        // A port can have only one device.
         terminal.answers("The printer's port", "tcp://127.0.0.1:1");
         terminal.until("is also the port of the reader");
         terminal.answers("The printer's port", "none");
@@ -513,7 +515,7 @@ async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
     assert_eq!(output.status.code(), Some(64), "{said}");
     assert!(said.contains("none of /nowhere/reader, ") && said.contains("also give --reader"), "{said}");
     assert_eq!(site.files(), []);
-    // A port that is given by option is accepted: the files are complete, and the doctor reports the fault of the port.
+    // A port given as an option is accepted. The files are complete, and the doctor reports the port's fault.
     let given = with(&site.options(), &["--token-file", "-", "--reader", "/nowhere/reader"]);
     let output = run(given, site.shop.gateway.token()).await;
     assert_eq!(output.status.code(), Some(69), "{}", text(&output));
@@ -521,8 +523,8 @@ async fn unattended_on_a_pc_it_says_what_it_looked_for_and_writes_nothing() {
     assert_eq!(site.files().len(), 3);
 }
 
-/// Checks four ways to stop: Ctrl-C as a key at a question, Ctrl-C as a byte where the input is hidden, a closed
-/// terminal, and a no at the end.
+/// Checks four ways to stop: Ctrl-C as a key at a question, Ctrl-C as a byte in hidden input, a closed terminal, and a
+/// "no" at the end.
 #[tokio::test]
 async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
     for stop in ["a key at the first question", "at the token", "the end of input", "no at the end"] {

@@ -1,18 +1,18 @@
 //! Every cut. For each kind of transaction and each behaviour of the gateway, the power is cut before and after every
-//! event that is visible from outside. The line is also cut there. After any cut nothing is lost and no customer is
-//! charged twice.
+//! event that is visible from outside. The connection is cut there too. After any cut, nothing is lost and no customer
+//! is charged twice.
 //!
-//! First a run without a cut counts the points (`world/cut_points.rs`). These are every commit of the journal, every
-//! packet to and from the reader, and eight phases of every request. They also include every piece of paper and every
-//! message to a till. Then there is one run for each number and each way to cut, and the test checks that the cut was
+//! First, a run without a cut counts the points (`world/cut_points.rs`). These are every commit of the journal, every
+//! packet to and from the reader, and eight phases of every request. Every piece of paper and every message to a till
+//! is also a point. Then there is one run for each point and each way to cut, and the test checks that the cut was
 //! made. `world/verdict.rs` judges by the gateway's ledger, the printed bytes and the messages to the tills.
 //!
-//! `POS_AGENT_CUTS=1` cuts at every point, `POS_AGENT_CUTS=48` (the default) at every 48th; every kind and every
+//! `POS_AGENT_CUTS=1` cuts at every point. `POS_AGENT_CUTS=48` (the default) cuts at every 48th. Every kind and every
 //! behaviour is always included. A sale that the gateway does not know is looked up for an hour, and these look-ups are
-//! alike. So after the first 120 points of a run only a tenth is cut. `POS_AGENT_PAIRS=1` makes every pair of cuts,
-//! `POS_AGENT_PAIRS=48` (the default) a sample. Each scene is played with each gateway (`world/host_rules.rs`); a
-//! sample of cuts is shared among them. `POS_AGENT_SCENE=sale, chip / Approves / []` plays only the scenes whose name
-//! contains this text. When no name contains it, the text itself describes the scene.
+//! alike. Therefore, after the first 120 points of a run, only a tenth of the points is cut. `POS_AGENT_PAIRS=1` makes
+//! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scene runs with each gateway
+//! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENE=sale, chip / Approves / []` runs
+//! only the scenes whose names contain this text. If no name contains it, the text itself describes the scene.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -35,20 +35,20 @@ use world::host_rules::{self, HostRules};
 use world::tills::{By, Confirms, Earlier, Says, Till, TillResult, Wish};
 use world::verdict::{Broken, END_STATES, EndState, Violation};
 
-/// A request for a transaction, its target, and the behaviour of the gateway.
+/// A request for a transaction, the transaction that it refers to, and the gateway's behaviour.
 #[derive(Clone, Debug)]
 struct Scene {
     host_rules: HostRules,
     name: &'static str,
     kind: Kind,
-    /// The transaction that it refers to in this world; that one ended before the cuts begin.
+    /// The transaction that the request refers to in this world. It ended before the cuts begin.
     of: Option<(Kind, By)>,
-    /// The actions of the cardholder when the reader waits.
+    /// The cardholder's actions when the reader waits.
     hand: &'static str,
     behaviour: Behaviour,
     troubles: Vec<Trouble>,
     accepts_part: bool,
-    /// The till's confirmation, and the gateway's behaviour at the refund of the rest.
+    /// The till's confirmation, and the gateway's behaviour when the rest is refunded.
     confirms: Option<(Confirms, Behaviour)>,
 }
 
@@ -97,13 +97,13 @@ struct Run {
     fired: [Option<Place>; 2],
     violations: Vec<Violation>,
     end: EndState,
-    /// Payments that the gateway booked twice for one request.
+    /// The number of payments that the gateway booked twice for one request.
     twice: usize,
 }
 
 const AMOUNT: u64 = 1234;
 
-/// Plays one life of a terminal with one request: up to two boards, and the second one may be cut too.
+/// Simulates one run of a terminal with one request. There are up to two boards, and the second one may be cut too.
 fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
     let world = World::new(scene.hand);
     prepare(&world, scene);
@@ -130,7 +130,7 @@ fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
     Run { points: [one.0, two.0], fired: [one.1, two.1], violations, end: ends[0], twice }
 }
 
-/// Makes the transaction that the request refers to, from another till.
+/// Makes the transaction that the request refers to, at another till.
 async fn before(till: &mut Till, world: &World) {
     till.until_ready().await;
     if world.lock().wishes.len() > 1 {
@@ -144,7 +144,7 @@ async fn before(till: &mut Till, world: &World) {
 fn prepare(world: &World, scene: &Scene) {
     let mut state = world.lock();
     state.bank.host_rules = scene.host_rules;
-    // A gateway with redirects redirects every third request first.
+    // A gateway with redirects first redirects every third request.
     state.bank.redirects = 3;
     state.bank.asked_by_post = true;
     let of = match scene.kind {
@@ -155,7 +155,7 @@ fn prepare(world: &World, scene: &Scene) {
         _ => None,
     };
     let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
-    // Another shop's payment of the same amount.
+    // Another shop's payment has the same amount.
     state.bank.earlier("DB", AMOUNT);
     let of = of.or(scene.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
     let confirms = scene.confirms.map(|(confirms, _)| confirms);
@@ -168,24 +168,24 @@ fn prepare(world: &World, scene: &Scene) {
     state.bank.troubles.extend(&scene.troubles);
 }
 
-/// Starts the next board and waits until the end: the till asks for the outcome of its request.
+/// Starts the next board and waits until everything has ended. The till asks for the outcome of its request.
 fn settle(world: &World) -> End {
     world.boot(async |mut till| {
         till.look(0).await;
         till.until_final(0, Duration::from_secs(6 * 3600)).await;
         let known = !matches!(world.lock().wishes[0].told.last(), Some(TillResult::Unknown(_)) | None);
         if known {
-            // A till without an answer sends the request again: the same reference is the same sale.
+            // A till without an answer repeats its request. The same reference means the same sale.
             till.wants(0).await;
         }
         sleep(LATE + Duration::from_secs(60)).await;
-        // A transaction that waits for a person is tried again after a start, and may have ended since.
+        // After a start, the agent retries a transaction that waits for a person, so it may have ended since.
         till.look(0).await;
         till.until_rest_is_final(0, Duration::from_secs(6 * 3600)).await;
     })
 }
 
-/// Returns every kind with every behaviour, and lost answers with every trouble during the look-up.
+/// Returns every kind with every behaviour, and every kind of trouble during the look-up after a lost answer.
 fn scenes() -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (name, kind, hand, of) in KINDS {
@@ -258,8 +258,8 @@ fn a_scene_is_told_by_its_title() {
     assert!(told("sale, chip / SilentAfter / [Fial]", &scenes).is_none(), "an unknown word is not passed over");
 }
 
-/// Returns scenes in which look-ups fail for longer than the agent waits about a lost refund or an answer with another
-/// amount; and a gateway whose lists contain all payments.
+/// Returns scenes in which look-ups fail longer than the agent waits about a lost refund or an answer with another
+/// amount. One scene has a gateway whose lists contain all payments.
 fn long_troubles() -> [Scene; 5] {
     let scene = |name, kind, hand, behaviour, troubles| {
         let host_rules = HostRules::Checked;
@@ -268,15 +268,16 @@ fn long_troubles() -> [Scene; 5] {
     [
         scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
-        // Longer than the agent looks up an answer with another amount before it returns that amount.
+        // In these scenes, look-ups fail for longer than the agent looks up an answer with another amount. The agent
+        // then reverses that amount.
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::AnswersAPart, vec![Trouble::CannotTell; 16]),
         scene("sale, tap", Kind::Sale, "on waiting: tap tap", Behaviour::ApprovesMore, vec![Trouble::CannotTell; 16]),
         scene("sale, chip", Kind::Sale, CHIP, Behaviour::BooksAndDeclines, vec![Trouble::CannotTell; 16]),
     ]
 }
 
-/// Returns scenes of tills that confirm, with every answer; also a part of a partial approval, and a rest whose refund
-/// is lost.
+/// Returns scenes of tills that confirm, with every answer. They include a part of a partial approval, and a rest whose
+/// refund is lost.
 fn confirmed_by_tills() -> Vec<Scene> {
     let scene = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scene {
         host_rules: HostRules::Checked,
@@ -312,7 +313,7 @@ fn confirmed_by_tills() -> Vec<Scene> {
 }
 
 impl Scene {
-    /// Returns the end without a cut, as far as the till's confirmation decides it.
+    /// Returns the outcome without a cut, as far as the till's confirmation decides it.
     fn ends_as(&self) -> Option<EndState> {
         let (Confirms { says, on_silence }, _) = self.confirms?;
         Some(match (says, on_silence) {
@@ -324,12 +325,12 @@ impl Scene {
     }
 }
 
-/// Returns the text that selects scenes. A selection of scenes need not show every kind of event.
+/// Returns the text that selects scenes. Selected scenes need not include every kind of event.
 fn chosen() -> Option<String> {
     std::env::var("POS_AGENT_SCENE").ok()
 }
 
-/// Runs `work` for each of them on every core, in any order.
+/// Runs `work` for each item, on every core and in any order.
 fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
@@ -344,15 +345,15 @@ fn everywhere<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
     });
 }
 
-/// The counts over all runs of a test.
+/// The totals of all runs of a test.
 #[derive(Default)]
 struct Tally {
     runs: usize,
-    /// Runs and cuts made, by gateway, kind and behaviour.
+    /// The numbers of runs and of cuts made, by gateway, kind and behaviour.
     cuts: BTreeMap<(HostRules, &'static str, String), (usize, usize)>,
-    /// Payments that the gateway without rules booked twice for one request.
+    /// The number of payments that the permissive gateway booked twice for one request.
     twice: BTreeMap<HostRules, usize>,
-    /// Cuts made, by place.
+    /// The number of cuts made, by place.
     places: BTreeMap<Place, usize>,
     ends: BTreeMap<EndState, usize>,
     wrong: Vec<String>,
@@ -406,16 +407,16 @@ impl Tally {
     }
 }
 
-/// Reads the distance between the cuts of a sample.
+/// Reads the distance between the cuts in a sample.
 fn every(name: &str) -> usize {
     let text = std::env::var(name).unwrap_or_else(|_| "48".to_owned());
     text.parse::<std::num::NonZeroUsize>().unwrap_or_else(|_| panic!("{name} is every so manieth, a number")).get()
 }
 
-/// Returns the points to cut out of `points`. Each scene begins with another point, so a sample has all kinds of
+/// Returns which of the `points` to cut. Each scene begins with another point, so that a sample covers all kinds of
 /// points.
 fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
-    // The gateways share a sample; without a sample each gateway gets every cut.
+    // The gateways share a sample. Without a sample, each gateway gets every cut.
     let every = if every == 1 { 1 } else { every * host_rules::played().len() };
     (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
 }
@@ -468,7 +469,7 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     }
 }
 
-/// Checks a second cut of the power while the next board recovers.
+/// Checks a second power cut while the next board recovers.
 #[test]
 fn a_second_cut_during_the_recovery_changes_nothing() {
     let start = Instant::now();
@@ -476,15 +477,15 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     let tally = Mutex::new(Tally::default());
     let twice_cut =
         |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation | Kind::StoreCard | Kind::ForgetCard);
-    // A sample leaves out scenes too.
+    // A sample leaves out some scenes too.
     let scenes = scenes().into_iter().filter(twice_cut).enumerate();
-    // One scene out of this many, and each gateway has its turn.
+    // Selects one scene out of this many, and each gateway in turn.
     let (gateways, one_of) = (host_rules::played().len(), (stride / 8).max(1));
     let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
     let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
     everywhere(&scenes, |(scene_number, scene)| {
         let whole = live(scene, None, None);
-        // The reader's packets matter to the first board only.
+        // The reader's packets matter only for the first board.
         let matters = |place: &Place| matches!(place, Place::Commit | Place::Gateway(_));
         let points = (0..whole.points[0].len()).filter(|at| matters(&whole.points[0][*at]));
         let mut number = 0;
@@ -510,9 +511,9 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     assert!(tally.runs > 50, "{} runs", tally.runs);
 }
 
-/// Checks a recovery by the payment id alone. The host's approval is on the disk, and the gateway never answers a
-/// look-up. So the agent resolves the payment by the id in the answer. It reverses a payment that the chip did not
-/// confirm; a tap or a swipe stays approved.
+/// Checks a recovery with only the payment id. The host's approval is on the disk, and the gateway never answers a
+/// look-up. The agent therefore resolves the payment by the id in the answer. It reverses a payment that the chip did
+/// not confirm. A tap or a swipe stays approved.
 #[test]
 fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let start = Instant::now();
@@ -557,8 +558,8 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
 }
 
-/// Checks a cancelled sale followed by the next customer's payment. A card that was read at the moment of the cancel is
-/// not charged for the next sale. A cancel that comes after the request has left is not answered as one that came in
+/// Checks a cancelled sale that is followed by the next customer's payment. A card that is read at the moment of the
+/// cancel is not charged for the next sale. If the request has already been sent, the cancel is not reported as in
 /// time.
 #[test]
 fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
@@ -572,7 +573,7 @@ fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
         let card_wins = matches!(race, AbortRace::CardWins(_));
         let world = World::with(race, &format!("on waiting 1: {first_hand}\non waiting 2: tap tap\n"));
         world.lock().wishes.extend([1, 2].map(|number| Wish::new(number, Kind::Sale, AMOUNT + number as u64)));
-        // The behaviour for the sale that reaches the gateway first.
+        // This behaviour applies to the sale that reaches the gateway first.
         world.lock().bank.behaviours.push_back(behaviour);
         world.boot(async |mut till| {
             till.until_ready().await;
@@ -599,7 +600,7 @@ fn in_lines(violations: &[Violation]) -> String {
     violations.iter().map(|violation| format!("{violation}\n")).collect()
 }
 
-/// Checks an answer that ends after each of its bytes.
+/// Checks an answer that breaks off after each of its bytes.
 #[test]
 fn an_answer_that_ends_after_any_byte_is_no_answer() {
     let start = Instant::now();
@@ -626,7 +627,7 @@ fn an_answer_that_ends_after_any_byte_is_no_answer() {
     assert!(tally.ends[&EndState::TakenBack] > 0, "no answer was cut where it mattered");
 }
 
-/// Plays a life in which the answer ends after this many bytes; also returns the length of the answer.
+/// Simulates a run in which the answer breaks off after this many bytes. Also returns the length of the answer.
 fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
     let world = World::new(scene.hand);
     prepare(&world, scene);
@@ -641,11 +642,11 @@ fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
     (Run { points: Default::default(), fired: [None; 2], violations, end: ends[0], twice: 0 }, length)
 }
 
-/// The length of the WAL's header; the next constant is a page of the WAL with its header. In bytes.
+/// The length of the WAL's header in bytes. The next constant is the length of a WAL frame: a page with its header.
 const WAL_HEAD: usize = 32;
 const FRAME: usize = 24 + 4096;
 
-/// Checks a power failure between two commits while the disk writes: any part of the unsynced bytes may be on the disk.
+/// Checks a power failure between two commits while the disk writes. Any part of the unsynced bytes may be on the disk.
 #[test]
 fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles() {
     let start = Instant::now();
@@ -654,7 +655,7 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
         matches!(scene.name, "sale, chip" | "sale, tap" | "refund")
             && matches!(scene.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
             && scene.troubles.is_empty()
-            // The gateway has no effect on what the power leaves of a commit.
+            // The gateway has no effect on which part of a commit survives a power cut.
             && scene.host_rules == host_rules::played()[0]
     };
     let mut jobs = Vec::new();
@@ -678,8 +679,8 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
     assert!(tally.runs > 100, "{} runs", tally.runs);
 }
 
-/// Plays a life whose power is cut after the commit at `at`, with only a part of the commit on the disk. Also returns
-/// the number of such parts.
+/// Simulates a run in which the power is cut after the commit at `at`, with only a part of the commit on the disk. Also
+/// returns the number of such parts.
 fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     let world = World::new(scene.hand);
     world.has_sold_before();
@@ -703,7 +704,7 @@ fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0], twice: 0 }, parts.len())
 }
 
-/// Returns the possible remains on the disk of the frames between `old` and `new`: every choice of whole frames, every
+/// Returns the possible states of the disk for the frames between `old` and `new`: every choice of whole frames, every
 /// frame torn at a sector, and the frames in reverse order.
 fn parts(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
     let frame = |number: usize| WAL_HEAD + number * FRAME..WAL_HEAD + (number + 1) * FRAME;
@@ -715,7 +716,7 @@ fn parts(old: &[u8], new: &[u8]) -> Vec<Vec<u8>> {
     };
     let changed: Vec<_> = (0..frames).filter(|number| new[frame(*number)] != of_old(frame(*number))).collect();
     let mut base = of_old(0..new.len());
-    // The header of the WAL is rewritten with its first frame, and synced before it.
+    // The WAL's header is rewritten with its first frame, and synced before that frame.
     base[..WAL_HEAD].copy_from_slice(&new[..WAL_HEAD]);
     let mut parts = Vec::new();
     for choice in 0..1_u32 << changed.len().min(6) {

@@ -1,25 +1,25 @@
-//! Kills of the real program: nothing is lost and no customer is charged twice. The program is a separate process and
-//! is killed with SIGKILL (every fourth time stopped with SIGTERM, as systemd does) at random moments.
+//! Kills of the real program, after which nothing is lost and no customer is charged twice. The program is a separate
+//! process and is killed with SIGKILL at random moments. Every fourth time it is stopped with SIGTERM instead, as
+//! systemd does.
 //!
 //! The moments are in sales, pre-authorisations, increments, captures, refunds, reversals, credits and payments with a
-//! stored card. These refer to earlier ones by reference and by payment id, and come from two tills that share the
-//! terminal. Kills also fall into the recoveries, also while the gateway is unreachable.
+//! stored card. These refer to earlier transactions by reference and by payment id. They come from two tills that share
+//! the terminal. Kills also occur during recoveries, even while the gateway is unreachable.
 //!
-//! Three gateways take part in every run: one that follows the project's reading of the interface, one without rules,
-//! and one that follows the letter of the interface. The checks judge what the agent requested, not what a gateway let
-//! it have.
+//! Every run uses three gateways: one that follows the project's reading of the interface, one without rules, and one
+//! that does exactly what the interface says. The checks judge what the agent requested, not what a gateway permitted.
 //!
-//! Real are the program, the pty to the reader, TLS to the gateway, the socket of the till, the printer's TCP and the
-//! SQLite file. The devices are the simulators, which keep running. The judge (`checker`) reads the gateway's ledger,
-//! the printed bytes and the messages to the till, and never the agent's journal.
+//! The program, the pty to the reader, TLS to the gateway, the till's socket, the printer's TCP connection and the
+//! SQLite file are real. The devices are simulators, which keep running. The judge (`checker`) reads the gateway's
+//! ledger, the printed bytes and the messages to the till, but never the agent's journal.
 //!
 //! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets their number, `POS_AGENT_ROUND=N` runs one of them
-//! alone, and `POS_AGENT_GATEWAY=literal` runs them with that gateway only. A seed repeats the plan; the exact time of
-//! a moment depends on the machine.
+//! alone, and `POS_AGENT_GATEWAY=literal` runs them with that gateway only. A seed repeats the plan, but the exact time
+//! of a moment depends on the machine.
 //!
-//! The test has two limits. It does not cut the power of the machine: the system still writes what a killed process had
-//! written. SQLite is responsible for synced data surviving a power cut. And a sale that the gateway never got stays
-//! "not confirmed" here, because it ends a day later (`till`).
+//! The test has two limits. First, it does not cut the machine's power: the system still writes to the disk what a
+//! killed process has written. SQLite guarantees that synced data survives a power cut. Second, a sale that the gateway
+//! never received stays "not confirmed" here, because it ends a day later (`till`).
 
 #![allow(
     clippy::unwrap_used,
@@ -53,22 +53,22 @@ use scene::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};
 
-/// Rounds of a plain `cargo test`.
+/// The number of rounds in a plain `cargo test`.
 const ROUNDS: u64 = 12;
-/// With at least this many rounds, a kill must have fallen into every stage.
+/// From this number of rounds on, kills must have occurred in every stage.
 const ENOUGH: usize = 300;
-/// The number of terminals, each on its own thread. One waits half of the time (for a silent gateway, or for a retry),
-/// and the others work meanwhile. Two for each gateway.
+/// The number of terminals, each on its own thread: two for each gateway. A terminal waits half of the time, for a
+/// silent gateway or for a retry, and the others work meanwhile.
 const TERMINALS: u64 = 6;
-/// Sales that wait for the end of the day before a terminal gets a new shop: the terminal looks each of them up at
-/// every start and at every sale.
+/// The number of sales that wait for the end of the day before a terminal gets a new shop. The terminal looks up each
+/// of them at every start and at every sale.
 const WAITING_OF_A_SHOP: usize = 3;
-/// Longer than any round takes; a round that hangs fails and prints its story.
+/// A time that exceeds any round. A round that hangs fails and prints its story.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 struct Tally {
-    /// By gateway.
+    /// The counts by gateway.
     gateways: BTreeMap<HostRules, Counted>,
     fell: BTreeMap<Stage, usize>,
 }
@@ -77,11 +77,11 @@ struct Tally {
 struct Counted {
     rounds: usize,
     restarts: usize,
-    /// Restarts after a stop by SIGTERM.
+    /// The number of restarts after a stop by SIGTERM.
     gentle: usize,
-    /// Restarts without a reachable gateway.
+    /// The number of restarts without a reachable gateway.
     away: usize,
-    /// Entries that a gateway without rules booked more often than requested.
+    /// The number of entries that the permissive gateway booked in addition to the requested ones.
     residual: usize,
     kinds: BTreeMap<String, usize>,
     ends: BTreeMap<&'static str, usize>,
@@ -137,7 +137,7 @@ impl Tally {
     }
 }
 
-/// Returns the gateway of a terminal: each in turn, so all three take part in every run.
+/// Returns a terminal's gateway. The gateways alternate, so that all three take part in every run.
 fn gateway_of(seed: u64, terminal: u64) -> HostRules {
     let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return HostRules::in_turn(terminal + seed) };
     let known = HostRules::ALL.into_iter().find(|one| one.as_str() == only);
@@ -177,8 +177,8 @@ fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
     }
 }
 
-/// Checks a journal that is removed or replaced. There are a tenth as many of these rounds, and no more than there are
-/// ways and moments.
+/// Checks a journal that is removed or replaced. These rounds are a tenth of the usual number, and at most one per way
+/// and moment.
 #[test]
 fn a_journal_that_is_taken_away_charges_nobody_twice_and_lets_nothing_begin() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
@@ -238,7 +238,7 @@ async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Resu
     Ok(tally)
 }
 
-/// The durations of undisturbed transactions: a random moment is a fraction of one.
+/// The durations of undisturbed transactions. A random moment is a fraction of such a duration.
 #[derive(Default)]
 struct Lives(HashMap<(&'static str, Option<&'static str>, u64), Duration>);
 
@@ -253,11 +253,11 @@ impl Lives {
     }
 }
 
-/// Plays one round: the requests, the kills, and then the judgement.
+/// Runs one round: the requests, the kills, and then the checks.
 async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, lives: &mut Lives) -> Result<(), String> {
     let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
     let later = terminal.later.clone();
-    // After the last kill of the plan comes one more start.
+    // The agent starts once more after the plan's last kill.
     let kills = plan.kills[1..].iter().copied().map(Some).chain([None]);
     *later.lock().unwrap() = kills.zip(&plan.away).map(|(kill, away)| Restart { kill, away: *away }).collect();
     let first = till.book.deals().len();
@@ -310,7 +310,8 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
             till.until_idle().await;
         }
         scene.over();
-        // The remaining kills: their moment has not come, or has passed. The last one leaves the agent alone.
+        // Carries out the remaining kills, whose moment has not come or has passed. After the last start, the agent is
+        // left running.
         let more = || later.lock().unwrap().iter().any(|restart| restart.kill.is_some());
         while scene.is_armed() || more() || scene.fell().is_empty() {
             scene.strike();
@@ -331,7 +332,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     let deals = till.book.deals();
     checker::settled(&ledger, &deals, &receipts)?;
     checker::Books::of(&ledger).residual(terminal.shop.gateway.host_rules())?;
-    // A transaction that was over before the first kill has all its receipts.
+    // A transaction that ended before the first kill has all its receipts.
     let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
     for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
         let (whole, torn) = checker::approvals_on_paper(&receipts, &deal.reference);
@@ -345,14 +346,14 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     Ok(())
 }
 
-/// Cancels the remaining kills: the next start is the last one, with the gateway as the plan has it.
+/// Cancels the remaining kills. The next start is the last one, with the gateway as in the plan.
 fn leave_alone(later: &Mutex<VecDeque<Restart>>) {
     let mut later = later.lock().unwrap();
     let away = later.front().is_some_and(|next| next.away);
     *later = [Restart { kill: None, away }].into();
 }
 
-/// Returns the reason why a transaction cannot be followed.
+/// Returns the reason why a transaction cannot have a follow-up.
 fn nothing_to_follow(till: &Till, of: &str, wish: &Wish) -> Option<&'static str> {
     let deals = till.book.deals();
     let Some(earlier) = deals.iter().find(|deal| deal.reference == of).filter(|deal| deal.ended_as() == "approved")
@@ -364,7 +365,7 @@ fn nothing_to_follow(till: &Till, of: &str, wish: &Wish) -> Option<&'static str>
         .then_some("the gateway has not told under which id it keeps the card")
 }
 
-/// Returns the references that the round has begun.
+/// Returns the references of the transactions that the round has begun.
 fn begun(till: &Till, first: usize) -> Vec<String> {
     let deals = till.book.deals();
     deals[first..].iter().filter(|deal| deal.refused.is_none()).map(|deal| deal.reference.clone()).collect()
@@ -391,7 +392,7 @@ fn name_of(wish: &Wish) -> String {
     format!("{what}{named}")
 }
 
-/// Returns everything that a person needs to understand the failure and to repeat it.
+/// Returns everything that a person needs to understand and repeat the failure.
 fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> String {
     let ledger = terminal.shop.gateway.ledger();
     let entries = ledger.entries().iter().rev().take(12).rev().map(|entry| {

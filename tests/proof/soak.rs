@@ -1,12 +1,12 @@
 //! A shop that works among hostile neighbours. The real program makes sales, payments with a stored card, and refunds.
 //! At the same time there are silent and dribbling connections, floods, listings, a pulled reader, an unreachable
-//! gateway, kills and clocks that jump. In the end every transaction agrees with the gateway's ledger, and memory,
+//! gateway, kills and clocks that jump. At the end, every transaction agrees with the gateway's ledger. Memory,
 //! threads, files and answer times have not grown.
 //!
 //! `POS_AGENT_SOAK=1800 cargo test --test soak -- --nocapture` runs for that many seconds and prints a line for each
-//! minute; its clock jumps need Debian's `libfaketime`. Without the variable there are too few transactions for
-//! meaningful figures: the test then shows only that every transaction ends, with a true outcome.
-//! `POS_AGENT_SOAK_DEALS` sets the number for each till.
+//! minute. Its clock jumps need Debian's `libfaketime`. Without the variable, there are too few transactions for
+//! meaningful figures. The test then shows only that every transaction ends with a correct outcome.
+//! `POS_AGENT_SOAK_DEALS` sets the number of transactions per till.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,17 +35,17 @@ use terminal::Terminal;
 use till::Tills;
 use watch::Watch;
 
-/// Transactions of a plain `cargo test`, for each till.
+/// The number of transactions per till in a plain `cargo test`.
 const FEW: &str = "8";
-/// The time in which every open transaction must end after the neighbours have stopped.
+/// The time within which every open transaction must end after the neighbours have stopped.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The end of the run.
+/// The condition that ends the run.
 #[derive(Clone, Copy)]
 enum Until {
-    /// This moment.
+    /// The run ends at this moment.
     Time(Instant),
-    /// This many transactions of each till.
+    /// The run ends after this many transactions of each till.
     Count(usize),
 }
 

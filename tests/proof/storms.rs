@@ -1,11 +1,11 @@
 //! Storms: shops with several tills and many sales, in which several random faults occur at the same time. The faults
-//! are in power, gateway, reader, printer, disk, clock, token and certificate. Then the faults end, and every
-//! transaction must resolve automatically. The ledger, the messages to the tills and the receipts must agree
-//! (`world/verdict.rs`). The closes of day that a person makes meanwhile must equal the ledger, except for the
-//! transactions that they name as open (`world/closes.rs`).
+//! affect power, gateway, reader, printer, disk, clock, token and certificate. Then the faults end, and every
+//! transaction must be resolved automatically. The ledger, the messages to the tills and the receipts must agree
+//! (`world/verdict.rs`). The closes of day that a person makes meanwhile must agree with the ledger, except for the
+//! transactions that they list as open (`world/closes.rs`).
 //!
-//! A seed is a storm, and gives the same storm each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`.
-//! A storm with a fault prints its story. `POS_AGENT_STORMS=100000` makes that many.
+//! A seed gives the same storm each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`. A storm that
+//! fails prints its story. `POS_AGENT_STORMS=100000` runs that many storms.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -28,30 +28,30 @@ use world::host_rules::{self, HostRules};
 use world::tills::{Till, TillResult, Wish};
 use world::verdict::{Broken, EndState, Violation};
 
-/// Storms of a plain `cargo test`, which stays short.
+/// The number of storms in a plain `cargo test`, which stays short.
 const FEW: u64 = 300;
-/// Boards of one storm: the limit for cuts of the power.
+/// The number of boards in one storm, which limits the power cuts.
 const BOARDS: usize = 4;
 
 /// The result of a storm.
 struct Storm {
     host_rules: HostRules,
     violations: Vec<Violation>,
-    /// All visible events, when there was a fault.
+    /// All visible events, if the storm failed.
     story: String,
-    /// The requests, and how they ended.
+    /// The kinds of the requests.
     kinds: Vec<&'static str>,
-    /// The confirmations of tills, and what their requests said about silence.
+    /// The tills' confirmations, and the setting for silence in their requests.
     confirmed: Vec<String>,
     ends: Vec<EndState>,
     boards: usize,
     faults: Vec<Disturbance>,
-    /// Payments that a gateway without rules booked twice for one request.
+    /// The number of payments that the permissive gateway booked twice for one request.
     twice: usize,
     closes: usize,
-    /// Of those, the closes with open transactions.
+    /// The number of closes with open transactions.
     open: usize,
-    /// The duration in virtual time.
+    /// The storm's duration in virtual time.
     lasted: Duration,
     /// The names in the last board's journal.
     names: BTreeSet<String>,
@@ -70,7 +70,7 @@ fn storm(seed: u64) -> Storm {
     disturbances::wishes(&world, &mut dice);
     let count = world.lock().wishes.len();
     let faults = Mutex::new(Vec::new());
-    // The number of requested closes; a close whose answer was lost is requested again at the end.
+    // The number of requested closes. If the answer to a close was lost, the close is requested again at the end.
     let asked = AtomicU64::new(0);
     let mut boards = 0;
     while boards < BOARDS {
@@ -98,7 +98,7 @@ fn storm(seed: u64) -> Storm {
         if end == world::board::End::Done && dice.once_in(2) {
             break;
         }
-        // Messages on their way to the gateway arrive while there is no power.
+        // Messages in transit reach the gateway while there is no power.
         world.wait(dice.ms(600_000));
     }
     world.heal();
@@ -109,7 +109,7 @@ fn storm(seed: u64) -> Storm {
             till.until_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
         }
         sleep(Duration::from_secs(300)).await;
-        // A transaction that waits for a person is tried again after a start, and may have ended since.
+        // After a start, the agent retries a transaction that waits for a person, so it may have ended since.
         for wish in 0..count {
             till.look(wish).await;
             till.until_rest_is_final(wish, Duration::from_secs(5 * 24 * 3600)).await;
@@ -146,7 +146,7 @@ fn storm(seed: u64) -> Storm {
     }
 }
 
-/// Closes the day at random times, also during transactions; sometimes requests the same close again.
+/// Closes the day at random times, even during transactions. Sometimes requests the same close again.
 async fn days(till: Till, asked: &AtomicU64, seed: u64) {
     let mut dice = Dice::new(seed ^ 0xC105E);
     for _ in 0..dice.below(4) {
@@ -163,7 +163,7 @@ async fn days(till: Till, asked: &AtomicU64, seed: u64) {
     }
 }
 
-/// Plays three tills at the same time, each with its requests in order.
+/// Runs three tills at the same time, each with its requests in order.
 async fn shop(till: &Till, world: &World, seed: u64) {
     let mut dice = Dice::new(seed);
     let seeds = [dice.roll(), dice.roll(), dice.roll()];
@@ -178,7 +178,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     let wishes: Vec<usize> = world.lock().wishes.iter().enumerate().filter_map(own).collect();
     for wish in wishes {
         sleep(dice.ms(8000)).await;
-        // A till mostly waits for the end of a transaction before it refers to it.
+        // Before it refers to a transaction, a till mostly waits until the transaction has ended.
         let patience = if dice.once_in(6) { 0 } else { 1 + dice.below(120) };
         for _ in 0..patience {
             if world.lock().earlier_has_ended(wish) {
@@ -191,7 +191,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
                 Some(told) if told.is_final() && !matches!(told, TillResult::Unknown(_)) => break,
                 _ => {}
             }
-            // A till without an answer sends the same request again.
+            // A till without an answer repeats its request.
             till.ask(wish).await;
             if dice.once_in(8) {
                 sleep(dice.ms(3000)).await;
@@ -203,7 +203,7 @@ async fn one_till(mut till: Till, world: &World, number: usize, seed: u64) {
     }
 }
 
-/// The counts over all storms.
+/// The totals of all storms.
 #[derive(Default)]
 struct Tally {
     storms: u64,
@@ -211,7 +211,7 @@ struct Tally {
     boards: usize,
     faults: BTreeMap<Disturbance, usize>,
     ends: BTreeMap<EndState, usize>,
-    /// Transactions by gateway and kind.
+    /// The numbers of transactions, by gateway and kind.
     kinds: BTreeMap<(HostRules, &'static str), usize>,
     confirmed: BTreeMap<String, usize>,
     twice: BTreeMap<HostRules, usize>,

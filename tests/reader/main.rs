@@ -1,13 +1,13 @@
-//! The reader's driver and the simulated reader, separately and together. Traces (`trace`) play a reader in virtual
-//! time.
+//! The reader's driver and the simulated reader, separately and together. Traces (`trace`) stand in for a reader in
+//! virtual time.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `miura_link` | the decoder of the link layer: any split, garbage, a peer that sends anything |
-//! | `miura_session` | the rules of a reader for a card |
-//! | `miura_typing` | amounts, tips and card numbers that are typed |
+//! | `miura_link` | the link layer's decoder: any split of the stream, garbage, arbitrary bytes |
+//! | `miura_session` | a reader's rules for a card |
+//! | `miura_typing` | typed amounts, tips and card numbers |
 //! | `miura_faults` | every step of a sale with every fault |
-//! | `miura_clear_data` | card data in clear end everything, at any place in an answer |
+//! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `sim_reader` | the simulated reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |

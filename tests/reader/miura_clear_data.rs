@@ -1,10 +1,10 @@
-//! Card data that a reader sends in clear end the sale, at any place in its answer: inside templates, after an empty or
-//! a masked one with the same tag, and with every length of a card number. An amount that occurs twice must be correct
+//! Clear card data that a reader sends ends the sale, wherever it is in the answer: inside templates, after an empty or
+//! masked field with the same tag, and with every length of a card number. An amount that occurs twice must be correct
 //! both times.
 
 use crate::trace::*;
 
-/// A chip in the slot, armed for 12.34 EUR, up to its answer.
+/// The trace of a chip in the slot and a reader armed for 12.34 EUR, up to the chip's answer.
 const READ: &str = "
              9  * {CARD_IN}
              10 arm 1
@@ -14,7 +14,7 @@ const READ: &str = "
              11 < {E4}
                 ";
 
-/// Card numbers of 13, 15, 16 and 19 digits as in tag 5A, padded to whole bytes.
+/// Card numbers with 13, 15, 16 and 19 digits as in tag 5A, padded to whole bytes.
 const PANS: [&str; 4] = ["4222222222222F", "374245001751006F", "4761739001010119", "6799998900000074316F"];
 
 fn in_e4(more: &str, then: &str) {
@@ -32,12 +32,12 @@ fn is_distrusted(more: &str) {
     );
 }
 
-/// Checks that no clear card data is found and that the card is read as usual.
+/// Checks that the session finds no clear card data and reads the card as usual.
 fn is_read(more: &str) {
     in_e4(more, "! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature");
 }
 
-/// Puts the value inside this many templates.
+/// Nests the value in this many templates.
 fn nested(depth: usize, value: &str) -> String {
     ["70", "77", "E1", "BF0C", "61", "A5"]
         .iter()
@@ -57,7 +57,7 @@ fn every_length_at_every_depth() {
             t("57", &padded(format!("{digits}D25122011234567890"))),
             t("9F6B", &padded(format!("{digits}D25122011234567890"))),
             t("56", &ascii(&format!("B{digits}^POE/ADA^2512201"))),
-            // Copies that only their names call masked.
+            // Only the names of these copies say that they are masked.
             t("DFAE5A", pan),
             t("DFAE57", &padded(format!("{digits}D2512201"))),
             t("DFAE6B", &padded(format!("{digits}D2512201"))),
@@ -77,7 +77,7 @@ fn a_tag_that_is_repeated_is_looked_at_each_time() {
     let masked = |tag: &str| t(tag, "476173FFFFFF0119");
     for tag in ["5A", "DFAE5A", "DFAE57"] {
         let (empty, clear) = (t(tag, ""), t(tag, PANS[2]));
-        // After an empty one, after a masked one, and in the opposite order.
+        // The clear field follows an empty field, precedes it, or follows a masked field.
         is_distrusted(&format!("{empty}{clear}"));
         is_distrusted(&format!("{clear}{empty}"));
         if tag != "5A" {
@@ -105,7 +105,7 @@ fn what_is_masked_or_empty_is_no_card_data() {
     }
 }
 
-/// Checks a second tag 9F02 or 5F2A at any depth: it must match the request.
+/// Checks that a second tag 9F02 or 5F2A, at any depth, must match the request.
 #[test]
 fn an_amount_or_currency_that_is_said_twice_must_be_right_twice() {
     for (again, is_right) in [
@@ -121,7 +121,7 @@ fn an_amount_or_currency_that_is_said_twice_must_be_right_twice() {
                 is_read(&again);
                 continue;
             }
-            // A correct last value does not repair a wrong one, and a correct first value does not either.
+            // Neither a correct last value nor a correct first value makes up for a wrong one.
             let then_right = format!("{again}9F02060000000012345F2A020978");
             for again in [again, then_right] {
                 in_e4(

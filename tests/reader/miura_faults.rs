@@ -1,8 +1,8 @@
-//! Every step of a sale with every fault of a reader or its line, in virtual time. Each case has one defined end within
-//! a given deadline, never a card twice, and a sale that works afterwards.
+//! Every step of a sale with every fault of a reader or its connection, in virtual time. Each case ends once within the
+//! deadline, reports no card twice, and is followed by a sale that works.
 //!
-//! The reader of this file answers as a Miura reader does (readers: 2); where the documents leave a choice, a comment
-//! says so.
+//! The reader in this file answers as a Miura reader does (readers: 2). A comment marks each point where the documents
+//! leave a choice.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use pos_reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress}
 use pos_reader_link::apdu_link::{Nad, chain};
 use pos_terms::transaction::SaleNumber;
 
-/// The longest time that a sale may take after a fault. It begins with 120 s for a cardholder (or 60 s for a card and
-/// its host). Then come ABORT, the check of the slot (30 s), and start-ups with their waits. After a fault no step
-/// depends on a person.
+/// The longest time that a sale may take after a fault. It begins with 120 s for a cardholder, or 60 s for a card and
+/// its host. ABORT, the check of the slot (30 s), and start-ups with their waits follow. After a fault, no step depends
+/// on a person.
 const LONGEST: Duration = Duration::from_secs(240);
 
 /// The condition of the reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mood {
     Healthy,
-    /// Silent until the port is opened again.
+    /// The reader is silent until the port is opened again.
     Dead,
-    /// Has restarted without a message: it refuses the interrupted command with this status, until RESET.
+    /// The reader has restarted without a message. Until RESET, it refuses the interrupted command with this status.
     Forgetful(&'static str),
 }
 
@@ -34,9 +34,9 @@ struct Reader {
     slot: bool,
     /// True while a command that waits for the cardholder is running.
     running: bool,
-    /// True if cards are presented and hosts' answers taken immediately.
+    /// True if cards are presented and host answers processed immediately.
     quick: bool,
-    /// The number of commands that are answered before it dies.
+    /// The number of commands that the reader still answers before it dies.
     answers: usize,
     key: u32,
 }
@@ -46,7 +46,7 @@ impl Reader {
         (true, if self.slot { CARD_IN } else { NO_CARD }.to_owned())
     }
 
-    /// Returns an E4, each with its own key.
+    /// Returns an E4. Each call uses another key.
     fn card(&mut self) -> String {
         self.key += 1;
         e4("").replace("1100005F", &format!("11{:06X}", self.key))
@@ -94,7 +94,7 @@ impl Reader {
     }
 }
 
-/// Events that the agent may rely on, and its reaction: it answers a card immediately.
+/// Checks the order of the events, on which the agent relies. Like the agent, it answers a card immediately.
 #[derive(Default)]
 struct Agent {
     ready: bool,
@@ -192,7 +192,7 @@ impl Shop {
         self.settle();
     }
 
-    /// Sends a message whose last byte was damaged on the way.
+    /// Sends a message whose last byte is damaged in transit.
     fn spoiled(&mut self, unsolicited: bool, message: &str) {
         let message = hex::decode(if unsolicited { format!("{message}9000") } else { message.to_owned() }).unwrap();
         for mut packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
@@ -201,7 +201,7 @@ impl Shop {
         }
     }
 
-    /// Carries out everything that happens at this moment.
+    /// Carries out everything that is due at this moment.
     fn settle(&mut self) {
         for _ in 0..10_000 {
             match self.session.poll() {
@@ -230,13 +230,13 @@ impl Shop {
         panic!("{}: no end of what is to be done in one moment", self.name);
     }
 
-    /// Moves to the next moment at which an action is due.
+    /// Moves to the next moment at which something is due.
     fn step(&mut self) {
         let due = self.reopen_at.or_else(|| self.session.deadline());
         let due = due.unwrap_or_else(|| panic!("{}: nothing will ever happen again", self.name));
         self.now = self.now.max(due);
         if self.reopen_at.take().is_some() {
-            // The port was closed: the reader has been switched off and on, which repairs any fault.
+            // The port was closed. This switches the reader off and on, which repairs any fault.
             (self.reader.mood, self.reader.running, self.reader.answers) = (Mood::Healthy, false, usize::MAX);
             self.session.opened(self.now);
         } else {
@@ -266,7 +266,8 @@ impl Shop {
         self.settle();
     }
 
-    /// Takes the card out when the sale is over. A dead reader does not report it, and a closed port does not carry it.
+    /// Takes the card out when the sale has ended. A dead reader does not report the removal, and a closed port does
+    /// not transmit it.
     fn take_card_out(&mut self) {
         let Agent { waiting, card, completing, .. } = self.agent;
         if self.reader.slot && !(waiting || card || completing) {
@@ -283,7 +284,7 @@ impl Shop {
     }
 }
 
-/// Brings a shop to a step. The fault, or time, does the rest.
+/// A step and a function that brings a shop to it. The fault, or time, does the rest.
 type Stage = (&'static str, fn(&mut Shop));
 
 const STAGES: &[Stage] = &[
@@ -366,7 +367,8 @@ const STAGES: &[Stage] = &[
         let card = shop.reader.card();
         shop.says_and_settles(false, &card);
         shop.complete("00");
-        // The card stays in: otherwise the reader of this file would report its removal when it gets the verdict.
+        // The card stays in the slot. Otherwise, the reader in this file would report its removal when it gets the
+        // verdict.
         shop.reader.slot = false;
         shop.says_and_settles(false, E3);
         shop.reader.slot = true;
@@ -418,7 +420,7 @@ const STAGES: &[Stage] = &[
     }),
 ];
 
-/// A fault. Afterwards the reader works correctly, unless it is dead.
+/// A fault. Afterwards the reader works correctly unless it is dead.
 type Fault = (&'static str, fn(&mut Shop));
 
 const FAULTS: &[Fault] = &[
@@ -484,7 +486,7 @@ fn restarts(shop: &mut Shop, code: &str) {
     shop.settle();
 }
 
-/// Ends a running command with the status, and later commands as well.
+/// Ends a running command with this status, and later commands too.
 fn forgets(shop: &mut Shop, status: &'static str) {
     shop.reader.mood = Mood::Forgetful(status);
     if std::mem::take(&mut shop.reader.running) {
@@ -499,12 +501,12 @@ fn unexpected(shop: &mut Shop, answer: &str) {
     shop.settle();
 }
 
-/// Checks the time from the fault on: one end within the deadline, then a sale that works.
+/// Checks the time after the fault: the sale ends once within the deadline, and a later sale works.
 fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     let (busy, ends, cards) = (shop.agent.busy, shop.agent.ends, shop.agent.cards);
     let began = shop.now;
     fault.1(&mut shop);
-    // The host answers in any case.
+    // The host always answers.
     if shop.agent.card {
         shop.complete("00");
     }
@@ -518,7 +520,7 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     }
     assert_eq!(shop.agent.ends - ends, usize::from(busy), "{}: ends", shop.name);
     assert!(shop.agent.cards - cards <= 1, "{}: {} cards", shop.name, shop.agent.cards - cards);
-    // The agent finds a faulty idle reader itself, or the next sale finds it; the sale after that is normal.
+    // Either the agent notices that an idle reader is faulty, or the next sale does. The sale after that is normal.
     shop.reader.quick = true;
     let mut sold = 0;
     for _ in 0..3 {
@@ -535,7 +537,7 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     assert!(!shop.reader.slot, "{}: the card is still in the slot", shop.name);
 }
 
-/// Plays every case and names all that fail.
+/// Runs every case and names all that fail.
 fn each(cases: impl Iterator<Item = (String, Box<dyn Fn(String)>)>) {
     let mut failed = Vec::new();
     let mut played = 0;
@@ -576,7 +578,7 @@ fn every_fault_at_every_question_of_the_start_up() {
     }));
 }
 
-/// Plays two faults in sequence, for faults that only matter after another one.
+/// Causes two faults in sequence, because some faults matter only after another one.
 #[test]
 fn every_pair_of_faults_while_a_card_is_read() {
     let stages = STAGES.iter().filter(|stage| ["armed", "chip", "chip, CONTINUE", "remove card"].contains(&stage.0));

@@ -1,4 +1,5 @@
-//! Properties of the link layer's decoder: any split, garbage between packets, a peer that sends anything.
+//! Properties of the link layer's decoder: any split of the stream, garbage between packets, and a peer that sends
+//! arbitrary bytes.
 
 use pos_reader_link::apdu_link::{Decoder, LinkFault, MAX_MESSAGE, MIN_PACKET, Nad, Received, chain, command};
 use proptest::prelude::*;
@@ -103,7 +104,7 @@ proptest! {
         let mut out = Vec::new();
         let mut decoder = Decoder::default();
         decoder.feed(&stream, |received| out.push(own(received)));
-        // Without the silence, a wrong LEN takes bytes of the next packet, and then one LRC in 256 is correct by
+        // Without the silence, a wrong LEN includes bytes of the next packet, and one LRC in 256 is then correct by
         // chance.
         decoder.silence(|received| out.push(own(received)));
         prop_assert!(!out.contains(&Out::Message(Nad::Reader, false, message)));
@@ -138,7 +139,7 @@ fn a_mixed_chain_is_broken_and_the_newer_message_lives() {
 
 #[test]
 fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
-    // LEN says 254, ten bytes come, then the reader starts again and sends a whole packet.
+    // LEN says 254, but only ten bytes arrive. The reader then restarts and sends a whole packet.
     let stream = hex::decode("0100FE E4820123500D56495341 010002900093".replace(' ', "")).unwrap();
     let mut out = Vec::new();
     let mut decoder = Decoder::default();
@@ -149,7 +150,7 @@ fn a_reader_that_died_in_a_packet_does_not_swallow_the_next_one() {
     let lost = Out::Fault(LinkFault::Garbage { bytes: 13 });
     let next = Out::Message(Nad::Reader, false, vec![0x90, 0x00]);
     assert_eq!(out, [lost.clone(), next.clone()]);
-    // The same without silence, when enough bytes follow.
+    // Even without silence the decoder recovers, if enough bytes follow.
     let stream = [&stream[..13], &hex::decode("010002900093").unwrap().repeat(60)].concat();
     let out = decode([&stream[..]]);
     assert_eq!(out[0], lost);
@@ -162,7 +163,7 @@ fn a_packet_lost_from_a_chain_costs_the_chain() {
     let mut damaged = stream;
     damaged[14 + 5] ^= 1;
     let out = decode([&damaged[..]]);
-    // The last packet looks like a whole message. The bytes around its TLVs show that it is a part.
+    // The last packet looks like a whole message. The bytes around its TLVs show that it is only a part.
     assert_eq!(
         out,
         [

@@ -1,4 +1,5 @@
-//! The port on real wires: a pseudo-terminal and a TCP connection to a scripted reader, unplugged and plugged in again.
+//! The port on real connections: a pseudo-terminal and a TCP connection to a scripted reader, unplugged and plugged in
+//! again.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -24,7 +25,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 
-/// Plays the reader: taps one card for each sale, until the line is cut or `answers` are given.
+/// Acts as the reader: taps one card for each sale, until the connection is cut or `answers` answers are given.
 fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
     let mut decoder = Decoder::default();
     let mut buffer = [0; 512];
@@ -36,7 +37,7 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
             let Received::Message(message) = received else { panic!("a fault") };
             for (unsolicited, body) in answer(&MpiCommand::parse(message.bytes).unwrap(), &mut taps) {
                 answers = answers.saturating_sub(1);
-                // Small packets, so every answer is chained.
+                // The packets are small, so every answer is chained.
                 out.extend(chain(Nad::Reader, unsolicited, &body, 7).unwrap().flatten());
             }
         });
@@ -44,7 +45,7 @@ fn reader(wire: &mut (impl Read + Write), mut answers: usize) {
     }
 }
 
-/// Returns the answers to a command; each tap is sealed with its own key.
+/// Returns the answers to a command. Each tap is sealed with its own key.
 fn answer(command: &MpiCommand<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
     let no_card = CardStatus { slot: 0, stripe: 0, atr: None, sealed: None, masked_track2: None, clear_tracks: false };
     let mut tlvs = hex::decode(
@@ -71,8 +72,8 @@ fn answer(command: &MpiCommand<'_>, taps: &mut u8) -> Vec<(bool, MessageBody)> {
     }
 }
 
-/// The number of answers up to Ready (ABORT, RESET, P2PE, device info, configuration, clock, card status, keyboard),
-/// and of those for one tap.
+/// The number of answers until Ready (ABORT, RESET, P2PE, device info, configuration, clock, card status, keyboard).
+/// The next constant is the number of answers for one tap.
 const START_UP: usize = 8;
 const TAP: usize = 2;
 
@@ -115,7 +116,7 @@ async fn two_sales(port: String, hang_up: Sender<()>) {
             }
             other => panic!("{other:?}"),
         }
-        // The capture's counter is 5F: fewer keys are left than in a new set, and no PIN was seen.
+        // The capture's counter is 5F, so fewer keys are left than in a new set. No PIN was sent.
         assert!(matches!(events.recv().await, Some(ReaderEvent::KeysLeft { card: Some(1..1_048_575), pin: None })));
         let completion = Completion { arc: *b"00", issuer_authentication: None, scripts: heapless::Vec::new() };
         handle.order(ReaderOrder::Complete { sale: SaleNumber::new(sale), completion }).await.unwrap();

@@ -1,4 +1,4 @@
-//! The rules of a Miura reader for a card, played as traces (`support/trace.rs`).
+//! A Miura reader's rules for a card, run as traces (`support/trace.rs`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,11 +147,11 @@ mod start_up {
     }
 }
 
-/// A reader that sends more than any real reader.
+/// A reader that sends more bytes than any real reader.
 mod flood {
     use super::*;
 
-    /// Bytes: far more than the few messages and kilobytes that a reader may send unasked.
+    /// A number of bytes far above the few messages and kilobytes that a reader may send unasked.
     const ENOUGH: usize = 256 * 1024;
 
     fn packet(unsolicited: bool, message: &str) -> Vec<u8> {
@@ -159,7 +159,7 @@ mod flood {
         chain(Nad::Reader, unsolicited, &message, 254).unwrap().flatten().collect()
     }
 
-    /// Lists messages that can be repeated without end.
+    /// Lists messages that can be repeated endlessly.
     fn floods() -> Vec<(&'static str, Vec<u8>)> {
         let huge = chain(Nad::Reader, true, &[0xE6; 500], 254).unwrap().next().unwrap().to_vec();
         vec![
@@ -174,8 +174,8 @@ mod flood {
         ]
     }
 
-    /// Sends it until the session closes the port. Returns the other actions, with the reason, and the time that the
-    /// port stays closed.
+    /// Repeats the bytes until the session closes the port. Returns the session's other actions, with the reason, and
+    /// the time for which the port stays closed.
     fn say(player: &mut Player, bytes: &[u8]) -> (Vec<String>, f64) {
         let mut done = Vec::new();
         let mut said = 0;
@@ -198,7 +198,7 @@ mod flood {
             let mut player = Player::started(settings());
             let (done, seconds) = say(&mut player, &bytes);
             assert_eq!((done.last().map(String::as_str), seconds), (Some("! unready flooding 2"), 2.0), "{what}");
-            // The session takes no more bytes from it and sends it no more commands.
+            // The session accepts no further bytes from the reader and sends it no further commands.
             player.session.bytes(&bytes, player.now);
             player.line("arm 7");
             player.line("! 7 no-card NotReady");
@@ -294,7 +294,7 @@ mod chip {
         );
     }
 
-    /// Checks the sale without contactless: a swipe is accepted once the chip has failed.
+    /// Checks a sale without contactless: a swipe is accepted only after the chip has failed.
     #[test]
     fn the_chip_alone() {
         const ASKED: &str = "chip 1
@@ -325,7 +325,7 @@ mod chip {
             )
             .replace("{SWIPE}", &swipe("101")),
         );
-        // Its deadline is the same as for any other card.
+        // The deadline is the same as for any other card.
         play("chip 1\n ! 1 InsertCard\n > DISPLAY TEXT INSERT CARD\n < 9000\n 60 tick\n ! 1 no-card TimedOut\n ! idle");
     }
 
@@ -449,7 +449,7 @@ mod chip {
         ));
     }
 
-    /// Checks an E3: it names no currency, still goes online, and needs no CONTINUE.
+    /// Checks an E3. It names no currency, is still sent online, and needs no CONTINUE.
     #[test]
     fn approved_by_itself() {
         let answer = E4 { currency: "", more: format!("{SEALED}{MASKED}"), ..E4::default() }.answer("E3");
@@ -463,8 +463,8 @@ mod chip {
         ));
     }
 
-    /// Checks an E3 without an amount. The TCDOL names the amount, so a missing amount is as wrong as another one. The
-    /// card has decided and needs no CONTINUE.
+    /// Checks an E3 without an amount. The TCDOL names the amount, so a missing amount is as wrong as a different one.
+    /// The card has decided and needs no CONTINUE.
     #[test]
     fn approved_by_itself_without_the_amount() {
         let answer = E4 { amount: "", currency: "", more: format!("{SEALED}{MASKED}") }.answer("E3");
@@ -479,7 +479,7 @@ mod chip {
         ));
     }
 
-    /// Checks that 08, 10 and 11 approve as 00 does: the customer must not read "declined" for a sale that is charged.
+    /// Checks that 08, 10 and 11 approve like 00. The customer must not read "declined" for a charged sale.
     #[test]
     fn every_code_that_approves_is_shown_as_approved() {
         for (arc, hex) in [("08", "3038"), ("10", "3130"), ("11", "3131")] {
@@ -609,7 +609,7 @@ mod chip {
                 .replace(CARD, "! 1 no-card CancelledAtReader\n > DISPLAY TEXT REMOVE CARD\n ! 1 RemoveCard"),
         );
         play(&failed("9F23").replace(CARD, "! 1 TryAgain\n > START CONTACTLESS TRANSACTION"));
-        // An answer with a gap: the card may wait for the host.
+        // The answer has a gap, so the card may be waiting for the host.
         play(&failed("E4209F02060000000012349000").replace(
             CARD,
             "> ABORT
@@ -624,7 +624,7 @@ mod chip {
 
     #[test]
     fn keys_that_are_used_up_end_the_sale_and_are_asked_for() {
-        // Without a key for card data, no sale begins until there is one.
+        // Without a key for card data, no sale begins until the reader has one.
         for status in ["9FE5", "9FE0"] {
             play(&format!(
                 "10 arm 1
@@ -649,7 +649,7 @@ mod chip {
                     > GET DEVICE INFO"
             ));
         }
-        // Only the keys for PINs are used up: cards without an online PIN are accepted.
+        // Only the PIN keys are used up, so cards without an online PIN are accepted.
         let chip = READ.replace("{E4}", "9FE0").replace(
             CARD,
             "! 1 no-card NoKeyLeft
@@ -662,7 +662,7 @@ mod chip {
              ! idle",
         );
         play(&format!("{chip}\n 30 arm 2\n ! 2 PresentCard\n > START CONTACTLESS TRANSACTION"));
-        // Without an answer about its keys, the reader goes through the whole start-up again.
+        // If the reader does not answer the query for its keys, it goes through the whole start-up again.
         play(
             "10 arm 1
                 ! 1 PresentCard
@@ -813,7 +813,7 @@ mod tap {
              ! 1 no-card TimedOut
              ! idle",
         );
-        // An immediate refusal is no time-out.
+        // An immediate refusal is not a time-out.
         play(
             "10 arm 1
                 ! 1 PresentCard
@@ -842,7 +842,7 @@ mod verification {
     #[test]
     fn a_tap_with_its_pin_inside() {
         play(&format!("{ARMED} < {}\n {CARD} OnlinePin pin\n keys Some((Some(1048480), Some(1048574)))", e4(PIN)));
-        // A PIN block without a result: the block shows the PIN.
+        // A PIN block without a result: the block itself shows the PIN entry.
         let answer = E4 { more: format!("{CRYPTOGRAM}{SEALED}{MASKED}{PIN}"), ..E4::default() }.answer("E4");
         play(&format!("{ARMED} < {answer}\n {CARD} OnlinePin pin"));
         play(&format!("{ARMED} < {}\n {CARD} Signature\n keys Some((Some(1048480), None))", e4("")));
@@ -860,11 +860,11 @@ mod verification {
                     ! idle"
             ));
         }
-        // Bypassed and failed: the issuer decides, and the receipt has no line about it.
+        // The PIN was bypassed or failed. The issuer decides, and the receipt has no line about it.
         play(&format!("{ARMED} < {}\n {CARD}", verified("420301", "")));
     }
 
-    /// Checks signature, and the chip's own PIN with a signature, as the receipt must ask for it.
+    /// Checks that the receipt asks for a signature, alone or in addition to the PIN that the chip verified.
     #[test]
     fn a_signature_is_told_for_tap_and_chip() {
         for (results, cvm) in [
@@ -889,7 +889,7 @@ mod verification {
         }
     }
 
-    /// Checks that the chip's last result about the cardholder counts: E3 may say "signature" where E4 did not.
+    /// Checks that the chip's last result about the cardholder counts. E3 may require a signature although E4 did not.
     #[test]
     fn the_last_answer_s_verification_counts() {
         for (first, last, cvm) in [
@@ -1011,7 +1011,7 @@ mod language {
         play_with(german, &script(&e4("5F2D027878"), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
     }
 
-    /// Checks that text outside ASCII is sent as UTF-8, with the flag in P2.
+    /// Checks that non-ASCII text is sent as UTF-8, with the flag in P2.
     #[test]
     fn utf_8_is_announced() {
         for (language, p2) in [(ReaderLanguage::Polish, 0x81), (ReaderLanguage::Dutch, 0x01)] {
@@ -1031,13 +1031,13 @@ mod language {
 mod keys {
     use super::*;
 
-    /// The captures' counters are 5E and 5F: 2^20 - 1 keys less 94 and 95.
+    /// The captures' counters are 5E and 5F, so 2^20 - 1 keys minus 94 and 95 are left.
     const TAP: &str = "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n < {E4}
         ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
         keys Some((Some(1048480), None))
         complete 1 00\n > CONTINUE TRANSACTION E0048A023030\n < {E3}\n ! 1 completed Approved Tc\n ! idle\n";
 
-    /// The whole start-up up to the query for the keys, with Ready only after it.
+    /// The whole start-up up to the query for the keys. Ready comes only after that.
     const STARTS_AGAIN: &str = "> ABORT
         < 9F26
         < 9000
@@ -1072,7 +1072,7 @@ mod keys {
     #[test]
     fn a_key_that_was_used_before() {
         next(&e4(""), "KeyAgain");
-        // An earlier key too, and the same for PINs.
+        // An earlier key is refused too, and the same applies to PINs.
         let earlier = E4 { more: format!("{CRYPTOGRAM}{SEALED_BEFORE}{MASKED}"), ..E4::default() }.answer("E4");
         next(&earlier, "KeyAgain");
         // A later key is accepted.
@@ -1084,7 +1084,7 @@ mod keys {
         ));
     }
 
-    /// Checks that a used key is refused also after the cable was pulled in between: the process remembers it.
+    /// Checks that a used key is refused even after the cable was pulled. The process remembers the key.
     #[test]
     fn a_key_that_was_used_before_the_cable_was_pulled() {
         play(&format!(
@@ -1124,7 +1124,7 @@ mod keys {
         for (event, fault) in [(unsealed, "Nothing"), (zeros, "Zeros")] {
             for order in ["< 9F44\n * {SWIPE}", "* {SWIPE}\n < 9F44"] {
                 let order = order.replace("{SWIPE}", &event);
-                // The missing data is seen in the event itself, so the next message does not matter.
+                // The event itself shows the missing data, so the next message does not matter.
                 let order = if fault == "Nothing" { order.replace("\n < 9F44", "") } else { order };
                 play(&format!(
                     "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION\n {order}
@@ -1134,7 +1134,7 @@ mod keys {
         }
     }
 
-    /// Checks that a reader that reports lost keys is no longer ready.
+    /// Checks that a reader that reports lost keys is not ready.
     #[test]
     fn the_keys_are_gone() {
         play(&format!(
@@ -1150,7 +1150,7 @@ mod clock {
     use super::*;
     use std::sync::Mutex;
 
-    /// Returns a board's clock that the test can set, and the settings with it.
+    /// Returns a board's clock that the test can set, and settings that use it.
     fn turned() -> (Arc<Mutex<Option<LocalTime>>>, ReaderSettings) {
         let board = Arc::new(Mutex::new(Some(AT)));
         let source = Arc::clone(&board);
@@ -1167,7 +1167,7 @@ mod clock {
         player.play(&format!("60 tick\n {ALIVE}"));
         *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 36, ..AT });
         player.play("120 tick\n > SYSTEM CLOCK E00B9A032501319F2103133656\n < 9000\n > CARD STATUS\n * {NO_CARD}");
-        // Not again while it runs correctly.
+        // The clock is not set again while it runs correctly.
         *board.lock().unwrap() = Some(LocalTime { hour: 13, minute: 37, ..AT });
         player.play(&format!("180 tick\n {ALIVE}"));
     }
@@ -1182,7 +1182,8 @@ mod clock {
         player.play(&format!("86460 tick\n {ALIVE}"));
     }
 
-    /// Checks that the reader's clock is never set from an untrusted clock, and is set as soon as the clock is trusted.
+    /// Checks that the reader's clock is never set from an untrusted clock, and that it is set once the clock is
+    /// trusted.
     #[test]
     fn an_untrusted_clock_never_sets_it() {
         let (board, settings) = turned();
@@ -1202,7 +1203,7 @@ mod clock {
         player.play(&format!("60 tick\n {ALIVE}\n 120 tick\n {ALIVE}"));
         *board.lock().unwrap() = Some(AT);
         player.play("180 tick\n > SYSTEM CLOCK E00B9A032501319F2103123456\n < 9000\n > CARD STATUS\n * {NO_CARD}");
-        // The board's clock is lost again: the reader keeps its time.
+        // The board's clock is lost again, and the reader keeps its time.
         *board.lock().unwrap() = None;
         player.play(&format!("240 tick\n {ALIVE}\n 90000 tick\n {ALIVE}"));
     }
@@ -1218,7 +1219,7 @@ mod clock {
         player.play(&STARTED.replace("0  open", "3601 open").replace("2103123456", "2103133456"));
     }
 
-    /// Checks that a sale that begins while the clock is set is not disturbed by the answers.
+    /// Checks that a sale is not disturbed by the answers if it begins while the clock is being set.
     #[test]
     fn a_sale_in_the_same_moment() {
         let (board, settings) = turned();
@@ -1252,7 +1253,7 @@ mod long_commands {
              11 < {E4}
                 ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature";
 
-    /// Checks "Extended APDU", and the same under another name that only a technician knows.
+    /// Checks "Extended APDU", and the same setting under a name that only a technician knows.
     #[test]
     fn a_reader_that_takes_them_gets_every_script() {
         let script = t("72", &"AA".repeat(300));
@@ -1517,7 +1518,7 @@ mod cancel {
 
     #[test]
     fn before_the_card_and_after_the_card_are_told_apart() {
-        // After the card event a cancel is too late; the host's answer decides.
+        // After the card event, a cancel is too late. The host's answer decides.
         play(&format!(
             "{ARMED} 12 < {{E4}}
                 ! 1 card NFC_ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
@@ -1741,9 +1742,9 @@ mod anything {
         ]
     }
 
-    /// Events that the agent may rely on. Each sale has steps, then exactly one of Card and NoCard. After Card and
-    /// Complete there is exactly one Completed. Idle comes only after the end of the sale. After Unready there is no
-    /// event of a sale.
+    /// Checks the order of the events, on which the agent relies. Each sale has steps, then exactly one of Card and
+    /// NoCard. After Card and Complete there is exactly one Completed. Idle comes only after the end of the sale. After
+    /// Unready there is no event of a sale.
     #[derive(Default)]
     struct Agent {
         number: u64,
@@ -1756,7 +1757,7 @@ mod anything {
         typing: bool,
     }
 
-    /// The number of every typing order.
+    /// The number that every typing order uses.
     const TYPING: u64 = 1_000_000;
 
     impl Agent {
@@ -1795,7 +1796,7 @@ mod anything {
         }
     }
 
-    /// Opens the port (again) and answers every query of the start-up.
+    /// Opens the port, for the first time or again, and answers every query of the start-up.
     fn start(session: &mut MiuraSession, now: Duration) {
         session.closed("pulled");
         session.opened(now);
@@ -1837,7 +1838,7 @@ mod anything {
                 now += Duration::from_millis(700);
                 match input {
                     Input::Message(unsolicited, body) => {
-                        // A separate key for each block, and sometimes one key a second time.
+                        // Each block has a separate key, and sometimes a key occurs twice.
                         let key = format!("{:06X}", n + 1 - usize::from(n % 7 == 0));
                         let body = body
                             .replace("FFFF0102628D1100005F", &format!("FFFF0102628D11{key}"))
@@ -1879,7 +1880,7 @@ mod anything {
                     drain(&mut session, &mut agent);
                     prop_assert!(agent.ready);
                 }
-                // While a sale waits for an event there is always a deadline, except while it waits for the agent's own
+                // While a sale waits for an event, there is always a deadline, unless the sale waits for the agent's
                 // answer.
                 prop_assert!(!(agent.busy || agent.typing) || session.deadline().is_some());
             }
@@ -1903,6 +1904,6 @@ fn a_tills_text_is_shown_between_sales_and_not_during_one() {
          > START CONTACTLESS TRANSACTION
          show ENTER PIN",
     );
-    // A reader that does not know this command does everything else.
+    // A reader that does not know this command still does everything else.
     play("10 show Hello\n > DISPLAY TEXT Hello\n < 6D00\n arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION");
 }

@@ -1,11 +1,11 @@
-//! Typing on a Miura reader, played as traces (`support/trace.rs`): amounts, tips, card numbers.
+//! Typing on a Miura reader, run as traces (`support/trace.rs`): amounts, tips and card numbers.
 
 use crate::trace::*;
 use pos_agent::config::{ManualEntryCommand, TipEntry};
 use pos_reader::miura::{ManualEntry, MiuraSettings};
 use pos_reader::{EntryRequest, NoAmount};
 
-/// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten and two digits, currency,
+/// The command for an amount in EUR, typed from documents (readers: 2.10): prompts 1, ten digits and two, currency,
 /// exponent, amount line.
 const AMOUNT: &str =
     "> GET NUMERIC DATA E02DDFA20606000100000000DFA207020A025F2A0209785F3601029F0206000000000000DFA20E0102DFFF0102001E";
@@ -15,14 +15,14 @@ mod amount {
 
     #[test]
     fn both_forms_of_the_answer_are_the_same_amount() {
-        // "1234" and "12.34".
+        // The typed inputs are "1234" and "12.34".
         for digits in ["31323334", "31322E3334"] {
             let answer = t("E1", &t("DFA208", digits));
             play(&format!("10 type 5 amount EUR\n {AMOUNT}\n < {answer}9000\n ! 5 typed 12.34 EUR\n {ARM}"));
         }
     }
 
-    /// The reader is free immediately: no Idle comes, and a sale can begin.
+    /// The reader is free immediately: no Idle follows, and a sale can begin.
     const ARM: &str = "arm 1\n ! 1 PresentCard\n > START CONTACTLESS TRANSACTION";
 
     #[test]
@@ -30,7 +30,7 @@ mod amount {
         let yen = AMOUNT.replace("0A02", "0A00").replace("0978", "0392").replace("5F360102", "5F360100");
         let answer = t("E1", &t("DFA208", "31323030"));
         play(&format!("type 5 amount JPY\n {yen}\n < {answer}9000\n ! 5 typed 1200 JPY"));
-        // With a decimal point in a currency without decimals, the input is no amount.
+        // In a currency without decimals, input with a decimal point is not an amount.
         let answer = t("E1", &t("DFA208", "31322E3030"));
         play(&format!("type 5 amount JPY\n {yen}\n < {answer}9000\n ! 5 typed-not NotAnAmount"));
         let dinar = AMOUNT.replace("0A02", "0A03").replace("0978", "0414").replace("5F360102", "5F360103");
@@ -49,7 +49,7 @@ mod amount {
             ("6E00".to_owned(), "Unknown"),
             ("9F2A".to_owned(), "Refused { cause: \"file missing\" }"),
             ("9F88".to_owned(), "Refused { cause: \"mandatory element missing\" }"),
-            // Zero, empty, nonsense, no DFA208, no TLV.
+            // These answers contain zero, no digits, nonsense, no DFA208, or no TLV.
             (typed("303030"), "NotAnAmount"),
             (typed(""), "NotAnAmount"),
             (typed("312C3233"), "NotAnAmount"),
@@ -84,7 +84,7 @@ mod amount {
 
     #[test]
     fn nobody_types_and_the_reader_does_not_say_so() {
-        // 30 s, and five more for the reader's own time-out.
+        // The deadline is 30 s, plus five more for the reader's own time-out.
         play(&format!(
             "10 type 5 amount EUR
                 {AMOUNT}
@@ -118,7 +118,7 @@ mod amount {
 mod tip {
     use super::*;
 
-    /// 10, 15 and 20 per cent of 20.00 EUR, "other" in the fourth place (readers: 2.10).
+    /// Offers 10, 15 and 20 per cent of 20.00 EUR, with "other" in the fourth place (readers: 2.10).
     const TIP: &str =
         "> GET DYNAMIC TIP E01FDFA217040A0F14FFDFA21801015F2A0209785F3601029F0206000000002000\n ! 5 ChoosingTip";
 
@@ -134,7 +134,7 @@ mod tip {
         answered("000", "typed nothing");
         answered("0.00", "typed nothing");
         answered("2000", "typed 20.00 EUR");
-        // More than the bill: a typing error, or a reader that gives the total instead of the tip.
+        // The tip exceeds the bill. This is a typing error, or the reader returns the total instead of the tip.
         answered("2001", "typed-not DoesNotFit");
         answered("23.00", "typed-not DoesNotFit");
         answered("", "typed-not NotAnAmount");
@@ -162,7 +162,7 @@ mod tip {
             ("", "FFFEFEFE"),
             ("5", "05FFFEFE"),
             ("5 10 15 100", "050A0F64"),
-            // No other percentage can be typed.
+            // The customer can type no other percentage.
             ("5 10 only", "050AFEFE"),
         ] {
             let command = TIP.replace("0A0F14FF", places);
@@ -188,8 +188,8 @@ mod manual {
         MiuraSettings { manual_entry, ..MiuraSettings::default() }
     }
 
-    /// Clears the data; the PAN with prompt 4 and 60 s, the amount in row 2; expiry YYMM with prompt 0A; seal (readers:
-    /// 2.9).
+    /// The commands that clear the data, ask for the card's data and seal it (readers: 2.9). The PAN has prompt 4, 60 s
+    /// and the amount in row 2. The expiry (YYMM) has prompt 0A.
     const CLEAR: &str = "> GET SECURE DATA 0000";
     const PAN: &str = "> GET SECURE DATA 010B2EE02CDFA2100101DFA206060004000000009F02060000000012345F2A0209785F360102DFA20E0102DFFF0102003C";
     const EXPIRY: &str = "> GET SECURE DATA 01032EE02CDFA2100104DFA20606000A000000009F02060000000012345F2A0209785F360102DFA20E0102DFFF0102003C";
@@ -277,7 +277,7 @@ mod manual {
                 "manual 1\n ! 1 TypeCard\n {CLEAR}\n < 9000\n {PAN}\n cancel 1\n > ABORT\n < 9000\n < 9F41\n {CLEAR}\n ! 1 no-card CancelledByTill\n < 9000\n ! idle"
             ),
         );
-        // A reader without the command has no data to clear.
+        // A reader that does not know the command has no data to clear.
         play_with(
             with(ManualEntryCommand::D2E0, false),
             &format!("manual 1\n ! 1 TypeCard\n {CLEAR}\n < 6D00\n ! 1 no-card ManualEntryUnknown\n ! idle"),
@@ -309,13 +309,13 @@ mod manual {
     }
 }
 
-/// Checks an answer of a thousand digits, keys and card events during typing: there is one reason, and no event of a
-/// sale.
+/// Checks an answer of a thousand digits, with keys and card events during typing. The session reports one reason and
+/// no event of a sale.
 #[test]
 fn much_that_is_said_while_typing_changes_nothing() {
     let mut player = Player::started(settings());
     player.play(&format!("10 type 5 amount EUR\n {AMOUNT}"));
-    // More than that in one moment is a flood (`miura_session`).
+    // More in one moment would be a flood (`miura_session`).
     for _ in 0..100 {
         player.play("* E005DFA2050135\n * E10448020300\n * E10448020000\n * E606C30102C40142");
     }

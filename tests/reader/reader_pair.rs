@@ -1,5 +1,5 @@
-//! The driver with the simulated reader over a real pty: each test card, each way to present it, and every variant that
-//! the protocol permits the reader.
+//! The driver with the simulated reader over a real pty: each test card, each way of presenting it, and every behaviour
+//! that the protocol permits the reader.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ struct Pair {
     handle: ReaderHandle,
     events: Receiver<ReaderEvent>,
     sale: u64,
-    /// The last [`ReaderEvent::KeysLeft`], which follows every card.
+    /// The last [`ReaderEvent::KeysLeft`]. One follows every card.
     keys: (Option<u64>, Option<u64>),
 }
 
 impl Pair {
-    /// Opens driver and reader, not ready yet.
+    /// Opens the driver and the reader, which is not ready yet.
     async fn of(options: Options) -> Self {
         Self::with(options, MiuraSettings::default()).await
     }
 
-    /// Does the same as [`Self::of`], with settings for the reader.
+    /// Opens the same as [`Self::of`], with settings for the driver.
     async fn with(options: Options, miura: MiuraSettings) -> Self {
         let reader = start(options).await.unwrap();
         let place = reader.place();
@@ -63,7 +63,7 @@ impl Pair {
         }
     }
 
-    /// Returns the steps up to the next other event, and that event.
+    /// Returns the steps before the next other event, and that event.
     async fn after_steps(&mut self) -> (Vec<ReaderProgress>, ReaderEvent) {
         let mut steps = Vec::new();
         loop {
@@ -89,8 +89,8 @@ impl Pair {
         self.handle.order(ReaderOrder::Arm(arm)).await.unwrap();
     }
 
-    /// Arms, presents the card when the reader waits for one, and follows the cashier's instructions until the card is
-    /// read.
+    /// Arms the reader, presents the card when the reader waits for one, and follows the cashier's instructions until
+    /// the card is read.
     async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<ReaderProgress>, Box<Presented>) {
         let card = card(name).unwrap();
         self.arm().await;
@@ -124,7 +124,7 @@ impl Pair {
         self.complete_with(arc, &[]).await.0
     }
 
-    /// Does the same as [`Self::complete`], with scripts; also returns whether they were left out.
+    /// Does the same as [`Self::complete`], with scripts. Also returns whether they were left out.
     async fn complete_with(&mut self, arc: &[u8; 2], scripts: &[u8]) -> (CardVerdict, bool) {
         let scripts = heapless::Vec::from_slice(scripts).unwrap();
         let completion = Completion { arc: *arc, issuer_authentication: None, scripts };
@@ -137,7 +137,7 @@ impl Pair {
         (verdict, scripts_dropped)
     }
 
-    /// Asks for typed input; the number is keyed in when the reader asks for it.
+    /// Asks for typed input. The number is typed when the reader asks for it.
     async fn type_in(&mut self, what: AmountToType, number: &str) -> Result<Option<Amount>, NoAmount> {
         self.sale += 1;
         self.reader.next_number(number);
@@ -159,7 +159,8 @@ impl Pair {
     }
 }
 
-/// Name, way, entry mode, sealed PIN, and the card's own verdict when the host approves without issuer data.
+/// Name, way of presenting the card, entry mode, whether the PIN is sealed, and the card's verdict when the host
+/// approves without issuer data.
 const SALES: &[(&str, CardEntry, EntryMode, bool, CardVerdict)] = &[
     ("chip-refuses", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Refused),
     ("chip-offline", CardEntry::Insert, EntryMode::Icc, false, CardVerdict::Approved),
@@ -183,7 +184,7 @@ async fn every_card(options: Options) {
         assert_eq!(presented.facts.pan.as_ref().unwrap().last4(), &card(name).unwrap().pan[12..], "{name}");
         assert_eq!(pair.complete(b"00").await, verdict, "{name}");
     }
-    // Chips that decide themselves about an approval without issuer data: after a decline by the host it is AAC.
+    // These chips decide alone about an approval without issuer data. After a decline by the host they answer AAC.
     for (name, entry, pin) in [
         ("chip-pin", CardEntry::Insert, true),
         ("chip-no-cvm", CardEntry::Insert, false),
@@ -240,7 +241,7 @@ async fn cancelled_at_the_reader() {
     let (_, event) = pair.after_steps().await;
     assert!(matches!(event, ReaderEvent::NoCard { why: NoCard::CancelledAtReader, .. }), "{event:?}");
     assert!(matches!(pair.next().await, ReaderEvent::Idle));
-    // At the PIN.
+    // The customer cancels at PIN entry.
     pair.reader.next_pin_cancel();
     pair.arm().await;
     pair.reader.waits_for(WaitsFor::Card).await;
@@ -321,7 +322,7 @@ async fn amounts_and_tips_are_typed() {
     assert_eq!(pair.type_in(tip(), "0").await, Ok(None));
     assert_eq!(pair.type_in(tip(), "2300").await, Err(NoAmount::DoesNotFit));
     assert_eq!(pair.type_in(amount(), "").await, Err(NoAmount::NotAnAmount));
-    // Key by key, and cancelled at the reader and at the till.
+    // The amount is typed key by key, cancelled at the reader, or cancelled at the till.
     for cancelled in [None, Some(NoAmount::CancelledAtReader), Some(NoAmount::CancelledByTill)] {
         pair.sale += 1;
         let order = TypeAmount { sale: SaleNumber::new(pair.sale), what: amount(), timeout: Duration::from_secs(60) };
@@ -339,7 +340,7 @@ async fn amounts_and_tips_are_typed() {
         let expected = cancelled.map_or(Ok(Some(eur("4.50"))), Err);
         assert!(matches!(&event, ReaderEvent::Typed { amount, .. } if *amount == expected), "{event:?}");
     }
-    // The reader is free for a card.
+    // The reader is free for a card afterwards.
     let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
     assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
 }
@@ -363,7 +364,7 @@ async fn a_card_number_is_typed() {
         assert_eq!((presented.pin.is_some(), presented.icc.expose().len()), (false, 0));
         assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
         assert_eq!(pair.keys, (Some(1_048_574), None));
-        // An invalid number, then a sale with a card.
+        // After an invalid number, a sale with a card works.
         pair.reader.next_number("123");
         pair.arm_for(pos_reader::EntryRequest::Manual).await;
         let (_, event) = pair.after_steps().await;
@@ -376,7 +377,7 @@ async fn a_card_number_is_typed() {
 
 #[tokio::test]
 async fn long_scripts_reach_a_reader_that_takes_them() {
-    // 72 with a 9F18 and commands for the card: 310 bytes, more than one packet.
+    // A template 72 with a 9F18 and commands for the card has 310 bytes, which is more than one packet.
     let commands = [&[0x9F, 0x18, 4, 0, 0, 0, 1][..], &[0x86, 0x82, 0x01, 0x27], &[0xA5; 0x127]].concat();
     let script = [&[0x72, 0x82][..], &u16::try_from(commands.len()).unwrap().to_be_bytes(), &commands].concat();
     for (extended_apdu, dropped) in [(true, false), (false, true)] {
@@ -386,7 +387,7 @@ async fn long_scripts_reach_a_reader_that_takes_them() {
     }
 }
 
-/// Checks a cable that is pulled in each step; the reader comes back at another tty, to which the same link leads.
+/// Checks a cable that is pulled at each step. The reader comes back at another tty, and the same link leads to it.
 #[tokio::test]
 async fn unplugged_in_every_step_and_back_at_another_tty() {
     let folder = tempfile::tempdir().unwrap();
@@ -429,7 +430,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
             }
             _ => {}
         }
-        // The same reader with a later key, at a tty with another number.
+        // The same reader comes back with a later key, at a tty with another number.
         let dukpt = Dukpt::TDES.with_counter(n * 256);
         let back = start(Options { dukpt, ..Options::default() }).await.unwrap();
         assert_ne!(back.place(), pair.reader.place(), "{step}");
@@ -454,7 +455,8 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
 
 #[tokio::test]
 async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() {
-    // Two keys: a tap takes both, and the next wait is refused. One key: the tap itself is refused.
+    // With two keys left, a tap uses both, and the next wait for a card is refused. With one key left, the tap itself
+    // is refused.
     for left in [2, 1] {
         let dukpt = Dukpt::TDES.with_keys_left(left);
         let mut pair = Pair::ready(Options { dukpt, ..Options::default() }).await;
@@ -488,7 +490,7 @@ async fn a_wrong_pin_is_seen_with_the_tries_left() {
     assert_eq!(steps.last(), Some(&ReaderProgress::PinDone), "{steps:?}");
     assert_eq!(presented.facts.cvm, Some(Cvm::OfflinePin));
     pair.complete(b"00").await;
-    // A phone has verified its holder; a contactless card never verifies a PIN.
+    // A phone has verified its holder. A contactless card never verifies a PIN.
     let (_, presented) = pair.present("tap-phone", CardEntry::Tap).await;
     assert_eq!(presented.facts.cvm, Some(Cvm::ConsumerDevice));
 }
@@ -505,14 +507,14 @@ async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     assert!(!steps.contains(&ReaderProgress::ChoosingApplication), "{steps:?}");
     let CardFacts { label, aid, .. } = &presented.facts;
     assert_eq!((label.as_deref(), aid.as_deref()), (Some("VISA CREDIT"), Some("A0000000031010")));
-    // START, the choice, the host's answer.
+    // The reader gets START, a CONTINUE with the choice, and a CONTINUE with the host's answer.
     pair.complete(b"00").await;
     let commands = pair.reader.counters().commands;
     assert_eq!(commands.iter().filter(|command| **command == 0xDED2).count(), 2, "{commands:04X?}");
 }
 
-/// Opens a line on which START asks for the list of applications (DFA204 02) and not for a selection on the reader;
-/// returns its address.
+/// Opens a connection that changes START: it asks for the list of applications (DFA204 02) instead of a selection on
+/// the reader. Returns the connection's address.
 async fn asking_for_the_list(place: String) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -526,7 +528,7 @@ async fn asking_for_the_list(place: String) -> SocketAddr {
             let packet = &mut buffer[..count];
             if let Some(at) = packet.windows(5).position(|bytes| bytes == [0xDF, 0xA2, 0x04, 0x01, 0x01]) {
                 packet[at + 4] = 0x02;
-                // The exclusive-or of the whole packet stays zero.
+                // The exclusive-or of the whole packet must stay zero.
                 packet[count - 1] ^= 0x01 ^ 0x02;
             }
             to_reader.write_all(packet).await.unwrap();

@@ -1,6 +1,6 @@
-//! The simulated reader over real wires: raw bytes in and out of a pty and a TCP port. This is no test of the agent's
-//! driver, and no part of the driver is used here. Answers are read by the rules of the link layer (readers: 2.1) and
-//! opened with the host's keys.
+//! The simulated reader over real connections: raw bytes to and from a pty and a TCP port. These tests neither test the
+//! agent's driver nor use any part of it. They read answers by the rules of the link layer (readers: 2.1) and open them
+//! with the host's keys.
 //!
 //! Frames in `frame` and in the tests are typed from documents (readers: 2.13). They are never edited to make a test
 //! pass.
@@ -61,7 +61,7 @@ mod frame {
     pub(crate) const S9F44: &str = "0100029F44D8";
 }
 
-/// One end of a wire, read packet by packet.
+/// One end of a connection, read packet by packet.
 struct Wire<S>(S);
 
 /// A whole message.
@@ -165,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         bytes
     }
 
-    /// Reads the next packet, whole.
+    /// Reads the whole next packet.
     async fn packet(&mut self) -> Vec<u8> {
         let mut packet = self.bytes::<3>().await.to_vec();
         for _ in 0..=packet[2] {
@@ -178,13 +178,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         assert_eq!(hex::encode_upper(self.packet().await), frame);
     }
 
-    /// Sends a frame and expects another.
+    /// Sends a frame and checks that the answer is the other frame.
     async fn exchange(&mut self, frame: &str, answer: &str) {
         self.send(frame).await;
         self.expect(answer).await;
     }
 
-    /// Reads the next message of the reader (NAD 01).
+    /// Reads the reader's next message (NAD 01).
     async fn message(&mut self) -> Message {
         let mut body = Vec::new();
         for packets in 1.. {
@@ -202,7 +202,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         unreachable!()
     }
 
-    /// Reads the next solicited message and skips unsolicited ones.
+    /// Reads the next solicited message. Skips unsolicited ones.
     async fn answer(&mut self) -> Message {
         loop {
             let message = self.message().await;
@@ -217,7 +217,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.answer().await
     }
 
-    /// Sends START or START CONTACTLESS with this card; returns its answer.
+    /// Sends START or START CONTACTLESS with this card. Returns the answer.
     async fn pay(&mut self, reader: &Reader, card: &'static Card, entry: CardEntry) -> Message {
         match entry {
             CardEntry::Insert => {
@@ -281,7 +281,7 @@ async fn start_up_goes_by_the_documented_frames() {
     wire.expect(frame::CHIP_INSERTED).await;
     reader.remove();
     wire.expect(frame::CARD_REMOVED).await;
-    // An INS that does not exist.
+    // This INS does not exist.
     wire.send_bytes(&packet(&[0xD0, 0x77, 0, 0])).await;
     assert_eq!(wire.answer().await.status, 0x6D00);
     assert_eq!(reader.counters().faults, 0);
@@ -310,7 +310,7 @@ async fn a_chip_pays_with_an_online_pin() {
     let card = named("chip-pin");
     reader.insert(card);
     wire.send(frame::START).await;
-    // Prompt, four digits, "PIN OK" bit for bit as captured, then the card.
+    // The reader sends the prompt, four digits and "PIN OK", bit for bit as captured, then the card's answer.
     for digits in 0..=4 {
         let event = wire.message().await;
         assert!(event.unsolicited);
@@ -319,7 +319,7 @@ async fn a_chip_pays_with_an_online_pin() {
     wire.expect(frame::PIN_OK).await;
     let e4 = wire.message().await;
     assert_eq!((e4.template(), e4.unsolicited, e4.packets), (0xE4, false, 2));
-    // The card signed the data that START contained.
+    // The card has signed the data in START.
     for (tag, value) in [(0x9F02, "000000000456"), (0x5F2A, "0826"), (0x9A, "250131"), (0x9F34, "420300")] {
         assert_eq!(e4.find(tag).map(hex::encode), Some(value.to_owned()), "{tag:X}");
     }
@@ -339,7 +339,7 @@ async fn a_chip_pays_with_an_online_pin() {
     assert_eq!((e3.template(), e3.find(0x8A), e3.find(0x9F27)), (0xE3, Some(&b"00"[..]), Some(&[0x40][..])));
     assert!(e3.cryptogram_is_right(card));
     assert_ne!(e3.find(0x9F26), e4.find(0x9F26));
-    // No transaction is left to continue.
+    // There is no transaction left to continue.
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     let moments = reader.moments();
     assert!(moments.card_written.unwrap() < moments.continue_read.unwrap());
@@ -427,7 +427,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
                 (_, CardEntry::Insert) => (Some(0xE4), 0x9000),
             };
             assert_eq!(said, expected, "{} {entry:?}", card.name);
-            // The ways that a card permits are those that work, and a failed way leads to another one.
+            // Each way that a card permits works or leads to another way.
             let works = matches!(said.0, Some(0xE1 | 0xE3..=0xE5)) && card.after(entry).is_none();
             assert!(
                 works || card.after(entry).is_some() || !card.entries().contains(&entry),
@@ -457,14 +457,14 @@ async fn a_swipe_is_an_event_with_both_tracks_sealed() {
     let track = |tag| String::from_utf8(tlv::find(&tracks, Tag(tag)).unwrap().unwrap().to_vec()).unwrap();
     assert_eq!(track(0x5F21), "%B4500600000000061^TEST CARD/SWIPE^31121011758989389000000?");
     assert!(track(0x5F22).starts_with(";4500600000000061=31121011758989389?"));
-    // Track 2 only (P1 bits 0 and 3).
+    // Only track 2 is requested (P1 bits 0 and 3).
     wire.send_bytes(&packet(&[0xD0, 0x60, 0x09, 0])).await;
     wire.expect(frame::CARD_REMOVED).await;
     reader.swipe(named("swipe"));
     let event = wire.message().await;
     assert_eq!(event.find(0x48), Some(&[0, 5][..]));
     assert!(event.opened()[0].1.starts_with("5F22"));
-    // Switched off, the reader sends no event and uses no key.
+    // When CARD STATUS is off, the reader sends no event and uses no key.
     wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
     reader.swipe(named("swipe"));
     let event = wire.pay(&reader, named("swipe"), CardEntry::Swipe).await;
@@ -497,7 +497,7 @@ async fn insertion_and_swipe_end_the_wait_for_a_tap() {
         if events_first {
             wire.expect(frame::S9F44).await;
         }
-        // No card is presented, or the cancel key is pressed.
+        // The reader gets no card, or the customer presses the cancel key.
         wire.send(frame::START_CONTACTLESS).await;
         reader.waits_for(WaitsFor::Card).await;
         reader.wait_too_long();
@@ -512,19 +512,19 @@ async fn insertion_and_swipe_end_the_wait_for_a_tap() {
 #[tokio::test]
 async fn abort_and_the_card_race_in_both_orders() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // ABORT wins.
+    // ABORT comes first.
     wire.send(frame::START_CONTACTLESS).await;
     reader.waits_for(WaitsFor::Card).await;
     wire.exchange(frame::ABORT, frame::OK).await;
     wire.expect(frame::S9F41).await;
-    // The card wins: its answer comes first, and it waits for CONTINUE.
+    // The card comes first: its answer is sent first, and the reader waits for CONTINUE.
     reader.plan_abort(AbortRace::CardWins(named("tap")));
     wire.send(frame::START_CONTACTLESS).await;
     reader.waits_for(WaitsFor::Card).await;
     assert_eq!(wire.ask(frame::ABORT).await.template(), 0xE4);
     wire.expect(frame::OK).await;
     assert_eq!(wire.ask(frame::CONTINUE_Z1).await.template(), 0xE5);
-    // During PIN entry, in both orders: the cardholder is slow.
+    // The same during PIN entry, in both orders. The cardholder is slow.
     let pace = Pace { key: Duration::from_secs(3600), ..Pace::INSTANT };
     let (reader, mut wire) = self::reader(Options { pace, ..Options::default() }).await;
     reader.insert(named("chip-pin"));
@@ -557,7 +557,7 @@ async fn an_online_pin_follows_a_swipe() {
     assert_eq!((answer.template(), answer.body.len()), (0xE1, 28));
     assert!(answer.pin_is("1234", card));
     assert_eq!(answer.find(0xDFAE05), Some(&TEST_KSN_PIN.with_counter(1).0[..]));
-    // A wrong PIN, cancelled, bypassed, and a PIN that is too short and then abandoned.
+    // The PIN is wrong, cancelled, bypassed, or too short and then abandoned.
     reader.next_pin("9999");
     wire.send_bytes(&right).await;
     assert!(wire.answer().await.pin_is("9999", card));
@@ -572,7 +572,7 @@ async fn an_online_pin_follows_a_swipe() {
     reader.waits_for(WaitsFor::Pin).await;
     reader.wait_too_long();
     assert_eq!(wire.answer().await.body, [0x08]);
-    // Another card's track (the documented frame), and no PIN key.
+    // The command names another card's track (the documented frame), or the reader has no PIN key.
     wire.send("010044DED601003FE03D9F02060000000004565004564953415F2A020826DFAE22253B3437363137332A2A2A2A2A2A303031303D313531323230312A2A2A2A2A2A2A2A2A2A3F2A37").await;
     assert_eq!(wire.answer().await.status, 0x9F0F);
     let (_keyless, mut wire) = self::reader(Options { pin_key: false, ..Options::default() }).await;
@@ -596,7 +596,7 @@ async fn a_chip_that_fails_may_be_swiped() {
     wire.exchange(frame::CARD_STATUS_ON, frame::CARD_REMOVED).await;
     let card = named("chip-broken");
     reader.insert(card);
-    // In the slot, and mute.
+    // The card is in the slot, but mute.
     assert_eq!(wire.message().await.find(0x48), Some(&[1, 0][..]));
     wire.exchange(frame::START, frame::S9F30).await;
     reader.remove();
@@ -609,16 +609,16 @@ async fn a_chip_that_fails_may_be_swiped() {
 #[tokio::test]
 async fn a_card_may_be_pulled_at_any_moment() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // Before START.
+    // No card is in the slot before START.
     assert_eq!(wire.ask(frame::START).await.status, 0x9F23);
-    // During PIN entry.
+    // The card is removed during PIN entry.
     reader.insert(named("chip-pin"));
     reader.plan_pin(pos_sim::reader::PinPlan::Hesitate);
     wire.send(frame::START).await;
     reader.waits_for(WaitsFor::Pin).await;
     reader.remove();
     assert_eq!(wire.answer().await.status, 0x9F41);
-    // Before CONTINUE, and another card in its place.
+    // The card is removed before CONTINUE, and another card may be inserted instead.
     for other in [None, Some(named("chip-no-cvm"))] {
         assert_eq!(wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await.template(), 0xE4);
         reader.remove();
@@ -637,10 +637,10 @@ async fn commands_out_of_turn_are_refused() {
     for frame in [frame::START, frame::START_CONTACTLESS, frame::CONTINUE_00, frame::DISPLAY_HELLO] {
         assert_eq!(wire.ask(frame).await.status, 0x9F26);
     }
-    // RESET ends the running command, and only RESET is answered.
+    // RESET ends the running command, and the reader answers only RESET.
     assert_eq!(wire.ask(frame::RESET).await.template(), 0xE1);
     wire.exchange(frame::ABORT, frame::OK).await;
-    // Elements that are missing, or no TLV.
+    // Elements are missing, or the data is not TLV.
     reader.insert(named("chip-no-cvm"));
     for (apdu, status) in [("DED1000005E0039C0100", 0x9F27), ("DED1000004E0029C05", 0x9F21), ("DED10000", 0x9F27)] {
         wire.send_bytes(&packet(&hex::decode(apdu).unwrap())).await;
@@ -651,7 +651,7 @@ async fn commands_out_of_turn_are_refused() {
 #[tokio::test]
 async fn a_choice_of_applications_comes_as_e2() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // DFA204 01: the selection is on the reader. 02: the reader returns the candidates.
+    // With DFA204 01 the customer selects on the reader. With 02 the reader returns the candidates.
     assert_eq!(wire.pay(&reader, named("chip-choice"), CardEntry::Insert).await.template(), 0xE4);
     let start = frame::START.replace("DFA2040101", "DFA2040102");
     let apdu = hex::decode(&start[6..start.len() - 2]).unwrap();
@@ -681,25 +681,25 @@ async fn a_number_is_typed() {
 
 #[tokio::test]
 async fn a_reader_can_be_bad() {
-    // No SRED key: clear tracks, clear 57 and 5A.
+    // Without an SRED key, the tracks and the tags 57 and 5A are clear.
     let (unsecured, mut wire) = reader(Options { secured: false, ..Options::default() }).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
     let event = wire.pay(&unsecured, named("swipe"), CardEntry::Swipe).await;
     assert!(event.find(0x5F21).is_some() && event.find(0x5F22).is_some() && event.find(0xDFAE02).is_none());
     let e4 = wire.pay(&unsecured, named("chip-no-cvm"), CardEntry::Insert).await;
     assert!(e4.find(0x57).is_some() && e4.find(0x5A).is_some() && e4.find(0xDFAE02).is_none());
-    // Another amount, another currency; and the cryptogram covers them.
+    // The reader uses another amount or currency, and the cryptogram covers it.
     let options = Options { amount_override: Some(1), currency_override: Some(978), ..Options::default() };
     let (cheat, mut wire) = reader(options).await;
     let e4 = wire.pay(&cheat, named("chip-no-cvm"), CardEntry::Insert).await;
     assert_eq!(e4.find(0x9F02), Some(&[0, 0, 0, 0, 0, 1][..]));
     assert_eq!(e4.find(0x5F2A), Some(&[0x09, 0x78][..]));
     assert!(e4.cryptogram_is_right(named("chip-no-cvm")));
-    // A different device.
+    // A different device answers.
     let (_other, mut wire) = reader(Options { wrong_device: true, ..Options::default() }).await;
     wire.send(frame::RESET).await;
     assert_eq!(&wire.bytes::<9>().await, b"\r\nERROR\r\n");
-    // A damaged answer.
+    // The answer is damaged.
     let (spoiled, mut wire) = reader(Options::default()).await;
     spoiled.spoil_next();
     wire.send(frame::P2PE_STATUS).await;
@@ -730,7 +730,7 @@ async fn the_cable_can_be_pulled_and_put_back() {
     assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
     reader.replug().unwrap();
     let mut wire = open(&reader.place());
-    // The running transaction is lost, the card is still in the slot, and the keys count on.
+    // The running transaction is lost, the card is still in the slot, and the key counters continue.
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);
     // Closing and opening the port does not affect the reader.
@@ -739,7 +739,7 @@ async fn the_cable_can_be_pulled_and_put_back() {
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
 }
 
-/// Card, way, and the content of its E4: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
+/// Card, way of presenting it, and the content of its E4: 9F34 and 95 (EMV Book 3, C3 and C5), 4F, 5F28.
 const SIGNED: &[(&str, CardEntry, &str, &str, &str, &str)] = &[
     ("chip-signature", CardEntry::Insert, "1E0300", "0000008000", "A0000000031010", "0826"),
     ("chip-scripts", CardEntry::Insert, "1F0302", "0000008000", "A0000000031010", "0826"),
@@ -767,7 +767,7 @@ async fn what_each_special_card_signs() {
             assert_eq!(e4.find(tag).map(hex::encode_upper), Some((*value).to_owned()), "{name} {tag:X}");
         }
         assert!(e4.cryptogram_is_right(card), "{name}");
-        // The currency is ours nevertheless.
+        // The currency is still the terminal's.
         assert_eq!(e4.find(0x5F2A), Some(&[0x08, 0x26][..]));
         let foreign = (*name == "foreign").then_some(&[0x08, 0x40][..]);
         assert_eq!(e4.find(0x9F42), foreign, "{name}");
@@ -798,7 +798,8 @@ async fn nineteen_digits_are_padded_everywhere() {
 
 #[tokio::test]
 async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
-    // Correct MACs: both are carried out. A wrong one before the final cryptogram, and after it.
+    // In the first row both MACs are correct, so the card runs both scripts. In the second row, the MAC of the script
+    // before the final cryptogram is wrong. In the third, the MAC of the script after it is wrong.
     for (spoilt, results, tvr) in [
         (None, "20000000012000000002", "0000008000"),
         (Some(0x71), "11000000012000000002", "0000008020"),
@@ -828,12 +829,12 @@ async fn a_chip_carries_out_the_scripts_of_its_issuer_only() {
         assert_eq!(e3.template(), 0xE3, "{spoilt:?}");
         assert_eq!(e3.find(0x9F5B).map(hex::encode_upper), Some(results.to_owned()), "{spoilt:?}");
         assert_eq!(e3.find(0x95).map(hex::encode_upper), Some(tvr.to_owned()), "{spoilt:?}");
-        // TSI byte 1 bit 3: scripts were processed.
+        // TSI byte 1 bit 3 shows that scripts were processed.
         assert_eq!(e3.find(0x9B).unwrap()[0] & 0x04, 0x04);
-        // The final cryptogram does not cover a failure after it.
+        // The final cryptogram does not cover a later failure.
         assert_eq!(e3.cryptogram_is_right(card), spoilt != Some(0x72), "{spoilt:?}");
     }
-    // The documented CONTINUE with a 91 and a 72 that do not come from the issuer (readers: 2.13).
+    // The documented CONTINUE has a 91 and a 72 that do not come from the issuer (readers: 2.13).
     let (reader, mut wire) = reader(Options::default()).await;
     assert_eq!(wire.pay(&reader, named("chip-scripts"), CardEntry::Insert).await.template(), 0xE4);
     let last = wire
@@ -853,7 +854,7 @@ async fn the_cardholder_chooses_an_application_on_thereader() {
     assert_eq!((event.unsolicited, event.find(0xC3)), (true, Some(&[3][..])));
     reader.waits_for(WaitsFor::Choice).await;
     assert_eq!(reader.display(), ["1 VISA CREDIT", "2 VISA ELECTRON"]);
-    // A number that is not on the list has no effect.
+    // A number outside the list has no effect.
     reader.key(Key::Digit(3));
     reader.waits_for(WaitsFor::Choice).await;
     reader.key(Key::Digit(2));
@@ -861,7 +862,7 @@ async fn the_cardholder_chooses_an_application_on_thereader() {
     assert_eq!(e4.find(0x4F).map(hex::encode_upper), Some("A0000000032010".to_owned()));
     assert_eq!((e4.find(0x50), e4.find(0x9F06)), (Some(&b"VISA ELECTRON"[..]), e4.find(0x4F)));
     assert!(e4.cryptogram_is_right(card));
-    // Planned, cancelled, timed out, pulled out.
+    // The choice is planned, cancelled, timed out, or ended by removing the card.
     reader.plan_choice(ChoicePlan::Number(2));
     assert_eq!(wire.ask(frame::START).await.find(0x50), Some(&b"VISA ELECTRON"[..]));
     for gives_up in [|reader: &Reader| reader.key(Key::Cancel), Reader::wait_too_long, Reader::remove] {
@@ -936,14 +937,14 @@ async fn a_chip_checks_the_pin_and_counts_the_tries() {
     assert_eq!(said, expected);
     assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 2][..]));
     assert!(e4.find(0xDFAE04).is_none() && e4.cryptogram_is_right(card));
-    // Wrong three times: the chip accepts no more PINs, in this payment and in the next one.
+    // The PIN is wrong three times. The chip then accepts no PIN in this payment or the next one.
     reader.run_script(script("on pin: type wrong"));
     for _ in 0..2 {
         let e4 = wire.ask(frame::START).await;
         assert_eq!(e4.find(0x9F34), Some(&[0x44, 3, 1][..]));
         assert_eq!(e4.find(0x95), Some(&[0, 0, 0xA0, 0x80, 0][..]));
     }
-    // Bypassed: the same method failed, and the TVR says that no PIN was entered.
+    // The PIN is bypassed. The same method fails, and the TVR shows that no PIN was entered.
     let (reader, mut wire) = self::reader(Options::default()).await;
     reader.insert(card);
     reader.plan_pin(PinPlan::Bypass);
@@ -951,7 +952,7 @@ async fn a_chip_checks_the_pin_and_counts_the_tries() {
     assert_eq!((e4.find(0x9F34), e4.find(0x95)), (Some(&[0x44, 3, 1][..]), Some(&[0, 0, 8, 0x80, 0][..])));
 }
 
-/// Returns the card data of a block under AES DUKPT, in hex.
+/// Returns the card data of a block under AES DUKPT in hex.
 fn opened_aes(message: &Message) -> (aes_dukpt::Ksn, String) {
     let ksn = aes_dukpt::Ksn::from_bytes(message.find(0xDFAE03).unwrap()).unwrap();
     let key = aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn).unwrap().data_key();
@@ -966,7 +967,7 @@ async fn a_reader_seals_under_aes() {
     let (ksn, plain) = opened_aes(&e4);
     assert_eq!(ksn.to_string(), "123456789012341100000001");
     assert_eq!(plain, "5A08476173900101011957114761739001010119D31122011758989389000000");
-    // The PIN: format 4, sixteen bytes, its own key set.
+    // The PIN has format 4, sixteen bytes and its own key set.
     let ksn = aes_dukpt::Ksn::from_bytes(e4.find(0xDFAE05).unwrap()).unwrap();
     assert_eq!(ksn.to_string(), "123456789012341200000001");
     let key = aes_dukpt::transaction_key(&aes_dukpt::initial_key(&TEST_BDK_AES, ksn), ksn).unwrap().pin_key();
@@ -977,11 +978,11 @@ async fn a_reader_seals_under_aes() {
     let e3 = wire.answer().await;
     assert_eq!((e3.template(), opened_aes(&e3).0.counter()), (0xE3, 2));
     reader.remove();
-    // A swipe, and then the PIN.
+    // A swipe is followed by the PIN.
     let event = wire.pay(&reader, named("swipe-pin"), CardEntry::Swipe).await;
     assert!(opened_aes(&event).1.starts_with("5F21"));
     assert_eq!(event.find(0xDFAE02).unwrap().len() % 16, 0);
-    // Two blocks of a tap under two keys.
+    // The two blocks of a tap use two keys.
     wire.exchange(frame::CARD_STATUS_OFF, frame::CARD_REMOVED).await;
     let e4 = wire.pay(&reader, named("tap"), CardEntry::Tap).await;
     let counters: Vec<_> =
@@ -999,13 +1000,13 @@ async fn key_sets_are_used_up() {
         wire.send_bytes(&e4.approval(named("chip-pin"), CSU_APPROVED)).await;
         let e3 = wire.answer().await;
         assert_eq!(e3.find(0xDFAE03).map(hex::encode_upper), Some(last.to_owned()));
-        // No SRED key is left: its bit is off, and no payment begins.
+        // No SRED key is left. Its bit is off, and no payment begins.
         assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[3][..]));
         for frame in [frame::START, frame::START_CONTACTLESS] {
             assert_eq!(wire.ask(frame).await, Message::status(0x9FE5));
         }
     }
-    // The last key is used up by E4: the card's final answer still comes, without sealed data.
+    // E4 uses the last key. The card's final answer still arrives, without sealed data.
     let (reader, mut wire) = reader(Options { dukpt: Dukpt::AES.with_keys_left(1), ..Options::default() }).await;
     let e4 = wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await;
     assert_eq!(wire.ask(frame::P2PE_STATUS).await.find(0xDFAE01), Some(&[1][..]), "the PIN's key too");
@@ -1021,7 +1022,7 @@ async fn key_sets_are_used_up() {
     assert_eq!(wire.pay(&reader, named("chip-no-cvm"), CardEntry::Insert).await.template(), 0xE4);
 }
 
-/// Checks a card that is pulled at each step, and the answer of the running command: START, or CONTINUE after it.
+/// Checks a card that is pulled at each step, and the answer of the running command: START, or later CONTINUE.
 #[tokio::test]
 async fn a_card_is_pulled_at_each_named_step() {
     for (when, name, start, after) in [
@@ -1042,8 +1043,8 @@ async fn a_card_is_pulled_at_each_named_step() {
         }
         assert!(!reader.watch().borrow().card_in_slot, "{when:?}");
     }
-    // While it waits for a card (one is put in first), and after the card's final answer: the answer stays valid, and
-    // the slot is empty.
+    // The card is pulled while the reader waits for one (it is inserted first), or after the card's final answer. The
+    // answer stays valid, and the slot is empty.
     let (reader, mut wire) = reader(Options::default()).await;
     reader.remove_at(ScriptEvent::Inserted);
     wire.send(frame::START_CONTACTLESS).await;
@@ -1056,7 +1057,7 @@ async fn a_card_is_pulled_at_each_named_step() {
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
     assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
     reader.until(|screen| !screen.card_in_slot).await;
-    // One card after the other.
+    // Two cards are used one after the other.
     for name in ["chip-no-cvm", "chip-pin"] {
         assert_eq!(wire.pay(&reader, named(name), CardEntry::Insert).await.template(), 0xE4);
         reader.remove();
@@ -1074,7 +1075,7 @@ async fn a_script_presents_cards_and_types() {
     assert_eq!(wire.ask(frame::CONTINUE_00).await.template(), 0xE3);
     wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
     assert!(wire.ask(frame::START).await.pin_is("1234", named("chip-pin")));
-    // The card stays in: there is no wait.
+    // The card stays in the slot, so the reader does not wait.
     wire.exchange(frame::START_CONTACTLESS, frame::S9F43).await;
     reader.remove();
     for status in [frame::S9F44, frame::S9F42, frame::S9F41] {
@@ -1106,7 +1107,7 @@ async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
             _ => {}
         }
     }
-    // Later, by the device's own time.
+    // The keys are pressed later, by the device's own time.
     let (reader, mut wire) = reader(Options::default()).await;
     reader.run_script(script("on pin: type nothing, wait 20ms, key 1, key 2, key 3, key 4, key enter"));
     assert!(wire.pay(&reader, named("chip-pin"), CardEntry::Insert).await.pin_is("1234", named("chip-pin")));
@@ -1118,7 +1119,7 @@ async fn a_script_has_the_pin_wrong_cancelled_bypassed_and_left_alone() {
 #[tokio::test]
 async fn a_script_disturbs_the_line() {
     let (reader, mut wire) = reader(Options::default()).await;
-    // Garbage before the answer, a wrong LRC, a lost answer.
+    // Garbage precedes the first answer, the second has a wrong LRC, and the third is lost.
     reader.run_script(script("on frame 1: garbage 40\non frame 2: spoil\non frame 3: silent"));
     wire.send(frame::P2PE_STATUS).await;
     let garbage = wire.bytes::<40>().await;
@@ -1127,7 +1128,7 @@ async fn a_script_disturbs_the_line() {
     wire.send(frame::P2PE_STATUS).await;
     assert_ne!(wire.packet().await.iter().fold(0, |lrc, byte| lrc ^ byte), 0);
     wire.send(frame::P2PE_STATUS).await;
-    // The third is not answered: the next message answers the fourth.
+    // The third command gets no answer, so the next message answers the fourth.
     assert!(wire.ask(frame::BATTERY).await.find(0xDFA20A).is_some());
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
     assert_eq!(reader.counters().commands, [0xEEE0, 0xEEE0, 0xEEE0, 0xD062, 0xEEE0]);
@@ -1162,7 +1163,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
     let before = std::fs::read_link(reader.place()).unwrap();
     wire.send(frame::CONTINUE_00).await;
-    // The line ends without an answer; after a while the link leads to another pty.
+    // The connection ends without an answer. After a while, the link leads to another pty.
     assert_eq!(wire.0.read(&mut [0; 8]).await.unwrap_or(0), 0);
     let back = async {
         while !std::fs::read_link(reader.place()).is_ok_and(|now| now != before) {
@@ -1173,7 +1174,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     let mut wire = open(&reader.place());
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
     assert_eq!(wire.ask(frame::START).await.template(), 0xE4);
-    // Over TCP the address stays and refuses connections meanwhile.
+    // Over TCP the address stays the same. Meanwhile, it refuses connections.
     let tcp = Some("127.0.0.1:0".parse().unwrap());
     let reader = start(Options { tcp, script: script("on frame 1: unplug\nafter 50ms: plug"), ..Options::default() });
     let reader = reader.await.unwrap();
@@ -1187,7 +1188,7 @@ async fn a_script_pulls_the_cable_and_puts_it_back() {
     wire.exchange(frame::P2PE_STATUS, frame::P2PE_ALL).await;
 }
 
-// Unsolicited E6 { C3 0A "Powering Off" }, by the rules of the link layer (readers: 2.1) and 2.3.
+// The unsolicited message E6 { C3 0A "Powering Off" }, by the rules of the link layer (readers: 2.1) and 2.3.
 const POWERING_OFF: &str = "014015E611C3010AC40C506F776572696E67204F6666900063";
 
 #[tokio::test]
@@ -1199,7 +1200,7 @@ async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slo
     assert_eq!(e4.opened()[0].0.counter(), 1);
     reader.reboot();
     wire.expect(POWERING_OFF).await;
-    // A command that is sent meanwhile is lost.
+    // A command sent meanwhile is lost.
     wire.send(frame::P2PE_STATUS).await;
     wire.expect(frame::POWERED_ON).await;
     assert_eq!(wire.ask(frame::CONTINUE_00).await.status, 0x9F22);
@@ -1207,7 +1208,7 @@ async fn a_reboot_loses_everything_but_the_line_the_keys_and_the_card_in_the_slo
     reader.remove();
     reader.insert(named("chip-no-cvm"));
     assert_eq!(wire.ask(frame::START).await.opened()[0].0.counter(), 2);
-    // By script, in the middle of PIN entry; START is never answered.
+    // A script reboots the reader in the middle of PIN entry. START is never answered.
     reader.remove();
     reader.run_script(script("on pin: reboot 10ms\non powered-on: insert chip-no-cvm"));
     reader.insert(named("chip-pin"));

@@ -1,5 +1,5 @@
-//! The boards of `board/`: every file of every board is parsed by the rules of its reader, and every statement about a
-//! board has its source.
+//! The boards of `board/`. Every file of every board is parsed by the rules of the program that reads it, and every
+//! statement about a board has its source.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -54,8 +54,8 @@ fn every_folder_is_known_and_every_known_board_is_listed_and_shown() {
     assert_eq!(run(&["boards", "--rules"]).status.code(), Some(64));
 }
 
-/// Checks that the board's ports and speeds keep the configuration's rules: `setup` makes a configuration of them, and
-/// `check` accepts it.
+/// Checks that the board's ports and speeds follow the configuration's rules. `setup` makes a configuration from them,
+/// and `check` accepts it.
 #[test]
 fn what_setup_makes_of_each_board_is_a_good_configuration() {
     for known in &KNOWN {
@@ -116,7 +116,8 @@ fn a_file_of_ones_own_is_read_and_its_mistakes_are_named() {
     assert!(load("toaster").unwrap_err().to_string().contains("there is no board toaster"));
 }
 
-/// Checks that the README has a table of facts, each with a source, and that it contains the values of the board file.
+/// Checks that the README has a table of facts, each with a source, and that the table contains the board file's
+/// values.
 #[test]
 fn every_fact_has_a_source_and_what_was_not_tried_says_so() {
     for Known { name, readme, text, .. } in &KNOWN {
@@ -160,7 +161,7 @@ fn the_unit_lets_the_agent_open_every_port_that_a_board_has() {
         allowed.extend(classes(known.unit.unwrap_or_default()));
         for device in known.board().serial.keys() {
             let name = device.strip_prefix("/dev/").unwrap();
-            // A name that is only a link leads to one of several ports.
+            // A name that is only a link can lead to several ports.
             if name != "serial0" {
                 let class = name.trim_end_matches(|c: char| c.is_ascii_digit());
                 assert!(allowed.contains(class), "{}: {device} is not let through", known.name);
@@ -172,10 +173,10 @@ fn the_unit_lets_the_agent_open_every_port_that_a_board_has() {
 // ---- udev rules
 // -----------------------------------------------------------------------------------------------------------
 
-/// The keys that may occur in our rules.
+/// The keys that the project's rules may contain.
 const MATCHES: &[&str] = &["SUBSYSTEM", "KERNEL", "SYMLINK", "ATTRS{idVendor}", "ATTRS{idProduct}", "ATTRS{serial}"];
 
-/// One `KEY op "value"` of a rule.
+/// One `KEY op "value"` part of a rule.
 #[derive(Debug, PartialEq)]
 struct Part<'a> {
     key: &'a str,
@@ -183,7 +184,7 @@ struct Part<'a> {
     value: &'a str,
 }
 
-/// Returns the parts of a rule, or its fault (udev(7), "Rules files").
+/// Returns the parts of a rule, or the fault in it (udev(7), "Rules files").
 fn parts(rule: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = Vec::new();
     let mut rest = rule;
@@ -203,11 +204,11 @@ fn parts(rule: &str) -> Result<Vec<Part<'_>>, String> {
     }
 }
 
-/// Checks that a rule does what our rules do and no more: it gives one tty one of our two names.
+/// Checks that a rule only gives one tty one of the project's two names.
 fn judge(rule: &str) -> Result<String, String> {
     let parts = parts(rule)?;
     let (last, others) = parts.split_last().ok_or("empty")?;
-    // The agent's user has it, and no other user.
+    // Only the agent's user may use the port.
     let rights = [Part { key: "OWNER", op: "=", value: "pos-agent" }, Part { key: "MODE", op: "=", value: "0600" }];
     let conditions = others.strip_suffix(&rights).ok_or("does not make the port the agent's alone")?;
     if last.key != "SYMLINK" || last.op != "+=" || !["pos/reader", "pos/printer"].contains(&last.value) {
@@ -221,14 +222,14 @@ fn judge(rule: &str) -> Result<String, String> {
     if narrow.is_empty() || !narrow.iter().all(fits) {
         return Err(format!("is for every tty, or holds a condition that is not known: {narrow:?}"));
     }
-    // A pattern that fits every port gives one name to many.
+    // A pattern that matches every port would give many ports the same name.
     if narrow.iter().any(|part| part.key == "KERNEL" && part.value.contains(['*', '?', '['])) {
         return Err("fits more than one port".to_owned());
     }
     Ok(last.value.to_owned())
 }
 
-/// Returns the rules of a file, also those that are commented out.
+/// Returns the rules of a file, including those that are commented out.
 fn rules(text: &str) -> Vec<&str> {
     let rule = |line: &&str| !line.is_empty() && !line.starts_with("# ") && *line != "#";
     text.lines().filter(rule).map(|line| line.trim_start_matches('#')).collect()

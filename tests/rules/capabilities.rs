@@ -1,8 +1,8 @@
-//! The contents of the interface documents, heading by heading, and the tests for them. The tables in
+//! The contents of the interface documents, heading by heading, and their tests. The tables in
 //! `docs/src/capabilities.md` have a row for each heading of both documents, each rule between fields and each set of
 //! words. Each test that they name exists.
 //!
-//! The documents are not in the repository; their headings are copied here. Rules and words are those of
+//! The documents are not in the repository, so their headings are copied here. Rules and words are those of
 //! `pos-gateway-model`.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use pos_gateway_model::{Format, SECTIONS};
 
 const TABLE: &str = "docs/src/capabilities.md";
 
-/// The headings with a content, by the document's name in the table.
+/// The headings that have content, by the document's name in the table.
 const HEADINGS: &[(&str, &[&str])] = &[
     (
         "behaviour",
@@ -125,7 +125,7 @@ fn headings() -> impl Iterator<Item = String> {
     of_documents.chain(rules_and_words())
 }
 
-/// Returns rules and sets of words. A set of yes and no does not count.
+/// Returns rules and sets of words. Sets of yes and no do not count.
 fn rules_and_words() -> impl Iterator<Item = String> {
     let rows = SECTIONS.iter().filter(|section| section.copied.is_none()).flat_map(|section| section.rows);
     let with_words = rows.filter(|row| match row.format {
@@ -137,7 +137,7 @@ fn rules_and_words() -> impl Iterator<Item = String> {
     RULES.iter().map(|rule| format!("rule: `{}`", rule.name)).chain(words)
 }
 
-/// Returns the faults of the table's rows, and the headings that they have. `file` reads a file's text.
+/// Returns the faults in the table's rows, and the headings of these rows. `file` reads a file's text.
 fn faults_of(
     table: &str,
     known: &BTreeSet<String>,
@@ -180,8 +180,8 @@ fn faults_of(
     (faults, seen)
 }
 
-/// Returns whether a Rust file has a test with this name: the attribute is before it, possibly with other attributes
-/// between.
+/// Returns whether a Rust file has a test with this name. The test attribute precedes it, possibly with other
+/// attributes in between.
 fn has_test(text: &str, name: &str) -> bool {
     let begins = [format!("fn {name}("), format!("async fn {name}(")];
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();

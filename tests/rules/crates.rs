@@ -1,11 +1,11 @@
-//! The dependencies between crates: the output of `cargo metadata` must match one table, so a new dependency is a
-//! decision and no accident. A pure crate has no dependency in its `Cargo.toml` that could act.
+//! The dependencies between crates. The output of `cargo metadata` must match one table, so that a new dependency is a
+//! decision and not an accident. The `Cargo.toml` of a pure crate has no dependency that could act.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Every package of the workspace, with its dependencies here and the additional ones of its tests.
+/// Every package of the workspace, with its dependencies in the workspace and the additional ones of its tests.
 const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-terms", &[], &[]),
     ("pos-till-api", &[], &[]),
@@ -70,7 +70,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
 ];
 
-/// Pure crates; the next constant lists the crates that act or encrypt, which a pure crate must not use. The client of
+/// Pure crates. The next constant lists the crates that act or encrypt, which a pure crate must not use. The client of
 /// `pos-till-api` is an optional feature.
 const PURE: &[&str] =
     &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
@@ -90,8 +90,8 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Returns one line for every dependency that the table lacks, for every unused one in the table, and for every pure
-/// package that can act.
+/// Returns one line for each dependency that the table lacks, each unused one in the table, and each pure package that
+/// can act.
 fn wrong(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().unwrap();
     let mut wrong = Vec::new();
@@ -121,7 +121,7 @@ fn wrong(metadata: &Value) -> Vec<String> {
     wrong
 }
 
-/// Returns the names of a package's dependencies that match, sorted: those of its tests or its own.
+/// Returns the sorted names of the package's dependencies that match. `of_tests` selects those of its tests.
 fn used(package: &Value, of_tests: bool, is_like: impl Fn(&Value) -> bool) -> Vec<&str> {
     let dependencies = package["dependencies"].as_array().unwrap().iter();
     let kind = |dependency: &Value| dependency["kind"].as_str().map(str::to_owned);

@@ -1,11 +1,11 @@
-//! Keeps the English plain, as far as a program can. It finds unusual words, and sentences that are too long to read
-//! once. It reads:
-//! - the comments of programs, scripts and settings, and the heads of planted mistakes;
+//! A check for plain English, as far as a program can check it. It finds unusual words, and sentences that are too long
+//! to understand at the first reading. It reads:
+//! - the comments in programs, scripts and settings, and the heads of planted mistakes;
 //! - the manual and the other documents;
-//! - the words that people see, and the texts in the code of programs.
+//! - the words that people see, and the string literals in programs.
 //!
 //! A sentence ends at a full stop, a question mark, an exclamation mark, a colon or a semicolon. Code in backticks is
-//! one word. In tables it checks words but no lengths; it does not read drawings and examples.
+//! one word. In tables it checks words but not lengths. It skips drawings and examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ const NOT_PLAIN: &[(&str, &str)] = &[
 ];
 /// The greatest number of words in a sentence.
 const LONGEST: usize = 25;
-/// Folders whose comments are read.
+/// Folders with comments to check.
 const COMMENTED: &[&str] = &["src", "crates", "tests", "benches", "fuzz"];
-/// Documents and folders of documents.
+/// Documents to check, and folders of documents.
 const PAPERS: &[&str] = &[
     "docs/src",
     "README.md",
@@ -45,9 +45,9 @@ const PAPERS: &[&str] = &[
     "board",
     "crates/front/page/README.md",
 ];
-/// Scripts and settings, with comments that begin with `#`, and folders of them.
+/// Scripts and settings whose comments begin with `#`, and folders of them.
 const SCRIPTS: &[&str] = &[".ci", ".github", "Cargo.toml", "packages", "board", "systemd", "tests", "crates"];
-/// The fewest words of a text in the code that is a sentence for people.
+/// The smallest number of words in a string literal that counts as a sentence for people.
 const SHORTEST_TEXT: usize = 3;
 /// Files with the words that people see.
 const SEEN: &[&str] = &["crates/words/src/en.ftl", "crates/front/page/words/en.json"];
@@ -66,7 +66,7 @@ fn every_sentence_is_plain_and_short() {
     for file in ["src", "crates"].iter().flat_map(|place| files(Path::new(place))).filter(|file| is_program(file)) {
         for (line, text) in texts(&read(&file)) {
             let place = format!("{}:{line}", file.display());
-            // A text of several lines is a table or an example: each line is judged, and its length is not.
+            // A text of several lines is a table or an example. The words of each line are checked, not its length.
             let is_prose = !text.contains('\n') && !text.starts_with("SELECT ");
             sentences += text.lines().map(|line| judge(line, &place, is_prose, &mut faults)).sum::<usize>();
         }
@@ -132,13 +132,13 @@ fn a_planted_sentence_is_found() {
     );
 }
 
-/// Counts the sentences of a text and adds their faults to `faults`.
+/// Counts the sentences in a text and adds their faults to `faults`.
 fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> usize {
     let text = without_code(text);
     let lower = format!(" {} ", text.to_lowercase());
     for (word, instead) in NOT_PLAIN {
         let is_there = lower.match_indices(word).any(|(at, _)| {
-            // The name of a message is a word with hyphens.
+            // A message name is one word with hyphens.
             let ends = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '-');
             ends(lower[..at].chars().next_back()) && ends(lower[at + word.len()..].chars().next())
         });
@@ -158,7 +158,7 @@ fn judge(text: &str, place: &str, is_prose: bool, faults: &mut Vec<String>) -> u
     count
 }
 
-/// Joins pieces of a sentence: a mark inside a word, as in `0.5` or `e.g.`, ends no sentence.
+/// Joins the pieces of a sentence. A mark inside a word, as in `0.5` or `e.g.`, does not end a sentence.
 fn joined(mut sentences: Vec<String>, piece: &str) -> Vec<String> {
     match sentences.last_mut() {
         Some(last) if !piece.starts_with(char::is_whitespace) => last.push_str(piece),
@@ -171,8 +171,8 @@ fn without_code(text: &str) -> String {
     text.split('`').enumerate().map(|(nth, part)| if nth % 2 == 0 { part } else { "x" }).collect()
 }
 
-/// Returns the comments that begin a line, consecutive lines joined, each with its first line's number. Leaves out
-/// tables and drawings.
+/// Returns the comments that begin a line, each with the number of its first line. Consecutive lines are joined. Leaves
+/// out tables and drawings.
 fn comment_blocks(source: &str) -> Vec<(usize, String)> {
     let mut blocks: Vec<(usize, String)> = Vec::new();
     let (mut goes_on, mut is_drawing) = (false, false);
@@ -200,7 +200,7 @@ fn comment_blocks(source: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// Returns whether a file is a part of a program, and no test.
+/// Returns whether a file belongs to a program and is not a test.
 fn is_program(file: &Path) -> bool {
     let is_test = file.iter().any(|part| part == "tests" || part == "benches" || part == "tests.rs");
     !is_test && file.extension().is_some_and(|ending| ending == "rs")
@@ -215,14 +215,14 @@ fn is_script(file: &Path) -> bool {
     }
 }
 
-/// Returns the comments after `#`, and the head of a patch, as [`comment_blocks`] does.
+/// Returns the comments after `#` and the head of a patch, as [`comment_blocks`] does.
 fn hash_comments(source: &str) -> Vec<(usize, String)> {
     let head = source.split("\n--- a/").next().filter(|head| head.len() < source.len()).unwrap_or_default();
     let lines: Vec<String> = source
         .lines()
         .enumerate()
         .map(|(at, line)| match line.trim_start().strip_prefix("# ") {
-            // Columns are a table.
+            // A comment with columns is a table.
             Some(text) if text.trim().contains("  ") => format!("// | {text}"),
             Some(text) => format!("// {text}"),
             None if at < head.lines().count() && ["What: ", "Cost: "].iter().any(|key| line.starts_with(key)) => {
@@ -234,8 +234,8 @@ fn hash_comments(source: &str) -> Vec<(usize, String)> {
     comment_blocks(&lines.join("\n"))
 }
 
-/// Returns the texts in a program's code, each with its first line. Leaves out what is only for developers: the reason
-/// of an `expect` or of a lint, tests, and texts of fewer than [`SHORTEST_TEXT`] words.
+/// Returns the string literals in a program, each with its first line. Leaves out those for developers: the reason of
+/// an `expect` or of a lint, tests, and texts of fewer than [`SHORTEST_TEXT`] words.
 fn texts(source: &str) -> Vec<(usize, String)> {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut found = Vec::new();
@@ -265,14 +265,14 @@ fn texts(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Removes each line break that a backslash hides from the program, with the blanks after it.
+/// Removes each line break that a backslash hides, with the blanks after it.
 fn joined_lines(text: &str) -> String {
     let mut pieces = text.split("\\\n");
     let first = pieces.next().unwrap_or_default().to_owned();
     pieces.fold(first, |joined, piece| joined + piece.trim_start())
 }
 
-/// Returns the bytes of a text in quotes, with both of them.
+/// Returns the length in bytes of a quoted text, including both quotation marks.
 fn length_of_text(from: &str) -> usize {
     let mut is_escaped = false;
     let end = from.bytes().enumerate().skip(1).find(|(_, byte)| {
@@ -283,7 +283,7 @@ fn length_of_text(from: &str) -> usize {
     end.map_or(from.len(), |(at, _)| at + 1)
 }
 
-/// Returns paragraphs, list items, headings and cells of a document, each with its first line, and whether it is prose.
+/// Returns the paragraphs, list items, headings and cells of a document. Each has its first line and a flag for prose.
 fn paragraphs(paper: &str) -> Vec<(usize, String, bool)> {
     let mut found: Vec<(usize, String, bool)> = Vec::new();
     let (mut goes_on, mut is_code) = (false, false);

@@ -1,24 +1,25 @@
-//! Keeps the direction of dependencies: compares every path into another module with one table.
+//! A check for the direction of dependencies. It compares every path into another module with one table.
 //!
-//! The compiler lets any module use any other; this test does not. It reads the code for production (no comments, no
-//! text, no items under `#[cfg(test)]`). There it finds `crate::X`, `pos_agent::X` and `super::…::X`, also in braces.
-//! It is no compiler: it does not see a name that a macro makes or that another module re-exports.
+//! The compiler lets any module use any other, but this test does not. It reads the production code: no comments, no
+//! string literals, no items under `#[cfg(test)]`. It finds `crate::X`, `pos_agent::X` and `super::…::X`, including
+//! those in braces. Unlike a compiler, it does not see names that a macro makes or another module re-exports.
 //!
-//! It also keeps a few habits that a reader relies on: a head in every file, no junk-drawer names, a short `main.rs`.
+//! It also checks a few conventions that readers rely on: a head in every file, no vague file names, and a short
+//! `main.rs`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The permitted uses between modules of the agent's own package; the `Cargo.toml` of a crate limits its uses
-/// (`crates.rs`). The row with the longest module path that fits a file applies, and replaces shorter ones. `"a"`
-/// permits all of `a`, `"a::b"` that part of it; every module may use itself.
+/// The permitted uses between modules of the agent's own package. For other crates, `Cargo.toml` limits the uses
+/// (`crates.rs`). For each file, only the row with the longest matching module path applies. `"a"` permits all of `a`,
+/// and `"a::b"` only that part of it. Every module may use itself.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
-    // `systemd` for the sockets that it has opened; `operator_secrets` only for the digest of a token in a request;
-    // `words` for the sentences of its refusals.
+    // It uses `systemd` for the sockets that systemd has opened, and `words` for its refusals. It uses
+    // `operator_secrets` only for the digest of a token in a request.
     ("till", &["money", "config", "systemd", "writing", "transaction", "counter", "wish", "operator_secrets", "words"]),
-    // `words` for the list of languages; each device has its own section.
+    // It uses `words` for the list of languages. Each device has its own section.
     (
         "config",
         &[
@@ -35,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "reader::config",
         ],
     ),
-    // For kinds and outcomes: their words are the values of labels.
+    // It uses kinds and outcomes, because their words are the values of labels.
     ("metrics", &["transaction"]),
     (
         "agent",
@@ -66,12 +67,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "operator_secrets",
         ],
     ),
-    // The agent's connections to the devices, tested without an agent; from the agent only the check of the clock.
+    // It tests the agent's connections to the devices without an agent. From the agent it uses only the check of the
+    // clock.
     (
         "doctor",
         &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"],
     ),
-    // `card` and `emv` only to find card numbers.
+    // It uses `card` and `emv` only to find card numbers.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
     ("operator_secrets", &["counter"]),
@@ -92,42 +94,42 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
-    // Asks the agent, or changes the journal when no agent runs.
+    // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
-    // Searches the ports for readers, with the doctor's care; from `access` only the front's user.
+    // It searches the ports for readers, as carefully as the doctor. From `access` it uses only the front's user.
     ("cli::setup", &["config", "board", "reader", "doctor", "money", "access"]),
-    // Reads the journal while the agent runs, or without an agent. From `till` only the list of problems, for its
-    // codes.
+    // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
-    // Asks the agent for the list; verifies, exports and adopts without it. From the agent only the check of the clock.
+    // It asks the agent for the list, but verifies, exports and adopts without the agent. From the agent it uses only
+    // the check of the clock.
     ("cli::journal", &["till", "config", "journal", "agent", "transaction"]),
     ("main", &["cli"]),
 ];
 
-/// The families of readers, each a folder of `reader`; the next constant is the one file that names them. Port, agent
-/// and all other modules use only the common interface of all families.
+/// The families of readers, each of which is a folder of `reader`. The next constant is the only file that names them.
+/// The port, the agent and all other modules use only the interface that all families share.
 const READER_FAMILIES: &[&str] = &["miura"];
 const READER_DOOR: &[&str] = &["reader", "driver"];
 
-/// Modules that one module must not use, although the table permits their parent: only `till` adds an interface for
+/// Modules that one module must not use although the table permits their parent. Only `till` adds an interface for
 /// tills.
 const CLOSED_ROOMS: &[(&str, &[&str])] = &[("agent", &["till", "http"])];
 
-/// The modules of the agent from which a view takes its facts. A view gets facts, and neither reads the journal nor
+/// The modules of the agent that provide facts for a view. A view uses only facts: it neither reads the journal nor
 /// changes a transaction.
 const FACTS: &[&[&str]] =
     &[&["views"], &["clock"], &["devices"], &["identity"], &["teller"], &["engine", "open_transactions"]];
 
-/// The crates of the simulated world: they have their own types with the same names as the agent's.
+/// The crates of the simulated world. Some of their types have the same names as the agent's types.
 const SIMULATORS: &[&str] = &["crates/keys", "crates/payment-service", "crates/sim"];
 
-/// Crates that count as one module; the others contain several modules.
+/// Crates that count as one module. The others contain several modules.
 const ROOMS: &[&str] = &["gateway", "journal", "printer", "reader", "reconcile", "words"];
-/// The other crates that the agent uses by their modules.
+/// Other crates whose modules the agent uses by their names.
 const SHELLS: &[&str] = &["core", "daemon", "terms"];
 
 /// The permitted implementations of the core's trait `Book`: the journal, the world that cuts the power before a write,
-/// and the disk of the explorer. Tests of the core may have one too.
+/// and the disk of the explorer. The core's tests may implement it too.
 const BOOKS: &[&str] =
     &["crates/journal/src/lib.rs", "crates/test-kit/src/world/board.rs", "crates/explore/src/disk.rs"];
 
@@ -148,7 +150,7 @@ const PURE: &[&str] = &[
     "words",
 ];
 
-/// Sequences of tokens that a pure module must not contain.
+/// Token sequences that a pure module must not contain.
 const IMPURE: &[&[&str]] = &[
     &["async"],
     &["tokio", "::"],
@@ -232,7 +234,7 @@ fn the_agent_has_no_circle_of_files() {
     has_no_circle(Path::new("src/agent"), 30);
 }
 
-/// Checks a folder with more files than this for circles of imports.
+/// Checks that a folder with more files than this has no circle of imports.
 fn has_no_circle(folder: &Path, files_at_least: usize) {
     let files: Vec<(PathBuf, String)> = sources(folder).into_iter().map(|file| (file.clone(), read(&file))).collect();
     assert!(files.len() > files_at_least, "{} has files", folder.display());
@@ -260,8 +262,8 @@ fn every_file_begins_with_what_it_is() {
     assert!(bare.is_empty(), "files that do not begin with `//! ` and what they are: {bare:#?}");
 }
 
-/// The files that contain a map as a table, each with the folder of its paths. In a row a file is followed by its
-/// important functions.
+/// The files that contain a map as a table, each with the folder that its paths start from. In a row, a file is
+/// followed by its important functions.
 const MAPS: &[(&str, &str)] = &[
     ("src/lib.rs", "src"),
     ("crates/sim/src/lib.rs", "crates/sim/src"),
@@ -287,7 +289,8 @@ fn the_map_names_what_exists() {
     }
 }
 
-/// Finds a file that a map names: in the map's own folder, in the crate that its first part names, or in any crate.
+/// Finds a file that a map names: in the map's own folder, in the crate that the path's first part names, or in any
+/// crate.
 fn file_of_map(folder: &str, name: &str) -> PathBuf {
     let own = Path::new(folder).join(name);
     let of_crate = name.split_once('/').map(|(room, file)| Path::new("crates").join(room).join("src").join(file));
@@ -295,7 +298,7 @@ fn file_of_map(folder: &str, name: &str) -> PathBuf {
     [own.clone()].into_iter().chain(of_crate).chain(in_crates).find(|file| file.exists()).unwrap_or(own)
 }
 
-/// Checks the two maps of the tests. The table in `tests/README.md` names each folder, and the table at the head of a
+/// Checks the two maps of the tests. The table in `tests/README.md` names each folder. The table at the head of a
 /// folder's `main.rs` names each file.
 #[test]
 fn the_maps_of_the_tests_name_every_file() {
@@ -330,7 +333,7 @@ fn no_file_or_folder_is_a_junk_drawer() {
     }
 }
 
-/// Checks the width of comments; `rustfmt.toml` limits the code. Tables and drawings may be wider.
+/// Checks the width of comments. `rustfmt.toml` limits the code. Tables and drawings may be wider.
 #[test]
 fn comments_wrap_at_120_columns() {
     let mut wide = Vec::new();
@@ -350,9 +353,9 @@ fn comments_wrap_at_120_columns() {
     assert!(wide.is_empty(), "comments beyond 120 columns: {wide:#?}");
 }
 
-/// Checks that a reader can identify a type without its path. Exceptions are crates outside the agent, which use the
-/// same names, and each module's own `Error`. A section of the configuration is written `config::…`, and a verb of the
-/// command line is named as the person types it.
+/// Checks that a type can be identified without its path. Exceptions are crates outside the agent, which use the same
+/// names, and each module's own `Error`. A section of the configuration is written `config::…`, and a verb of the
+/// command line is named as a person types it.
 #[test]
 fn a_types_name_is_told_apart_without_its_path() {
     let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
@@ -375,7 +378,7 @@ fn a_types_name_is_told_apart_without_its_path() {
     assert!(known.len() > 300, "types are found: {}", known.len());
 }
 
-/// Returns the types that a source makes visible to other files.
+/// Returns the types in a source that other files can see.
 fn types(source: &str) -> Vec<String> {
     let tokens = tokens(source);
     let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
@@ -384,7 +387,7 @@ fn types(source: &str) -> Vec<String> {
         if word(at) != "pub" {
             continue;
         }
-        // `pub(super)`, `pub(in …)`: the token after the brackets.
+        // In `pub(super)` and `pub(in …)`, the next token follows the brackets.
         let shown =
             if word(at + 1) == "(" { (at..).find(|at| word(*at) == ")").map_or(at, |end| end + 1) } else { at + 1 };
         if matches!(word(shown), "enum" | "struct" | "trait" | "type") {
@@ -417,7 +420,8 @@ fn modules() -> Vec<String> {
     found
 }
 
-/// Returns all modules that a path of the package may use: its own, and those of the crates that it uses.
+/// Returns all modules that a path of the package may use: the package's own modules and those of the crates that it
+/// uses.
 fn known() -> Vec<String> {
     let of_crate = |name: &&str| {
         let files = entries(&Path::new("crates").join(name).join("src")).into_iter().map(|file| name_of(&file));
@@ -427,15 +431,15 @@ fn known() -> Vec<String> {
     modules().into_iter().chain(rooms).collect()
 }
 
-/// Returns the beginning of a path whose word `word` names a crate: for a crate that is one module, this module; for
-/// another crate, its modules follow.
+/// Returns the beginning of a path whose word `word` names a crate. A crate that counts as one module gives this
+/// module. For other crates, the path continues with their modules.
 fn into_crate(word: &str) -> Option<Vec<String>> {
     let name = word.strip_prefix("pos_")?;
     let room = ROOMS.iter().find(|room| **room == name).map(|room| vec![(*room).to_owned()]);
     room.or_else(|| SHELLS.contains(&name).then(Vec::new))
 }
 
-/// Returns the `.rs` files in `folder`, sorted. A folder that does not exist has none.
+/// Returns the sorted `.rs` files in `folder`, or none if the folder does not exist.
 fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> = entries
@@ -447,7 +451,7 @@ fn sources(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the first names of the rows of a table: `x` of a row that begins with "| `x` |".
+/// Returns the first names in a table's rows: `x` from a row that begins with "| `x` |".
 fn rows(text: &str) -> Vec<String> {
     let row = |line: &str| {
         line.trim_start_matches("//! ").strip_prefix("| `")?.split_once('`').map(|(name, _)| name.to_owned())
@@ -461,13 +465,13 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     listed.map(|entry| entry.expect("a folder that opens can be listed").path()).collect()
 }
 
-/// Returns a file's or folder's name, without `.rs`.
+/// Returns the name of a file or folder, without `.rs`.
 fn name_of(path: &Path) -> String {
     path.file_stem().expect("an entry of a folder has a name").to_string_lossy().into_owned()
 }
 
-/// Returns the sources of the shipped code, without files for tests only, such as `tests.rs` next to a `#[cfg(test)]
-/// mod tests;`.
+/// Returns the sources of the shipped code. Leaves out files only for tests, such as `tests.rs` next to a
+/// `#[cfg(test)] mod tests;`.
 fn shipped() -> Vec<PathBuf> {
     let is_test = |file: &PathBuf| file.with_extension("").iter().any(|part| part == "tests");
     let is_shipped =
@@ -507,7 +511,7 @@ fn check(file: &Path, source: &str, modules: &[String]) -> Vec<String> {
     wrong
 }
 
-/// Returns whether a path leads into a module of the table.
+/// Returns whether a path leads into a module in the table.
 fn is_in(path: &[String], room: &str) -> bool {
     room.split("::").enumerate().all(|(at, part)| path.get(at).is_some_and(|one| one == part))
 }
@@ -534,7 +538,8 @@ fn check_purity(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns one line for every implementation of `Book` outside [`BOOKS`]: it could claim that a step is on the disk.
+/// Returns one line for every implementation of `Book` outside [`BOOKS`], because it could claim that a step is on the
+/// disk.
 fn check_books(file: &Path, source: &str) -> Vec<String> {
     let tokens = tokens(&production(source));
     let is_a_book = |pair: &&[(usize, String)]| pair[0].1 == "Book" && pair[1].1 == "for";
@@ -546,7 +551,7 @@ fn check_books(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns one line for every path that names a family of readers, in a file that is neither the driver nor part of
+/// Returns one line for every path that names a family of readers, in a file that belongs neither to the driver nor to
 /// that family.
 fn check_family(file: &Path, source: &str) -> Vec<String> {
     let own = module_path(file);
@@ -570,7 +575,7 @@ fn check_family(file: &Path, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a view's uses of the agent beyond facts, and of the journal beyond its errors.
+/// Returns a view's uses of the agent other than facts, and of the journal other than its errors.
 fn check_view(file: &Path, source: &str) -> Vec<String> {
     let is_fact = |path: &[String]| {
         FACTS.iter().any(|fact| path.iter().zip(*fact).filter(|(one, other)| one == other).count() == fact.len())
@@ -584,8 +589,8 @@ fn check_view(file: &Path, source: &str) -> Vec<String> {
     paths.map(|(line, path)| format!("{}:{line}: a view uses `{}`", file.display(), path.join("::"))).collect()
 }
 
-/// Returns the files in a circle of imports, or on the way from one circle to another. It sees imports only, and no
-/// call of a method that the same type has in another file.
+/// Returns the files in a circle of imports, or on the way from one circle to another. It sees only imports, not calls
+/// of methods that the same type has in another file.
 fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let modules: Vec<Vec<String>> = files.iter().map(|(file, _)| place_in_crate(file)).collect();
     let used = |(file, source): &(PathBuf, String)| -> Vec<usize> {
@@ -609,15 +614,15 @@ fn in_circles(files: &[(PathBuf, String)]) -> Vec<PathBuf> {
     }
 }
 
-/// Returns the module path of a file. A crate's `lib.rs` is the root, which contains what no other file does.
+/// Returns the module path of a file. A crate's `lib.rs` is the root and contains everything that no other file does.
 fn place_in_crate(file: &Path) -> Vec<String> {
     let mut path = module_path(file);
     path.pop_if(|last| last == "lib");
     path
 }
 
-/// Returns every path that a file names, from the root of the crate, with the line on which each begins. This includes
-/// paths that begin with `super` or `self`, and those of a `mod.rs` into its own files. A path in `pub(in …)` does not
+/// Returns every path that a file names, from the crate's root, with the line on which it begins. This includes paths
+/// that begin with `super` or `self`, and paths from a `mod.rs` into its own files. A path in `pub(in …)` does not
 /// count.
 fn absolute_paths(file: &Path, source: &str) -> Vec<(usize, Vec<String>)> {
     let own = place_in_crate(file);
@@ -664,7 +669,7 @@ fn module_path(file: &Path) -> Vec<String> {
     path
 }
 
-/// Returns the module that a file's crate counts as, when the crate is one module.
+/// Returns the module that a file's crate counts as, if the crate counts as one module.
 fn room_of(file: &Path) -> Option<&'static str> {
     let name = file.strip_prefix("crates").ok()?.iter().next()?;
     ROOMS.iter().copied().find(|room| name == *room)
@@ -680,8 +685,8 @@ fn row_of(own: &[String]) -> (&'static str, &'static [&'static str]) {
         .unwrap_or_else(|| panic!("no row of MAY_USE fits `{own}`"))
 }
 
-/// Returns paths from the root of the crate, with the line on which each begins. Leaves out paths that do not begin
-/// with a module.
+/// Returns paths from the crate's root, each with the line on which it begins. Leaves out paths that do not begin with
+/// a module.
 fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<String>)> {
     let tokens = tokens(source);
     let word = |at: usize| tokens.get(at).map_or("", |(_, word)| word.as_str());
@@ -708,7 +713,7 @@ fn paths(source: &str, depth: usize, modules: &[String]) -> Vec<(usize, Vec<Stri
     found
 }
 
-/// Follows one path or one tree of `use` from the token `at`, and returns the token after it.
+/// Follows one path or one `use` tree from the token `at`, and returns the position of the next token.
 fn expand(
     tokens: &[(usize, String)],
     mut at: usize,
@@ -743,7 +748,7 @@ fn expand(
     at
 }
 
-/// Returns words, `::` and single signs, with their lines.
+/// Returns words, `::` and single signs with their lines.
 fn tokens(source: &str) -> Vec<(usize, String)> {
     let mut tokens = Vec::new();
     for (index, line) in source.lines().enumerate() {
@@ -764,8 +769,8 @@ fn tokens(source: &str) -> Vec<(usize, String)> {
     tokens
 }
 
-/// Returns the source with comments, texts and everything under `#[cfg(test)]` blanked out; the line numbers stay the
-/// same.
+/// Returns the source without comments, string literals and everything under `#[cfg(test)]`. They become blanks, so the
+/// line numbers stay the same.
 fn production(source: &str) -> String {
     let mut code: Vec<char> = without_comments_and_texts(source).chars().collect();
     let mark: Vec<char> = "#[cfg(test)]".chars().collect();
@@ -813,7 +818,7 @@ fn without_comments_and_texts(source: &str) -> String {
     out
 }
 
-/// Returns the number of characters of a comment, text or character literal that begins here; 0 when none does.
+/// Returns the length of the comment, text or character literal that begins here, or 0 if none does.
 fn blank_length(rest: &[char], inside_word: bool) -> usize {
     let find = |from: usize, end: &str| {
         let end: Vec<char> = end.chars().collect();
@@ -940,7 +945,7 @@ fn finds_a_circle_among_files() {
     assert!(circle("use super::message::StatusWord; use crate::ReaderEvent;").is_empty());
     assert_eq!(circle("use super::sale::SaleAtReader;"), ["line.rs", "sale.rs"]);
     assert_eq!(circle("use super::{message, SaleAtReader};"), ["line.rs", "sale.rs", "mod.rs"]);
-    // A crate's root is a normal file.
+    // A crate's root is treated like any other file.
     let of_crate = |name: &str, source: &str| (Path::new("crates/payment-service/src").join(name), source.to_owned());
     let files = |host: &str| [of_crate("lib.rs", "fn f() { host::new() }"), of_crate("host.rs", host)];
     assert!(in_circles(&files("use super::form::Form;")[1..]).is_empty());

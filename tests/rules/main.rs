@@ -1,10 +1,10 @@
-//! Rules for the files of the project themselves.
+//! Rules for the project's files.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `layers` | the permitted uses between modules, heads, maps |
+//! | `layers` | the permitted uses between modules, and the heads and maps of files |
 //! | `crates` | the permitted dependencies between crates |
-//! | `manual` | every citation, link and table of `docs/` leads to a place and is true |
+//! | `manual` | every citation, link and table of `docs/` is valid |
 //! | `names` | the same names on the command line and in HTTP |
 //! | `packages` | packages that may be built in: licences and sources |
 //! | `capabilities` | each heading of the interface documents has a row in a table, and each row an existing test |

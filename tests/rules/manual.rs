@@ -1,13 +1,13 @@
-//! Keeps the manual (`docs/`) and its citations together: every citation in a comment points to a place in it, and
-//! every link in it and in the other documents leads to a place. `pos-docs` keeps its tables.
+//! A check of the manual (`docs/`) and its citations. Every citation in a comment must point to a place in the manual,
+//! and every link in the documents must lead to a place. `pos-docs` checks the manual's tables.
 //!
-//! A citation is in round brackets: the name of a page, a colon, and a place on it, as `readers: 2.1` or `design: path
-//! of a sale, 7` (`docs/src/introduction.md` describes the form). The place is an anchor of that page: an `id` made of
-//! the page's name and the place, in small letters, with `-` between its words. Several places have commas, "and" or
-//! "to" between them. A place that does not exist alone is one inside the place before it. After a semicolon another
-//! page may follow, or a document of another publisher.
+//! A citation is in round brackets: the name of a page, a colon, and a place on it, such as `readers: 2.1` or
+//! `design: path of a sale, 7` (`docs/src/introduction.md` describes the form). The place is an anchor of that page.
+//! Its `id` consists of the page's name and the place, in lower case, with `-` between the words. Commas, "and" or "to"
+//! separate several places. A place that does not exist alone is part of the preceding place. After a semicolon,
+//! another page or another publisher's document may follow.
 //!
-//! Only comments are read: no text in quotation marks, and not the copies in `tests/mutations`.
+//! Only comments are read. Quoted text and the copies in `tests/mutations` are left out.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,12 +15,12 @@ use std::path::{Component, Path, PathBuf};
 
 /// The pages that comments cite.
 const CITED: &[&str] = &["design", "interface", "readers", "security", "tills"];
-/// Beginnings of citations of other publishers' documents.
+/// Prefixes of citations of other publishers' documents.
 const OF_OTHERS: &[&str] = &["EMV ", "ISO", "ANSI ", "X9.", "RFC "];
-/// Files and folders whose comments are read.
+/// Files and folders with comments to check.
 const COMMENTED: &[&str] =
     &["src", "crates", "tests", "benches", "fuzz", "systemd", "packages", "board", ".ci", "build.rs", "Cargo.toml"];
-/// Endings of files in which `#` begins a comment. In Rust it is `//`.
+/// File extensions with which `#` begins a comment. In Rust, `//` does.
 const WITH_HASHES: &[&str] = &["", "bash", "bb", "conf", "rules", "service", "sh", "socket", "toml"];
 /// Documents with links, in addition to the manual.
 const PAPERS: &[&str] = &[
@@ -33,7 +33,7 @@ const PAPERS: &[&str] = &[
     "tests/README.md",
     "tests/board/README.md",
 ];
-/// The greatest number of lines of the README. It is read in a few minutes; longer text belongs in the manual.
+/// The greatest number of lines in the README. It is read in a few minutes, and longer text belongs in the manual.
 const LONGEST_README: usize = 120;
 
 #[test]
@@ -112,7 +112,7 @@ fn the_readme_is_short() {
 
 // ---- Citations
 
-/// Counts the citations in a comment, and returns their faults.
+/// Counts the citations in a comment and returns their faults.
 fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     for page in CITED {
@@ -139,12 +139,12 @@ fn citations(comment: &str, anchors: &BTreeSet<String>) -> (usize, Vec<String>) 
     (count, wrong)
 }
 
-/// Returns whether a bracket is open at the end of a text.
+/// Returns whether a bracket is still open at the end of a text.
 fn opened(text: &str) -> bool {
     text.rfind('(') > text.rfind(')')
 }
 
-/// Returns whether a text is a place and no sentence.
+/// Returns whether a text is a place rather than a sentence.
 fn is_place(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit())
         || text.starts_with("invariant ")
@@ -155,7 +155,7 @@ fn first_words(text: &str) -> &str {
     text.split(['.', ',', ';']).next().unwrap_or_default()
 }
 
-/// Returns the faults of the places of one page, up to the next page's, compared with the anchors.
+/// Returns the faults of one page's places in a citation, compared with the anchors.
 fn faults(page: &str, places: &str, anchors: &BTreeSet<String>) -> Vec<String> {
     let mut wrong = Vec::new();
     for part in places.split("; ") {
@@ -179,7 +179,7 @@ fn faults(page: &str, places: &str, anchors: &BTreeSet<String>) -> Vec<String> {
     wrong
 }
 
-/// Returns a place unchanged, or the two places of a range.
+/// Returns the two places of a range, or a single place unchanged.
 fn single<'a>(page: &str, place: &'a str, anchors: &BTreeSet<String>) -> Vec<&'a str> {
     match anchors.contains(&anchor(page, place)) {
         true => vec![place],
@@ -199,8 +199,8 @@ fn anchors_of_the_manual() -> BTreeSet<String> {
     CITED.iter().flat_map(|page| ids(&read(&Path::new("docs/src").join(page).with_extension("md")))).collect()
 }
 
-/// Returns the comments of a file, consecutive lines joined, each with its first line's number. Returns `None` for a
-/// file whose kind of comments is not known here.
+/// Returns a file's comments, each with the number of its first line. Consecutive lines are joined. Returns `None` for
+/// a file with an unknown form of comments.
 fn comments(file: &Path) -> Option<Vec<(usize, String)>> {
     let extension = file.extension().unwrap_or_default().to_string_lossy();
     let mark = match extension.as_ref() {
@@ -221,7 +221,7 @@ fn comments(file: &Path) -> Option<Vec<(usize, String)>> {
     Some(found)
 }
 
-/// Returns the text after the mark: on a separate line, or after code.
+/// Returns the text after the comment mark, which is on a separate line or after code.
 fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
     let own = line.trim_start().strip_prefix(mark);
     let comment = own.or_else(|| line.split_once(&format!(" {mark} ")).map(|(_, comment)| comment))?;
@@ -230,7 +230,7 @@ fn comment_of<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
 
 // ---- Links
 
-/// Returns the targets of a page's links; text in code is no link.
+/// Returns the targets of a page's links. Text in code is not a link.
 fn links(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();
@@ -245,7 +245,7 @@ fn links(page: &str) -> Vec<String> {
     found
 }
 
-/// Returns the fault of a link. Links of the manual must not leave it, because it may be published alone.
+/// Returns the fault of a link. The manual's links must stay inside it, because it may be published alone.
 fn fault_of(page: &Path, link: &str, inside: bool) -> Option<&'static str> {
     if link.starts_with("https://") {
         return None;
@@ -267,7 +267,7 @@ fn fault_of(page: &Path, link: &str, inside: bool) -> Option<&'static str> {
     (!has).then_some("the page has no such place")
 }
 
-/// Returns a path without `..`.
+/// Returns a path without `..` parts.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -279,13 +279,13 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the ids that are written out.
+/// Returns the ids that the page writes out.
 fn ids(page: &str) -> Vec<String> {
     let ids = page.split("<a id=\"").skip(1).filter_map(|rest| rest.split_once('"'));
     ids.map(|(id, _)| id.to_owned()).collect()
 }
 
-/// Returns the ids that headings get automatically, on a host of repositories and in the built manual.
+/// Returns the ids that headings get automatically, on a repository host and in the built manual.
 fn headings(page: &str) -> Vec<String> {
     let mut in_code = false;
     let mut found = Vec::new();
@@ -309,10 +309,10 @@ fn is_heading(marks: &str) -> bool {
 
 // ---- Files
 
-/// Folders with built files or with data for fuzz targets: no comments of this project.
+/// Folders with built files or with data for fuzz targets, which contain no comments of this project.
 const PASSED_OVER: &[&str] = &["target", "corpus", "seeds", "artifacts"];
 
-/// Returns the files at a place, sorted.
+/// Returns the sorted files at this path.
 fn files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];

@@ -1,13 +1,13 @@
-//! The same names on the command line and in HTTP. An option or argument of a verb has the name of its request's
-//! parameter or field. Words are joined with `-` here and written with capitals there. A table lists the exceptions,
-//! with the reason.
+//! The names on the command line and in HTTP. An option or argument of a verb must have the name of its request's
+//! parameter or field. The command line joins words with `-`, and HTTP writes them with capitals. A table lists the
+//! exceptions with their reasons.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Each verb that sends requests to the agent, with the operations of the interface's description.
+/// Each verb that sends requests to the agent, with its operations in the interface's description.
 const VERBS: &[(&str, &[&str])] = &[
     ("sale", &["beginSale", "typeAmount"]),
     ("preauthorise", &["beginSale"]),
@@ -41,11 +41,11 @@ const VERBS: &[(&str, &[&str])] = &[
     ("operator list", &["listOperators"]),
 ];
 
-/// Options that only the command line has, with every verb: the agent's address, the operator, and the form of the
-/// output.
+/// Options that exist only on the command line, for every verb: the agent's address, the operator, and the output
+/// format.
 const OF_THE_COMMAND_LINE: &[&str] = &["config", "socket", "json", "help", "operator", "pin-stdin"];
 
-/// Different names, with the reason.
+/// Names that differ, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("*", "manual", "a flag for a word of `entry`"),
     ("*", "chip", "a flag for a word of `entry`"),

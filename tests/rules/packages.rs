@@ -1,6 +1,6 @@
-//! The packages that may be built in: the licence, the source and the name of every package, as Cargo resolves them for
-//! the boards, compared with `.deny.toml`. The file is the one of `cargo deny`, which checks the same and more
-//! (advisories, yanked versions) where it is installed.
+//! The packages that may be built in. The test compares the licence, source and name of every package, as Cargo
+//! resolves them for the boards, with `.deny.toml`. `cargo deny` uses the same file. Where it is installed, it checks
+//! the same and more (advisories, yanked versions).
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::process::Command;
 use serde::Deserialize;
 use spdx::{Expression, Licensee, ParseMode};
 
-/// The registry that packages may come from.
+/// The only registry that packages may come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ fn rules() -> Rules {
     toml::from_str(include_str!("../../.deny.toml")).unwrap()
 }
 
-/// Returns every package of the lock file that some target needs, for the program, the simulators, the tests and the
+/// Returns every package in the lock file that some target needs, for the program, the simulators, the tests and the
 /// benchmarks.
 fn packages(rules: &Rules) -> Vec<Package> {
     let mut all = BTreeMap::new();
@@ -89,7 +89,7 @@ fn packages(rules: &Rules) -> Vec<Package> {
     all.into_values().collect()
 }
 
-/// Returns the faults of these packages, a line for each.
+/// Returns the faults of these packages, one per line.
 fn wrong(rules: &Rules, packages: &[Package]) -> Vec<String> {
     let mut wrong = Vec::new();
     for package in packages {

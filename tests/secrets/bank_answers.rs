@@ -1,5 +1,5 @@
-//! The whole terminal with a gateway whose answers the test chooses: the handling of unusual answers to a reversal, and
-//! of card numbers that a gateway writes into its texts.
+//! The whole terminal with a gateway whose answers the test chooses. The tests check unusual answers to a reversal, and
+//! card numbers that a gateway writes into its texts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
-/// A request as the gateway reads it.
+/// A request as the gateway receives it.
 struct Asked<'a> {
     /// The request line, such as `POST /v1/payments`.
     line: &'a str,
@@ -27,7 +27,7 @@ impl Asked<'_> {
     }
 }
 
-/// Opens a counter with a gateway that answers each request with this HTTP status and body.
+/// Opens a counter with a gateway that takes the HTTP status and the body of each answer from this function.
 async fn before_a_bank(mut answers: impl FnMut(&Asked<'_>) -> (u16, Value) + Send + 'static) -> (Counter, Server) {
     std::sync::LazyLock::force(&LOG);
     let authority = Authority::new();
@@ -60,14 +60,14 @@ fn id(letter: char, number: usize) -> String {
 /// The gateway's answer to a reversal of 6.00 EUR: HTTP status, result code, amount and currency.
 type Answered = (&'static str, u16, &'static str, Option<(&'static str, &'static str)>, Then);
 
-/// The expected result.
+/// The expected result of a reversal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
-    /// The money is reversed, and the till gets "declined".
+    /// The payment is reversed, and the till gets "declined".
     Back,
-    /// The agent reverses this amount in addition, and then the money is reversed.
+    /// The agent requests the reversal of this rest too. The payment is then reversed.
     Rest(&'static str),
-    /// A person must look; the till gets no end.
+    /// A person must decide, and the till gets no outcome.
     Person,
 }
 
@@ -85,8 +85,8 @@ const REVERSALS: &[Answered] = &[
     ("another currency",       200, APPROVED, Some(("6.00", "USD")), Then::Person),
 ];
 
-/// Checks reversals. The gateway approves 6.00 of 12.34, the till accepts no partial approval, and the approved amount
-/// must be reversed.
+/// Checks reversals. The gateway approves 6.00 of 12.34 and the till accepts no partial approval, so the agent must
+/// reverse the approved amount.
 #[tokio::test]
 async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
     let reversed: Arc<Mutex<Vec<(usize, String)>>> = Arc::default();
@@ -113,7 +113,7 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
                 }
                 (if is_first { status } else { 200 }, body)
             }
-            // The list contains the payment and, after the first request for a reversal, the outcome of that request.
+            // The list contains the payment and, once a reversal has been requested, the outcome of that request.
             _ if asked.line.starts_with("GET /v1/query") => {
                 let reference = asked.says("merchantTransactionId");
                 let sale = references.iter().position(|known| reference.starts_with(known.as_str()));
@@ -163,10 +163,10 @@ async fn a_reversal_is_never_taken_for_more_than_its_answer_says() {
     counter.stop_agent().await;
 }
 
-/// Card numbers of 13, 15, 16 and 19 digits, each with a valid check digit.
+/// Card numbers with 13, 15, 16 and 19 digits, each with a valid check digit.
 const PANS: [&str; 4] = ["4222222222222", "374245001751006", "4761739001010119", "6799998900000074316"];
 
-/// The text after the number on a track: expiry, service code, discretionary data.
+/// The text that follows the number on a track: expiry, service code, discretionary data.
 const BEHIND: &str = "25122011234567890";
 
 fn in_groups(pan: &str, between: &str) -> String {
@@ -174,8 +174,8 @@ fn in_groups(pan: &str, between: &str) -> String {
     groups.join(between)
 }
 
-/// The ways in which a gateway writes a card number into a text, and whether the agent masks it; false means not yet
-/// recognised.
+/// The ways in which a gateway writes a card number into a text, and whether the agent masks the number. False means
+/// that the agent does not recognise it yet.
 type Writing = (&'static str, bool, fn(&str) -> String);
 
 const WRITINGS: &[Writing] = &[
@@ -191,7 +191,7 @@ const WRITINGS: &[Writing] = &[
     ("with a space between all digits", true, |pan| pan.chars().flat_map(|digit| [digit, ' ']).collect()),
 ];
 
-/// True if the names of a gateway's own fields are masked as well.
+/// True if the agent also masks the names of a gateway's own fields.
 const NAMES_TOO: bool = true;
 
 /// Returns an answer with the card number in every text.
@@ -225,7 +225,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     let (mut counter, _server) = before_a_bank(move |asked| {
         let text = |n: usize| &answers[n % answers.len()];
         match asked.says("paymentType") {
-            // In turn approved, declined, and without any meaning.
+            // Payments are first approved, then declined, then answered without any meaning.
             "DB" => {
                 sales += 1;
                 let n = sales - 1;
@@ -239,7 +239,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     .await;
     let mut ears = counter.listen().await;
     let mut told = String::new();
-    // Each text in an approval and in a decline, and a few where the gateway fails.
+    // Each text occurs in an approval and in a decline, and a few texts occur when the gateway fails.
     for number in 0..2 * texts.len() + 4 {
         let reference = format!("R{number}");
         counter.sell(&reference, "12.34", "tap", Tap).await;
@@ -247,7 +247,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
         let view = counter.until(&reference, "its end or a doubt", |view| over(view.state)).await;
         let expected = [Some(OutcomeWord::Approved), Some(OutcomeWord::Declined), None][number / texts.len()];
         assert_eq!(view.outcome, expected, "{}", view.text);
-        // A listener that is too slow gets a message about it and misses the events.
+        // A listener that is too slow gets a message about this and misses the events.
         ears.hear().await;
         told.push_str(&serde_json::to_string(&view).unwrap());
         for copy in ["merchant", "customer"] {
@@ -274,7 +274,7 @@ async fn card_numbers_in_a_banks_texts_go_no_further() {
     }
     kept.push(Kept::new("log", &LOG.so_far()));
     for pan in PANS {
-        // The masked number must occur. Otherwise the agent kept none of these texts, and the search would prove
+        // The masked number must occur. Otherwise the agent has kept none of these texts, and the search proves
         // nothing.
         let masked = format!("{}{}{}", &pan[..6], "*".repeat(pan.len() - 10), &pan[pan.len() - 4..]);
         assert!(told.contains(&masked), "{masked}");

@@ -1,9 +1,9 @@
-//! Data of the cardholder or the shop that no output may contain: no log at any level, no file, no paper, no answer to
-//! a till, no `Debug` output (design: invariant 7; security: 3.1).
+//! Data of the cardholder or the shop that must not appear in any output: logs at any level, files, paper, answers to
+//! tills, `Debug` output (design: invariant 7; security: 3.1).
 //!
-//! The forbidden data comes from the reader's own line, as the reader sealed it: each SRED block, PIN block and key
-//! serial number of each sale. It also comes from the test cards (each card's number, tracks and holder) and from the
-//! tokens. The test searches for each in every way in which bytes get into a text. A masked card number (first six,
+//! The forbidden data is what the reader sealed and sent on its connection: each SRED block, PIN block and key serial
+//! number of each sale. Other forbidden data is each test card's number, tracks and holder, and the tokens. The tests
+//! search for all of it in every way in which bytes can be written in a text. A masked card number (first six digits,
 //! last four) is permitted.
 
 use pos_terms::transaction::{OutcomeWord, SaleNumber};
@@ -23,10 +23,11 @@ use pos_terms::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, Sealed
 use pos_terms::emv::tlv;
 use pos_test_kit::within;
 
-/// A way to pay, with the amount whose cents choose the gateway's behaviour, and the reader's script.
+/// A way to pay: the card, the way of presenting it, the amount whose cents choose the gateway's behaviour, and the
+/// reader's script.
 type Transaction = (&'static str, CardEntry, &'static str, &'static str);
 
-/// Every kind of card and way.
+/// Every kind of card with every way of presenting it.
 const SALES: &[Transaction] = &[
     ("chip-pin", Insert, "12.34", ""),
     ("chip-no-cvm", Insert, "10.51", ""),
@@ -44,7 +45,7 @@ const SALES: &[Transaction] = &[
     ("swipe-pin", Swipe, "12.34", ""),
 ];
 
-/// Faults, in which an error message could contain too much.
+/// Faults whose error messages could contain too much.
 const TROUBLE: &[Transaction] = &[
     ("chip-pin", Insert, "10.63", ""),
     ("tap-pin", Tap, "10.66", ""),
@@ -52,13 +53,13 @@ const TROUBLE: &[Transaction] = &[
     ("chip-pin", Insert, "10.77", ""),
     ("tap", Tap, "10.69", ""),
     ("tap-pin", Tap, "10.71", ""),
-    // The reader signs another amount, and its line is bad.
+    // The reader signs another amount, or its connection is faulty.
     ("chip-pin", Insert, "12.34", "on start: amount 1"),
     ("chip-pin", Insert, "12.34", "on answer 1: spoil"),
     ("tap-pin", Tap, "12.34", "on asked 1: garbage 300"),
 ];
 
-/// Typed numbers: of 13, 15, 16 and 19 digits, each with a valid check digit.
+/// Typed card numbers with 13, 15, 16 and 19 digits, each with a valid check digit.
 const TYPED: &[&str] = &["4222222222222", "374245001751006", "4111111111111111", "6799998900000074316"];
 
 #[test]
@@ -124,7 +125,7 @@ fn what_holds_card_data_shows_none_of_it() {
     }
 }
 
-/// Checks the chip's data for the host. The reader may add any tag, once or twice, at any depth. The data then contains
+/// Checks the chip's data for the host. The reader may add any tag, once or twice, at any depth. The data must contain
 /// no tag of card data and no sealed block, even where the reader's masked copies may be.
 #[test]
 fn no_card_data_leave_in_the_chips_data_for_the_host() {
@@ -147,7 +148,7 @@ fn no_card_data_leave_in_the_chips_data_for_the_host() {
     }
 }
 
-/// Opens a shop whose reader's line is recorded.
+/// Opens a shop whose reader's connection is recorded.
 async fn shop(overheard: &Overheard) -> Counter {
     let mut options = Options::default();
     options.reader.tcp = Some(([127, 0, 0, 1], 0).into());
@@ -164,7 +165,7 @@ async fn shop(overheard: &Overheard) -> Counter {
     counter
 }
 
-/// Plays one sale until the till's part of it is over.
+/// Runs one sale until the till's part in it is over.
 async fn play(counter: &Counter, reference: &str, (name, entry, amount, script): Transaction) {
     counter.shop.reader.run_script(script.parse().unwrap());
     counter.sell(reference, amount, name, entry).await;
@@ -230,7 +231,7 @@ async fn neither_do_sales_in_every_kind_of_trouble() {
     leaves_nothing_behind(TROUBLE, [("SRED data", 8), ("a PIN block", 3), ("a clear tag", 1)]).await;
 }
 
-/// Plays the sales, then typed numbers, then a sale at a reader that has stopped encrypting. `least` is the least
+/// Runs the sales, then typed numbers, then a sale at a reader that has stopped encrypting. `least` is the minimum
 /// number of recorded secrets of each kind.
 async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3]) {
     LazyLock::force(&LOG);
@@ -243,14 +244,14 @@ async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3])
     for (number, sale) in sales.iter().enumerate() {
         references.push(format!("S{number}"));
         play(&counter, &references[number], *sale).await;
-        // A listener that is too slow gets a message about it and misses the events.
+        // A listener that is too slow gets a message about this and misses the events.
         ears.hear().await;
     }
     for pan in TYPED {
         references.push(format!("T{}", pan.len()));
         type_card(&counter, references.last().unwrap(), pan).await;
     }
-    // From here on the agent sends it no more commands.
+    // From here on, the agent sends this reader no commands.
     counter.shop.reader.run_script("on waiting: clear".parse().unwrap());
     counter.sell("clear", "12.34", "tap", Tap).await;
     let clear = counter.until_ended("clear").await;
@@ -279,7 +280,7 @@ async fn leaves_nothing_behind(sales: &[Transaction], least: [(&str, usize); 3])
     assert_silent(&kept, &[entrusted(&counter), overheard].concat());
 }
 
-/// Returns all answers that a till can request.
+/// Returns all answers that a till can get.
 async fn told(counter: &Counter, references: &[String]) -> Kept {
     let mut told = serde_json::to_string(&counter.status().await).unwrap();
     for reference in references {
@@ -291,7 +292,7 @@ async fn told(counter: &Counter, references: &[String]) -> Kept {
     Kept::new("what tills are told", told.as_bytes())
 }
 
-/// Returns the files in the shop's folder, except the files of the tokens.
+/// Returns the files in the shop's folder except the token files.
 fn files(counter: &Counter) -> Vec<Kept> {
     let files = std::fs::read_dir(counter.shop.folder()).unwrap().map(Result::unwrap);
     files
@@ -300,18 +301,18 @@ fn files(counter: &Counter) -> Vec<Kept> {
         .collect()
 }
 
-/// The program's log settings in one run.
+/// The program's log settings for one run.
 #[derive(Clone, Copy)]
 struct Logs {
-    /// The level at the start.
+    /// The level at the program's start.
     level: &'static str,
-    /// The level that is set while it runs.
+    /// The level that is set while the program runs.
     then: Option<&'static str>,
-    /// True if standard error leads to systemd's journal, as the environment says.
+    /// True if the environment says that standard error leads to systemd's journal.
     to_journal: bool,
 }
 
-/// Checks the shipped program with its own log: to standard error and to the journal, at each level, and with a changed
+/// Checks the shipped program's own log: on standard error and in the journal, at each level, and after a change of the
 /// level.
 #[tokio::test]
 async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
@@ -327,14 +328,14 @@ async fn the_programs_own_log_holds_nothing_of_a_card_at_any_level() {
     tokio::join!(one, two, three, four, five, six);
 }
 
-/// The receiver of the journal's datagrams, until the program has ended.
+/// A receiver that collects systemd's journal datagrams until the program has ended.
 struct Journal {
     socket: std::path::PathBuf,
     heard: std::thread::JoinHandle<Vec<u8>>,
 }
 
 impl Journal {
-    /// Listens in a separate thread, so no datagram is lost while this one is busy.
+    /// Listens in a separate thread, so that no datagram is lost while the main thread is busy.
     fn listen(folder: &std::path::Path) -> Self {
         let socket = folder.join("journal.sock");
         let listener = std::os::unix::net::UnixDatagram::bind(&socket).unwrap();
@@ -414,7 +415,7 @@ async fn logged_run(Logs { level, then, to_journal }: Logs) {
     let (log, debug, sale) = match journal.map(Journal::heard) {
         Some(heard) => {
             assert_eq!(String::from_utf8_lossy(&lines), "", "all of it is in the journal");
-            // With its length before it.
+            // The journal's form has the length before the text.
             (heard, "PRIORITY\n\u{1}\0\0\0\0\0\0\x007\n", "POS_GATEWAY_US")
         }
         None => (lines, "DEBUG", "gateway_us"),

@@ -1,4 +1,4 @@
-//! The search for a secret in any written form.
+//! A search for secrets in any written form.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
@@ -8,12 +8,12 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
 pub(crate) struct Secret {
     pub(crate) what: &'static str,
     bytes: Vec<u8>,
-    /// The bytes in the form of [`Kept`]'s text.
+    /// The bytes in the same form as [`Kept`]'s text.
     plain: String,
-    /// The same as [`Self::plain`], as UTF-8 characters.
+    /// [`Self::plain`] again, encoded as UTF-8.
     spelled: String,
     hex: String,
-    /// A text of digits appears unchanged among other digits.
+    /// The digits of a secret that consists of digits. They are searched unchanged, even among other digits.
     digits: Option<String>,
     base64: Vec<String>,
 }
@@ -26,8 +26,8 @@ impl Secret {
 
     pub(crate) fn bytes(what: &'static str, bytes: &[u8]) -> Self {
         assert!(bytes.len() >= 6, "{what}: so few bytes are found by chance");
-        // Its form depends on its offset within the encoded bytes. Characters that also depend on the neighbouring
-        // bytes are left out.
+        // The Base64 form depends on the secret's offset in the encoded bytes. Characters that also depend on
+        // neighbouring bytes are left out.
         let base64 = (0..3).map(|before| {
             let shifted = [&[0; 2][..before], bytes].concat();
             let text = STANDARD_NO_PAD.encode(&shifted);
@@ -47,22 +47,22 @@ impl Secret {
     }
 }
 
-/// A written text, in the forms in which it is searched.
+/// A written text in the forms that are searched.
 #[derive(Clone)]
 pub(crate) struct Kept {
     pub(crate) name: String,
     plain: String,
     /// The text with `%3B` and similar decoded.
     decoded: String,
-    /// Only the hexadecimal digits, in small letters, without the characters between them.
+    /// Only the hexadecimal digits, in lower case, without the characters between them.
     hex: String,
-    /// Without blanks and line ends, in the letters of the first alphabet.
+    /// The text without blanks and line ends, with the characters of the first Base64 alphabet.
     base64: String,
     /// The bytes that lists of numbers represent.
     listed: Vec<u8>,
 }
 
-/// The place where it was found.
+/// The place where a secret was found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) how: &'static str,
@@ -72,7 +72,7 @@ pub(crate) struct Found {
 impl Kept {
     pub(crate) fn new(name: &str, bytes: &[u8]) -> Self {
         let plain = latin(bytes);
-        // JSON's way to write a byte as a character.
+        // JSON can write a byte as an escaped character.
         let unescaped = plain.replace("\\u00", "").replace("0x", "").replace("0X", "");
         let hex = unescaped.chars().filter(char::is_ascii_hexdigit).map(|c| c.to_ascii_lowercase()).collect();
         let letter = |c: char| match c {
@@ -84,7 +84,7 @@ impl Kept {
         Self { name: name.to_owned(), decoded: decoded(&plain), hex, base64, listed: listed(&plain), plain }
     }
 
-    /// Returns the place of the secret in it.
+    /// Returns the place of the secret in this text.
     pub(crate) fn shows(&self, secret: &Secret) -> Option<Found> {
         let digits = secret.digits.as_deref();
         let texts = [
@@ -107,7 +107,7 @@ impl Kept {
     }
 }
 
-/// Turns each byte into the character with its number, so any data can be searched as a text.
+/// Turns each byte into the character with that number, so that any data can be searched as text.
 fn latin(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
@@ -129,13 +129,13 @@ fn decoded(text: &str) -> String {
     out + rest
 }
 
-/// Returns the bytes of lists such as `[52, 55, 54]`, one list after the other: every number that could be a byte, with
-/// any characters between.
+/// Returns the bytes of lists such as `[52, 55, 54]`, one list after another. This includes every number that could be
+/// a byte, with any characters between numbers.
 fn listed(text: &str) -> Vec<u8> {
     text.split(|c: char| !c.is_alphanumeric()).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Returns the ways in which bytes get into a text.
+/// Returns the ways in which bytes can be written in a text.
 pub(crate) fn writings(bytes: &[u8]) -> Vec<String> {
     let each = |form: fn(&u8) -> String, between: &str| bytes.iter().map(form).collect::<Vec<_>>().join(between);
     let inside = |before: &[u8]| STANDARD.encode([before, bytes, b"after"].concat());
@@ -159,7 +159,7 @@ pub(crate) fn writings(bytes: &[u8]) -> Vec<String> {
     ]
 }
 
-/// Returns the ways in which people and programs write a card number.
+/// Returns the ways in which people and programs can write a card number.
 pub(crate) fn groupings(pan: &str) -> Vec<String> {
     let groups = |size: usize, between: &str| {
         let groups: Vec<_> = pan.as_bytes().chunks(size).map(|group| std::str::from_utf8(group).unwrap()).collect();

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// The log. It must be used before the program starts, because earlier lines go elsewhere.
+/// The log. Tests must use it before the program starts, because earlier lines go elsewhere.
 pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
     let others = ["pos_sim", "hyper_util::client"].map(|others| (others, LevelFilter::OFF));
@@ -22,7 +22,7 @@ pub(crate) static LOG: LazyLock<Log> = LazyLock::new(|| {
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Returns the lines up to here, of all tests of this process.
+    /// Returns the lines so far from all tests of this process.
     pub(crate) fn so_far(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,16 +1,16 @@
-//! Data of the cardholder or the shop that no output may contain. The log of the whole process is kept at its finest
-//! level and searched, so this program contains no other tests.
+//! Data of the cardholder or the shop that must not appear in any output. The tests record the whole process's log at
+//! its finest level and search it, so this program contains no other tests.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `card_data` | log, disk, paper, answers and `Debug` outputs of sales with all test cards |
+//! | `card_data` | log, disk, paper, answers and `Debug` output of sales with all test cards |
 //! | `bank_answers` | card numbers that a gateway writes into its texts |
 //! | `support_archive` | `pos-agent doctor --bundle` after a day of sales |
-//! | `operator_pins` | the PINs of operators, and the data that is kept about them |
-//! | `wiping` | dropped secrets are gone from memory; a separate program, because no other code may allocate memory in it |
-//! | `leak` | every way in which bytes get into a text |
+//! | `operator_pins` | operators' PINs, and the stored data about them |
+//! | `wiping` | dropped secrets are gone from memory (a separate program, in which no other code may allocate memory) |
+//! | `leak` | every way in which bytes can be written in a text |
 //! | `log` | the log of the whole process |
-//! | `overheard` | the data that the reader sealed, from its own line |
+//! | `overheard` | the data that the reader sealed, recorded on its connection |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

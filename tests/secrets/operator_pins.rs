@@ -1,6 +1,6 @@
-//! Operators' PINs, correct ones, wrong ones and ones in the wrong place, and the data that is kept about them. They
-//! are in no answer, no log at its finest level, no support archive, no export and no output of the command line. Only
-//! the journal's file contains the digests; their key is in a file next to it that other users cannot read.
+//! Operators' PINs (correct, wrong, or in the wrong place) and the stored data about them. They appear in no answer, no
+//! log at its finest level, no support archive, no export and no command-line output. Only the journal's file contains
+//! the digests. Their key is in a file next to it that other users cannot read.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

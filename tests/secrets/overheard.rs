@@ -1,4 +1,4 @@
-//! The reader's line, led through this file: it records what the reader sends to the agent.
+//! A proxy on the reader's connection that records everything the reader sends to the agent.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::leak::Secret;
 
-/// The reader's sealed data (readers: 2.6), by its name.
+/// The reader's sealed data (readers: 2.6) with its names.
 const SEALED: [(u32, &str); 4] = [
     (0xDFAE02, "SRED data"),
     (0xDFAE03, "a key serial number"),
@@ -49,13 +49,13 @@ impl Overheard {
         self.leads_to.set(reader.trim_start_matches("tcp://").to_owned()).unwrap();
     }
 
-    /// Returns everything that the reader sealed, and what it sent in clear.
+    /// Returns everything that the reader sealed, and everything that it sent in clear text.
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         let mut secrets = Vec::new();
         Decoder::default().feed(&self.said.lock().unwrap(), |received| {
             let Received::Message(message) = received else { return };
             let Some((body, _)) = message.bytes.split_last_chunk::<2>() else { return };
-            // An answer that is damaged on purpose is skipped; another sale sends it whole.
+            // An answer that a test damaged is skipped, because another sale sends it undamaged.
             let _ = tlv::visit(body, &mut |object| secrets.extend(secret(object.tag, object.value)));
         });
         secrets
@@ -65,11 +65,11 @@ impl Overheard {
 fn secret(tag: Tag, value: &[u8]) -> Option<Secret> {
     let sealed = SEALED.iter().find(|(number, _)| tag.0 == *number).map(|(_, what)| *what);
     let what = sealed.or(tag.is_sensitive().then_some("a clear tag"))?;
-    // An expiry date is too short: it would be found by chance.
+    // An expiry date is too short, so it would be found by chance.
     (value.len() >= 6).then(|| Secret::bytes(what, value))
 }
 
-/// Copies bytes both ways until one end closes.
+/// Copies bytes in both directions until one side closes.
 async fn carry(mut agent: TcpStream, mut reader: TcpStream, ears: Arc<Mutex<Vec<u8>>>) {
     let (mut from_agent, mut from_reader) = ([0; 1024], [0; 1024]);
     loop {

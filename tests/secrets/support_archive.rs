@@ -1,8 +1,8 @@
-//! `pos-agent doctor --bundle` after a day of sales. The archive contains what remote support needs, and no data of a
-//! card, a PIN, a token or a key, in any written form (design: invariant 7).
+//! `pos-agent doctor --bundle` after a day of sales. The archive contains what remote support needs. It contains no
+//! data of a card, a PIN, a token or a key, in any written form (design: invariant 7).
 //!
-//! The log of the service comes from another program. Here `journalctl` is a script that prints the agent's real log,
-//! and lines that no log should contain.
+//! The service's log comes from another program. In these tests, `journalctl` is a script that prints the agent's real
+//! log and lines that no log should contain.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,10 +19,10 @@ use pos_sim::reader::deck::DECK;
 use pos_sim::shop::{Options, TILL_TOKEN};
 use tokio::io::AsyncReadExt;
 
-/// A number that another program wrote into the log, in forms that people use.
+/// A card number that another program wrote into the log, in forms that people use.
 const FOREIGN: &str = "4111111111111111";
 
-/// Returns the parts of an archive by their names.
+/// Returns the parts of an archive, sorted by name.
 pub(crate) fn unpacked(file: &Path) -> BTreeMap<String, String> {
     let mut archive = tar::Archive::new(fs::File::open(file).unwrap());
     let mut parts = BTreeMap::new();
@@ -37,7 +37,7 @@ pub(crate) fn unpacked(file: &Path) -> BTreeMap<String, String> {
     parts
 }
 
-/// Creates a folder with programs that replace those of systemd.
+/// Creates a folder with programs that replace systemd's programs.
 fn programs(folder: &Path, log: &str) -> PathBuf {
     let bin = folder.join("bin");
     fs::create_dir(&bin).unwrap();
@@ -100,7 +100,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
         counter.shop.reader.remove();
         counter.until_ready().await;
     }
-    // One sale is running while the archive is made, so the status mentions it.
+    // One sale runs while the archive is made, so the status mentions it.
     counter.begin("S-now", "1.00").await;
 
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o600);
     let parts = unpacked(&file);
 
-    // It contains what helps.
+    // The archive contains what support needs.
     let payment = counter.shop.gateway.ledger().entries()[0].id.clone();
     for (part, words) in [
         ("about.txt", &["Support archive of pos-agent", "no card data"][..]),
@@ -144,7 +144,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
 
-    // The agent's own log at its finest level is safe, too: it is filtered in the same way.
+    // The agent's own log at its finest level is safe too, because it is filtered in the same way.
     stop(&mut agent).await;
     let log = String::from_utf8(log.await.unwrap()).unwrap();
     assert!(log.contains("DEBUG") && log.contains("sale timing"), "{log}");
@@ -155,7 +155,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
     assert!(later["log.txt"].contains("sale timing"));
     assert!(!later.contains_key("status.json"), "nobody answers any more");
 
-    // And no secrets.
+    // The archive contains no secrets.
     let overheard = overheard.secrets();
     for what in ["SRED data", "a PIN block", "a key serial number"] {
         assert!(overheard.iter().any(|secret| secret.what == what), "{what} was never overheard");
@@ -174,7 +174,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
             }
         }
     }
-    // Not even in the masked form of a receipt.
+    // It does not even contain the masked form that a receipt shows.
     let masked = |pan: &str| format!("{}{}{}", &pan[..6], "*".repeat(pan.len() - 10), &pan[pan.len() - 4..]);
     for pan in DECK.iter().map(|card| card.pan).chain([FOREIGN]) {
         for (name, text) in parts.iter().chain(&later) {
@@ -225,7 +225,8 @@ async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("cannot be written"));
 }
 
-/// Checks an archive with little content: it has what exists, and a secret in the wrong place is removed.
+/// Checks an archive for a terminal with few files. It contains what exists, and a secret in the wrong place is
+/// removed.
 #[tokio::test]
 async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archive() {
     let folder = tempfile::tempdir().unwrap();

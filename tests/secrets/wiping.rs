@@ -1,6 +1,6 @@
-//! Secrets that are wiped when they are dropped are gone from the process's memory. The test reads the memory through
-//! the system's own file, as a thief of a memory image would. A sale that is cancelled, or ends in any way, drops its
-//! sealed card (`agent.rs`); this test shows that dropping is enough.
+//! Secrets that are wiped on drop are gone from the process's memory. The test reads the memory through the system's
+//! own file, as a thief of a memory image would. A sale that is cancelled, or ends in any other way, drops its sealed
+//! card (`agent.rs`). This test shows that dropping is enough.
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 use std::fs::File;
@@ -8,11 +8,11 @@ use std::os::unix::fs::FileExt;
 
 use pos_terms::card::{MAX_SEALED, SealedCard, Wiped};
 
-/// The number of bytes at the start of freed memory in which the allocator keeps its own data.
+/// The number of bytes at the start of freed memory that the allocator uses for its own data.
 const NOTES: usize = 32;
 
-/// A place in this process's memory. Everything for reading is allocated before, so reading does not reuse memory that
-/// was just freed.
+/// A place in this process's memory. Everything that reading needs is allocated before, so that reading does not reuse
+/// memory that was just freed.
 struct Window {
     memory: File,
     address: u64,
@@ -25,7 +25,7 @@ impl Window {
         Self { memory, address: bytes.as_ptr() as u64, found: vec![0; bytes.len()] }
     }
 
-    /// Returns whether any part of the secret is there. Memory that was returned to the system contains no part.
+    /// Returns whether any part of the secret is in this place. Memory that was returned to the system contains none.
     fn shows(&mut self, secret: &[u8]) -> bool {
         let read = self.memory.read_exact_at(&mut self.found, self.address);
         read.is_ok()
@@ -43,7 +43,7 @@ fn a_sealed_card_is_gone_when_it_is_dropped() {
     let secret = secret(7);
     let card = SealedCard { data: Wiped::copy_of(&secret).unwrap(), ksn: Wiped::copy_of(&[0xA5; 12]).unwrap() };
     let mut window = Window::on(card.data.expose());
-    // Moving it leaves no copy behind: only its owner moves.
+    // Moving a secret leaves no copy, because only its owner moves.
     let moved = Box::new(card);
     assert_eq!(moved.data.expose().as_ptr() as u64, window.address);
     assert!(window.shows(&secret));

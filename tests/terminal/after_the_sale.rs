@@ -1,6 +1,6 @@
-//! Follow-up transactions of a sale that was approved in part, or in another currency than the terminal's, or with a
-//! tip. The tests check the rest, the permitted refunds, the requests, the receipts, and the sums of the close of day.
-//! All of these follow the payment, and not the requested amount or the terminal's currency.
+//! Follow-up transactions of a sale that was partially approved, made in a currency other than the terminal's, or made
+//! with a tip. The tests check the rest, the permitted refunds, the requests, the receipts, and the sums of the close
+//! of day. All of these follow the payment, not the requested amount or the terminal's currency.
 
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
@@ -12,18 +12,18 @@ use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
 use serde_json::{Value, json};
 
-/// The amounts in one currency.
+/// Amounts in one currency.
 struct Money {
     currency: &'static str,
     asked: &'static str,
-    /// The approved amount: half of it.
+    /// The approved amount, which is half of the requested one.
     part: &'static str,
-    /// More than approved, and less than requested.
+    /// An amount above the approved one and below the requested one.
     beyond: &'static str,
-    /// The first refund; the next field is the rest after it.
+    /// The first refund. The next field is the rest after it.
     first: &'static str,
     rest: &'static str,
-    /// `part`, `first` and `rest` as sent to the gateway: always two decimals.
+    /// `part`, `first` and `rest` as sent to the gateway, always with two decimals.
     sent: [&'static str; 3],
 }
 
@@ -36,7 +36,7 @@ const MONEY: &[Money] = &[
 
 #[ext(SellsInPart)]
 impl Counter {
-    /// Pays with a card, of which the gateway approves half.
+    /// Pays with a card. The gateway approves half of the amount.
     async fn in_part(&mut self, money: &Money, kind: &str, reference: &str) -> SaleView {
         let Money { currency, asked, part, .. } = money;
         self.shop.gateway.force(Bank::Partial);
@@ -60,14 +60,14 @@ impl Counter {
                 |label: &str, value: &str| receipt.lines().any(|line| line.starts_with(label) && line.ends_with(value));
             assert!(line("Requested", &asked) && line("Approved", &part), "{receipt}");
             assert!(receipt.contains("PARTIALLY APPROVED"), "{receipt}");
-            // The amount in big letters is the charged one.
+            // The receipt prints the charged amount in big letters.
             let big = receipt.lines().position(|line| line.trim() == part);
             assert!(big < receipt.lines().position(|line| line.contains("PARTIALLY")) && big.is_some(), "{receipt}");
         }
         view
     }
 
-    /// Reads a receipt of a follow-up transaction: its amount in its currency, and no other.
+    /// Reads a receipt of a follow-up transaction. Checks that it shows this amount in this currency and no other.
     async fn receipt_over(&mut self, amount: &str, currency: &str) {
         for _ in 0..2 {
             let receipt = self.paper().await;
@@ -77,14 +77,14 @@ impl Counter {
         }
     }
 
-    /// Returns the gateway's entries of one kind, as it was told.
+    /// Returns the gateway's entries of one kind, as they were sent to it.
     fn booked(&self, kind: Kind) -> Vec<String> {
         let ledger = self.shop.gateway.ledger();
         let entries = ledger.entries().iter().filter(|entry| entry.kind == kind && entry.state != Booked::Declined);
         entries.map(|entry| format!("{} {}", entry.amount, entry.currency)).collect()
     }
 
-    /// Returns the close of day: `kind count sum currency`.
+    /// Returns the lines of the close of day as `kind count sum currency`.
     async fn totals(&self) -> Vec<String> {
         self.sums("kinds").await
     }
@@ -106,12 +106,12 @@ async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
         counter.change_currency(money.currency).await;
         counter.in_part(money, "sale", &format!("sale-{}", money.currency)).await;
     }
-    // A refund is made in the payment's own currency, with any currency of the terminal.
+    // A refund is made in the payment's own currency, regardless of the terminal's currency.
     for money in MONEY {
         let Money { currency, part, beyond, first, rest, .. } = money;
         let sale = format!("sale-{currency}");
         assert_eq!(counter.show(&sale).await.left.as_deref(), Some(*part), "{currency}");
-        // The part that was not approved was never paid, and a payment has one currency.
+        // The part that was not approved was never paid, and a payment has only one currency.
         let more = json!({"kind": "refund", "reference": "no", "of": sale, "amount": beyond, "currency": currency});
         let (status, refused) = counter.ask(more).await;
         let message = refused["detail"].as_str().unwrap();
@@ -126,7 +126,7 @@ async fn a_part_in_any_currency_is_all_there_is_to_give_back() {
         assert_eq!(view.text, format!("REFUND APPROVED {first} {currency}"));
         counter.receipt_over(first, currency).await;
         assert_eq!(counter.show(&sale).await.left.as_deref(), Some(*rest), "{currency}");
-        // The whole rest, without an amount or a currency.
+        // Refunds the whole rest, without naming an amount or a currency.
         let view = counter.done(json!({"kind": "refund", "reference": format!("r2-{currency}"), "of": sale})).await;
         assert_eq!(
             (ended(&view), view.amount.as_str(), view.currency.as_str()),
@@ -200,7 +200,7 @@ async fn what_is_taken_back_by_itself_goes_back_in_its_own_currency() {
             let view = counter.until_ended(&reference).await;
             assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
             counter.until_ready().await;
-            // An earlier receipt may say that it is not confirmed yet.
+            // An earlier receipt may say that the payment is not confirmed yet.
             while !counter.paper().await.contains("CUSTOMER COPY") {}
             let receipt = counter.receipt(&reference, "customer").await;
             let wanted = format!("{asked} {currency}");
@@ -244,7 +244,7 @@ async fn the_limit_holds_for_the_amount_and_for_the_amount_with_its_tip() {
     assert_eq!(counter.charged(), ["14.00 EUR"]);
 }
 
-/// Checks that the approved amount pays for the sale first: only the amount above it is the tip.
+/// Checks that the approved amount first covers the sale. Only what exceeds the sale is the tip.
 #[tokio::test]
 async fn of_a_part_below_the_amount_nothing_is_a_tip() {
     let counter = Counter::open().await;

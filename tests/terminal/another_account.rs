@@ -1,6 +1,6 @@
-//! The account at the gateway is changed while transactions are open. Requests to the other account cannot be found
-//! with this account's access: none of them is looked up, reversed or reported as never received. They wait, every till
-//! and the status say so, and they go on automatically once the account is their own again.
+//! The account at the gateway is changed while transactions are open. With the new account's access, the agent cannot
+//! find requests to the old one. It neither looks them up, nor reverses them, nor reports them as never received. The
+//! transactions wait, and every till and the status say so. They continue automatically once the old account is back.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ fn of_the_first(number: usize, kind: Kind, by: By) -> Wish {
     Wish { of: Some(Earlier::Wish { number: 1, by }), till: "till-1".to_owned(), ..Wish::new(number, kind, 300) }
 }
 
-/// Returns a world with a sale that was approved, and with a sale and a refund that were carried out without an answer.
-/// It also has a follow-up of the first sale.
+/// Returns a world with an approved sale, its follow-up, and a sale and a refund that were carried out without an
+/// answer.
 fn with_open_transactions(host_rules: HostRules) -> World {
     let world = World::new("");
     {

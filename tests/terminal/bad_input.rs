@@ -1,8 +1,8 @@
-//! Wrong input from outside, over the real wires: each case gives its documented outcome and message, and none charges
-//! without a record.
+//! Wrong input from outside, over real connections. Each case gives its documented outcome and message, and none
+//! charges without a record.
 //!
-//! One table for each source of input. A line is: fault | input | text for the till or the technician | end | the
-//! gateway's payments in the end.
+//! There is a table for each source of input. A line contains: fault | input | text for the till or the technician |
+//! outcome | the gateway's final payments.
 
 #![allow(clippy::too_many_arguments, clippy::type_complexity, reason = "a line of a table is as wide as the table")]
 
@@ -76,8 +76,8 @@ async fn files_that_others_could_read_or_write_are_refused() {
     }
 }
 
-/// Checks that `check` and `run` of the real program end with 78 and these words; no device was used, and no token is
-/// in the message.
+/// Checks that `check` and `run` of the real program exit with 78 and these words. They use no device and print no
+/// token.
 async fn refused(counter: &Counter, what: &str, words: &[&str]) {
     let config = counter.shop.config();
     let config = config.to_str().unwrap();
@@ -157,14 +157,14 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("control bytes in the currency", "12.34", "E\u{1b}[2JUR", 64, 422, "currency", "unknown currency"),
 ];
 
-/// Amounts that people may type and programs must not write.
+/// Amounts that people may type but programs must not write.
 const AMOUNTS_OF_PEOPLE: &[(&str, &str, &str, &str)] = &[
     ("one decimal", "12.3", "EUR", "EUR amounts have 2 decimals, but this one has 1"),
     ("a comma", "12,34", "EUR", "not a number; write it as 12.34"),
     ("two decimals where there are three", "1.23", "KWD", "KWD amounts have 3 decimals"),
 ];
 
-/// Amounts that can be read in two ways.
+/// Amounts that can be read in two ways, so no one may write them.
 const AMOUNTS_OF_NOBODY: &[(&str, &str)] = &[
     ("1,000", "EUR amounts have at most 2 decimals, but this one has 3; write one thousand as 1000"),
     ("1.000", "EUR amounts have at most 2 decimals"),
@@ -183,13 +183,13 @@ async fn an_amount_that_cannot_be_charged_is_refused_before_the_reader_is_armed(
         assert!(body["detail"].as_str().unwrap().contains(message), "{what}: {body}");
     }
     for (amount, message) in AMOUNTS_OF_NOBODY {
-        // In the terminal's currency.
+        // The amount is in the terminal's currency.
         let output = counter.verb(&["sale", amount, "--reference", "R1", "--json"]).await.unwrap();
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("amount")), "{amount}: {told}");
         assert!(told["error"]["detail"].as_str().unwrap().contains(message), "{amount}: {told}");
     }
-    // An amount cannot be typed at the reader in another currency either.
+    // At the reader, too, an amount can be typed only in the terminal's currency.
     let output = counter.verb(&["sale", "--currency", "USD", "--json"]).await.unwrap();
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &told["error"]["code"]), (Some(64), &json!("currency")), "{told}");
@@ -350,7 +350,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     let view = counter.until_ended(&reference).await;
     assert_eq!((view.outcome, view.amount.as_str()), (Some(OutcomeWord::Approved), "9999999999.99"), "{}", view.text);
     counter.until_ready().await;
-    // Without decimals.
+    // A currency without decimals.
     counter.change_currency("JPY").await;
     let (status, refused) = counter.begin_in("no", "1.235", "KWD").await;
     assert!(status == 422 && refused["detail"].as_str().unwrap().contains("takes only"), "{refused}");
@@ -363,7 +363,7 @@ async fn the_largest_amount_and_the_longest_reference_are_taken() {
     counter.audit("the largest amount");
 }
 
-/// The fault of the reader | the way to cause it | the text of the status, the till and `pos-agent sale` (exit code
+/// The reader's fault | the options that cause it | the text of the status, the till and `pos-agent sale` (exit code
 /// 69).
 const NO_READER: &[(&str, fn(&mut Options), &[&str])] = &[
     (
@@ -403,19 +403,19 @@ async fn without_a_reader_that_encrypts_no_sale_begins() {
         for word in *words {
             assert!(said.iter().all(|said| said.contains(word)), "{what}: \"{word}\" is not in: {said:?}");
         }
-        // Each start sends one probe, and one request to check the token.
+        // At each start the agent sends a probe and a request that checks the token.
         assert!(counter.kept().is_empty() && counter.shop.gateway.counters().requests <= 2, "{what}");
     }
 }
 
-/// The end of a sale.
+/// The outcome of a sale and when it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Immediately.
+    /// The sale ends immediately.
     Now(OutcomeWord),
-    /// "Unconfirmed" at first; then reversed, which the till gets as declined.
+    /// The sale is unconfirmed at first and then reversed. The till gets it as declined.
     Reversed,
-    /// Unconfirmed: absence is final only after a day, and a decision may still come.
+    /// The sale stays unconfirmed: absence is final only after a day, and a decision may still come.
     Open,
 }
 use End::{Now, Open, Reversed};
@@ -426,12 +426,12 @@ struct Line {
     wrong: fn(&mut Options),
     amount: &'static str,
     card: (&'static str, CardEntry),
-    /// The cashier's text, on the way or in the end.
+    /// The cashier's text, during the sale or at its end.
     told: &'static str,
     end: End,
-    /// Exit code of `pos-agent sale`.
+    /// The exit code of `pos-agent sale`.
     exit: i32,
-    /// The gateway's charges in the end.
+    /// The gateway's final charges.
     holds: &'static [&'static str],
 }
 
@@ -482,7 +482,7 @@ const ANSWERS: &[Line] = &[
     line("HTTP 307 to another host",       as_it_is, "10.83", CHIP, "gateway-no-answer",           Open, 3, NOTHING),
 ];
 
-/// Faults on the way to the gateway.
+/// Faults on the connection to the gateway.
 #[rustfmt::skip]
 const WAYS: &[Line] = &[
     line("expired certificate",         |shop| shop.gateway.certificate = Certificate::Expired,   "12.34", CHIP, "gateway-certificate-expired", Now(OutcomeWord::NotSent), 69, NOTHING),
@@ -516,7 +516,7 @@ fn in_clear(shop: &mut Options) {
     (shop.reader.secured, shop.reader.claims_card_key) = (false, true);
 }
 
-/// Sets another address than the shop's gateway; the rest of the line becomes a comment.
+/// Sets an address other than the shop's gateway. The rest of the line becomes a comment.
 fn to_port(shop: &mut Options, port: u16) {
     replace(shop, "url = \"", &format!("url = \"https://localhost:{port}\" #"));
     replace(shop, "connect-timeout-ms = 5000", "connect-timeout-ms = 300");
@@ -535,7 +535,7 @@ async fn whatever_the_gateway_answers_has_its_outcome() {
     }
 }
 
-/// Checks that the table is complete. Below .60 are reasons to decline, which are all alike here.
+/// Checks that the table is complete. Cents below .60 are reasons to decline, which all have the same effect here.
 #[test]
 fn the_table_leaves_no_outcome_of_the_simulated_gateway_out() {
     for (cents, ..) in pos_sim::gateway::outcomes::TABLE.iter().filter(|(cents, ..)| *cents >= 60) {
@@ -564,7 +564,7 @@ async fn whatever_a_reader_does_wrong_is_not_sent() {
 }
 
 impl Line {
-    /// Plays the sale with the real command line and checks all sides.
+    /// Makes the sale with the real command line and checks the results on every side.
     async fn play(&self) -> Counter {
         let what = self.what;
         let mut options = Options::default();
@@ -618,7 +618,7 @@ impl Line {
         }
     }
 
-    /// Checks that an open sale is shown, stays open, and does not delay the next one.
+    /// Checks that an open sale is shown, stays open, and does not delay the next sale.
     async fn check_open(&self, counter: &Counter) {
         let what = self.what;
         let looked = |view: &SaleView| view.unsettled.is_some();
@@ -687,7 +687,7 @@ async fn text_of_the_gateway_commands_neither_printer_nor_screen() {
     assert_eq!(printed[0], printed[1], "the hostile text has brought commands of its own");
 }
 
-/// Returns every control byte with the byte after it, except line feeds.
+/// Returns every control byte with the byte after it. Skips line feeds.
 fn commands(bytes: &[u8]) -> Vec<[u8; 2]> {
     let pairs = bytes.windows(2).filter(|pair| matches!(pair[0], 0..=9 | 11..=31 | 127));
     let mut commands: Vec<_> = pairs.map(|pair| [pair[0], pair[1]]).collect();

@@ -1,5 +1,5 @@
-//! Every kind of transaction from the till to the gateway's ledger and back, over real wires: the till's request, the
-//! gateway's entry, the rest, and the refusals before a request is sent.
+//! Every kind of transaction over real connections, from the till to the gateway's ledger and back. The tests check the
+//! till's request, the gateway's entry, the rest, and the refusals before a request is sent.
 
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
@@ -9,12 +9,12 @@ use pos_sim::reader::card;
 use pos_terms::transaction::{Kind, OutcomeWord, Reference};
 use serde_json::{Value, json};
 
-/// D010 of the reader's commands.
+/// Command D010 of the reader.
 const SYSTEM_CLOCK: u16 = 0xD010;
 
 #[ext(Calls)]
 impl Counter {
-    /// Checks that a request is refused before it is written or sent; returns the code and the detail.
+    /// Checks that a request is refused before it is written or sent. Returns the code and the detail.
     async fn refused(&self, body: Value) -> (u16, String, String) {
         let before = self.shop.gateway.ledger().entries().len();
         let (status, answer) = self.ask(body).await;
@@ -23,7 +23,7 @@ impl Counter {
         (status, text("code"), text("detail"))
     }
 
-    /// Makes a transaction with a card, approved.
+    /// Makes an approved transaction with a card.
     async fn with_card(&self, body: Value) -> SaleView {
         let reference = body["reference"].as_str().unwrap().to_owned();
         let (status, answer) = self.ask(body).await;
@@ -59,7 +59,7 @@ async fn a_reservation_is_captured_in_parts_and_never_beyond_what_is_left() {
     assert_eq!((status, code.as_str()), (422, "amount"));
     assert!(message.contains("70.00 EUR"), "{message}");
 
-    // The reservation is increased, and then the rest is captured.
+    // The reservation is increased, then the rest is captured.
     let more = counter.done(json!({"kind": "increment", "reference": "i1", "of": "room", "amount": "20.00"})).await;
     assert_eq!(ended(&more), Some(OutcomeWord::Approved), "{}", more.text);
     assert_eq!(counter.show("room").await.left.as_deref(), Some("90.00"));
@@ -97,7 +97,7 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
     assert_eq!((ended(&part), part.text.as_str()), (Some(OutcomeWord::Approved), "REFUND APPROVED 5.00 EUR"));
     let receipt = counter.paper().await;
     assert!(receipt.contains("REFUND") && receipt.contains("5.00 EUR") && receipt.contains("APPROVED"), "{receipt}");
-    // It names the card and the sale that it refers to.
+    // The receipt names the card and the original sale.
     let (_, original) = receipt.split_once("ORIGINAL TRANSACTION").unwrap_or_else(|| panic!("{receipt}"));
     let ends = |line: &str, begins: &str, ends: &str| line.starts_with(begins) && line.ends_with(ends);
     assert!(original.lines().any(|line| ends(line, "Sale number", " 1")), "{receipt}");
@@ -121,7 +121,7 @@ async fn a_payment_is_refunded_in_parts_and_never_beyond_itself() {
         let refused = counter.refused(body.clone()).await;
         assert_eq!(refused.1, code, "{body}: {refused:?}");
     }
-    // A repeated request is the same refund.
+    // A repeated request returns the same refund.
     let (status, again) = counter.ask(json!({"kind": "refund", "reference": "r1", "of": "s", "amount": "5.00"})).await;
     assert_eq!((status, &again["replayed"]), (200, &true.into()), "{again}");
     assert_eq!(counter.types(), ["DB", "RF", "RF"]);
@@ -145,7 +145,7 @@ async fn a_credit_pays_out_to_a_card_and_its_aac_is_no_refusal() {
     let mut counter = Counter::open().await;
     let (status, answer) = counter.ask(json!({"kind": "credit", "reference": "cr", "amount": "5.00"})).await;
     assert_eq!(status, 201, "{answer}");
-    // This chip answers AAC to any answer of the host.
+    // This chip answers AAC to any host answer.
     counter.present(card("chip-refuses").unwrap(), Insert).await;
     let view = counter.until_ended("cr").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
@@ -173,7 +173,7 @@ async fn a_card_that_was_kept_pays_again_without_being_there() {
 
 #[tokio::test]
 async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
-    // The cents choose the gateway's behaviour: no answer before processing, no answer after it.
+    // The cents choose whether the gateway processes the refund before it stays silent.
     for amount in ["1.70", "1.71"] {
         let mut options = pos_sim::shop::Options::default();
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 1000".to_owned()));
@@ -191,7 +191,7 @@ async fn a_refund_whose_answer_is_lost_is_found_or_carried_out_once() {
             assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{amount}: {}", view.text);
             assert_eq!(counter.types(), ["DB", "RF"]);
         } else {
-            // An unconfirmed refund counts as carried out: meanwhile no more than the rest can be refunded.
+            // An unconfirmed refund counts as carried out. Until it is resolved, no more than the rest can be refunded.
             assert_ne!(view.outcome, Some(OutcomeWord::Declined));
             assert_eq!(counter.show("s").await.left.as_deref(), Some("10.64"));
         }
@@ -213,7 +213,7 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
     assert_eq!(status, 201, "{answer}");
     arrived.recv().await.unwrap();
     counter.stop_agent().await;
-    // A look-up is not needed: the gateway is unreachable, and the end is known anyway.
+    // No look-up is needed: the gateway is unreachable, but the outcome is known anyway.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.start_agent();
     counter.until_status("answering", |_| true).await;
@@ -248,8 +248,8 @@ async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     assert_eq!(answer.get("customParameters.waiter").map(String::as_str), Some("Ann"), "{answer:?}");
 }
 
-/// Kind | the parameter | its value | the text about it. The interface knows each of them, and does not permit it in
-/// this call.
+/// Kind | the parameter | its value | the text about it. The interface knows each of these parameters but does not
+/// permit it in this call.
 const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("sale", "numberOfCaptures", "3", "reservations"),
     ("sale", "sequence", "FINAL", "refund of a payment"),
@@ -290,7 +290,7 @@ const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("reauthorisation", "standingInstruction.industryPractice", "REAUTHORIZATION", "the terminal sets this itself"),
 ];
 
-/// Returns a transaction of a kind with one parameter, flat or nested.
+/// Returns a transaction of one kind with one parameter, flat or nested.
 fn with_parameter(kind: &str, parameter: &str, value: &str, nested: bool) -> Value {
     let parameters = match parameter.split_once('.') {
         Some((above, below)) if nested && !below.contains('.') => json!({ above: { below: value } }),
@@ -308,7 +308,7 @@ fn with_parameter(kind: &str, parameter: &str, value: &str, nested: bool) -> Val
 #[tokio::test]
 async fn a_parameter_of_another_call_is_refused_before_anything_begins() {
     let counter = Counter::open().await;
-    // The reader's clock is set as soon as the gateway has given the time, which may happen here.
+    // The reader's clock is set once the gateway has given the time. This may happen during the test.
     let but_the_clock = |counter: &Counter| {
         let told = counter.shop.reader.counters().commands.into_iter();
         told.filter(|command| *command != SYSTEM_CLOCK).collect::<Vec<_>>()
@@ -329,8 +329,8 @@ async fn a_parameter_of_another_call_is_refused_before_anything_begins() {
     assert!(ledger.entries().is_empty() && ledger.refusals().is_empty(), "the gateway was asked");
 }
 
-/// Checks that parameters that this gateway does not accept are refused in the same way, and that others with the same
-/// beginning are not.
+/// Checks that parameters that this gateway does not accept are refused in the same way, but not other parameters with
+/// the same prefix.
 #[tokio::test]
 async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_begins() {
     let mut options = pos_sim::shop::Options::default();
@@ -341,7 +341,7 @@ async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_
             .to_owned(),
     ));
     let counter = Counter::open_with(options).await;
-    // The reader's clock is set as soon as the gateway has given the time, which may happen here.
+    // The reader's clock is set once the gateway has given the time. This may happen during the test.
     let but_the_clock = |counter: &Counter| {
         let told = counter.shop.reader.counters().commands.into_iter();
         told.filter(|command| *command != SYSTEM_CLOCK).collect::<Vec<_>>()
@@ -370,7 +370,7 @@ async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_
 #[tokio::test]
 async fn a_throttled_sale_is_sent_again_and_charged_once() {
     let counter = Counter::open().await;
-    // The agent's own first request would be one of the two.
+    // Without this wait, the agent's first own request could be one of the two throttled ones.
     counter.until_status("the gateway", |status| status.gateway.state == GatewayState::Answers).await;
     counter.shop.gateway.throttle_next(2);
     let (status, answer) = counter.ask(json!({"reference": "s", "amount": "12.34"})).await;
@@ -446,7 +446,7 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
         (&first["open"][0]["reference"], &first["next"], &first["carried"]),
         (&"waits".into(), &4.into(), &json!([4]))
     );
-    // The next report counts the transactions that were open then, and counts no others again.
+    // The next report adds only the transactions that were open in the previous one.
     counter.present(card("tap").unwrap(), Tap).await;
     counter.until_ended("waits").await;
     let (code, next) = totals(&["totals", "--json", "--since-number", "4", "--carried", "4"]).await;
@@ -457,8 +457,8 @@ async fn a_report_counts_by_number_and_carries_what_has_no_end() {
     assert!(said.contains("20.34 EUR") && said.contains("next: pos-agent totals --since 4"), "{said}");
 }
 
-/// Checks the cashier's view on the command line: the list shows kind and sign, and the follow-up transactions appear
-/// below their payment.
+/// Checks the cashier's view on the command line. The list shows kind and sign, and each payment is followed by its
+/// follow-up transactions.
 #[tokio::test]
 async fn the_command_line_shows_what_went_back() {
     let counter = Counter::open().await;
@@ -494,9 +494,9 @@ async fn the_command_line_shows_what_went_back() {
         assert!(line.contains(reference) && line.contains(kind) && line.contains(amount), "{line}");
     }
     assert_eq!(list.lines().count(), 4, "{list}");
-    // No transaction refers to it, so none is listed.
+    // No transaction refers to this refund, so none is listed.
     assert!(!said(&["show", "r1", "--json"]).await.1.contains("later"));
-    // The latest transaction of this till is the reversal, which cannot be followed.
+    // This till's latest transaction is the reversal, which can have no follow-up.
     let (code, _, aside) = said(&["refund", "last", "--amount", "1"]).await;
     assert!(
         code == Some(65) && aside.starts_with("last is v1 of till local: reversal, approved, -7.00 EUR"),

@@ -1,5 +1,5 @@
-//! The board's clock was a year ahead for one sale, and is correct again. The next start takes sales, because the
-//! reader's clock and the gateway's agree that it is a year earlier. When one of them does not confirm it, the terminal
+//! A board's clock was a year ahead during one sale and is then correct again. The next start takes sales, because the
+//! reader's clock and the gateway's both confirm the earlier time. If one of them does not confirm it, the terminal
 //! waits for a technician.
 
 use std::time::Duration;
@@ -14,8 +14,8 @@ use tokio::time::sleep;
 
 const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 
-/// Returns a world in which one sale was recorded by a clock that was a year ahead; the reader's clock was set while it
-/// was correct. The gateway shows this certificate.
+/// Returns a world in which a clock that was a year ahead recorded one sale. The reader's clock had been set while the
+/// board's clock was correct. The gateway shows this certificate.
 fn with_a_record_of_next_year(certificate: usize) -> World {
     let world = World::new("");
     world.lock().bank.certificate = certificate;
@@ -25,11 +25,11 @@ fn with_a_record_of_next_year(certificate: usize) -> World {
     let end = world.boot(async |mut till| {
         till.until_ready().await;
         till.wants(0).await;
-        // The reader's clock is set when the terminal is idle.
+        // The agent sets the reader's clock when the terminal is idle.
         sleep(Duration::from_secs(80)).await;
         world.lock().clock_off_ms = YEAR_MS;
         till.wants(1).await;
-        // Long enough for the reader's clock to be set again, which would hide the time that it knows.
+        // In this time the reader's clock could be set again, which would hide the time that it knows.
         sleep(Duration::from_secs(80)).await;
         world.lock().clock_off_ms = 0;
     });
@@ -61,7 +61,7 @@ fn goes_on(world: &World) {
     assert!(set_back.by.contains("reader") && set_back.by.contains("gateway"), "{set_back:?}");
     assert!(set_back.latest_unix_ms > set_back.now_unix_ms + YEAR_MS - 24 * 3600 * 1000, "{set_back:?}");
     assert!(found.latest.unix_ms < set_back.latest_unix_ms, "{found:?}");
-    // The next start needs no other clock.
+    // The next start needs no other clock to confirm the time.
     world.lock().bank.away = true;
     let end = world.boot(async |till| {
         till.until_ready().await;
@@ -70,8 +70,9 @@ fn goes_on(world: &World) {
     assert_eq!(end, End::Done);
 }
 
-/// Checks a start that is too short for the check of an idle reader each minute. The reader's clock is set anyway,
-/// after the first answers of reader and gateway in either order. So it confirms the time at the next start.
+/// Checks a start that is too short for the check of an idle reader, which takes place each minute. The agent still
+/// sets the reader's clock after the first answers of reader and gateway, in either order. The clock therefore confirms
+/// the time at the next start.
 #[test]
 fn whichever_witness_is_heard_first_the_clock_goes_back() {
     for reader_first in [true, false] {
@@ -98,12 +99,12 @@ fn whichever_witness_is_heard_first_the_clock_goes_back() {
     }
 }
 
-/// Waits until both have answered, the reader or the gateway first.
+/// Waits until the reader and the gateway have answered, in this order.
 async fn heard_in_this_order(world: &World, till: &Till, reader_first: bool) {
     world.lock().bank.away = reader_first;
     sleep(Duration::from_secs(3)).await;
     world.lock().bank.away = false;
-    // The gateway is asked again within seconds.
+    // The agent asks the gateway again within seconds.
     sleep(Duration::from_secs(10)).await;
     assert!(till.is_ready().await, "the reader first: {reader_first}");
 }
@@ -146,7 +147,7 @@ fn a_record_of_next_year_does_not_hide_that_the_journal_is_an_old_copy() {
             world.lock().clock_off_ms = YEAR_MS;
             till.wants(1).await;
             world.keep_copy();
-            // The board goes on; the copy is restored days later.
+            // The board goes on. The copy is restored days later.
             world.lock().clock_off_ms = 0;
             till.wants(2).await;
         });

@@ -1,6 +1,6 @@
 //! Closes of day, compared with the ledger of the world's gateway (`world/closes.rs`). Random days with every kind of
-//! transaction run through midnight and both changes of the clock. The clock jumps, and the power is cut at each step
-//! of a close. Other tests check the contents of a close by hand.
+//! transaction pass midnight and both clock changes of the year. The clock jumps, and the power is cut at each step of
+//! a close. Other tests compare closes with sums that were computed by hand.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Fills the tills' requests: each kind, and each kind that may follow it.
+/// Fills the list of the tills' requests with each kind, and each kind that may follow it.
 fn wishes(world: &World, dice: &mut Dice) {
     let kinds = [
         (Kind::Sale, None),
@@ -50,13 +50,13 @@ fn wishes(world: &World, dice: &mut Dice) {
         let till = format!("till-{}", dice.below(3) + 1);
         state.wishes.push(Wish { of, till, ..Wish::new(number, kind, minor) });
     }
-    // A reversal of a payment that this journal does not know.
+    // The reversal of a payment that this journal does not contain.
     let number = kinds.len();
     let of = Some(Earlier::Payment(state.bank.earlier("DB", 700)));
     state.wishes.push(Wish { of, ..Wish::new(number, Kind::Reversal, 700) });
 }
 
-/// The closed and the open transactions of one seed.
+/// The closes and the open transactions of one seed.
 struct Days {
     closes: Vec<Close>,
     violations: Vec<String>,
@@ -72,7 +72,7 @@ fn random_days(seed: u64) -> Days {
     let count = world.lock().wishes.len();
     let (mut next, mut closes) = (0, 0);
     while next < count {
-        // From some hours to a day: over midnight, and across the change of the clock.
+        // The pause lasts from some hours to a day, so that the days pass midnight and the clock change.
         world.wait(HOUR * u32::try_from(dice.below(20)).unwrap());
         let until = count.min(next + 1 + usize::try_from(dice.below(6)).unwrap());
         let (first, inside) = (next, dice.roll());
@@ -98,7 +98,7 @@ fn random_days(seed: u64) -> Days {
     Days { closes, violations, story }
 }
 
-/// Plays some requests in turn, and between them closes: at any hour, and with a cut at any step.
+/// Makes some of the requests in order. Between them it makes closes, at any hour and with a cut at any step.
 async fn part_of_a_day(
     world: &World,
     mut till: crate::world::tills::Till,
@@ -118,7 +118,7 @@ async fn part_of_a_day(
         if dice.once_in(2) {
             continue;
         }
-        // A clock that jumps during the close: no order and no sum depends on it.
+        // The clock jumps during the close. No order and no sum may depend on it.
         world.lock().clock_off_ms = dice.pick(&[0, 0, -3_600_000, 366 * 86_400_000, -40 * 366 * 86_400_000]);
         let cut = dice.once_in(4).then(|| Plan { at: usize::try_from(dice.below(3)).unwrap(), cut: dice.pick(&CUTS) });
         world.plan(cut);
@@ -140,7 +140,7 @@ fn on_random_days_the_closes_are_the_ledger_but_for_what_is_open() {
         for close in &days.closes {
             let at = DateTime::parse_from_rfc3339(&close.period.to).unwrap();
             offsets.insert(at.offset().to_string());
-            // The day ends at four in the morning, by the shop's own clock.
+            // The day ends at four in the morning, local time of the shop.
             let four = NaiveTime::from_hms_opt(4, 0, 0).unwrap();
             let before = if at.time() < four { TimeDelta::days(1) } else { TimeDelta::zero() };
             assert_eq!(close.day, (at.date_naive() - before).to_string(), "seed {seed}: {:?}", close.period);
@@ -198,7 +198,7 @@ fn a_void_after_a_close_is_in_the_next_one_and_changes_no_earlier_one() {
     assert!(net(third).is_empty() && third.kinds.is_empty(), "{third:#?}");
     assert_eq!((first.period.after_entry, second.period.after_entry), (0, first.period.to_entry));
     assert_eq!((first.period.from.as_ref(), second.period.from.as_ref()), (None, Some(&first.period.to)));
-    // A reservation is named in each close until it is captured or released.
+    // Each close lists a reservation until it is captured or released.
     for close in [second, third] {
         let open: Vec<_> = close.open.iter().map(|item| (item.is, item.amount.as_deref())).collect();
         assert_eq!(open, [(OpenKind::PreAuthorisation, Some("50.00"))]);
@@ -212,8 +212,8 @@ fn is_slip(paper: &[u8]) -> bool {
     crate::world::hardware::lines(paper).iter().any(|line| line == "CLOSE OF DAY")
 }
 
-/// Checks cuts of the power or the line at each visible point during a close. After a repeated request with the same
-/// reference there is one close, whole.
+/// Checks a cut of the power or the connection at each visible point of a close. After the request is repeated with the
+/// same reference, there is one complete close.
 #[test]
 fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     let places = cut_while_closing(&World::new("on waiting 1: tap tap\n"), None);
@@ -238,14 +238,14 @@ fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     }
 }
 
-/// Makes a sale, and a close with the plan; returns the points of the close.
+/// Makes a sale, then a close with this plan. Returns the points of the close.
 fn cut_while_closing(world: &World, plan: Option<Plan>) -> Vec<Place> {
     sells(world, &[(Kind::Sale, 1000, None)]);
     let mut places = Vec::new();
     world.boot(async |mut till| {
         till.until_ready().await;
         till.wants(0).await;
-        // Its receipts are printed first.
+        // The sale's receipts are printed first.
         sleep(HOUR).await;
         world.plan(plan);
         till.close("Z0").await;

@@ -1,6 +1,6 @@
-//! A reader that sends without end, over a real pty and real TCP, blocks no other work. A till is answered, a sale
-//! without a card goes through, and the terminal reports the reader's fault. The limit is the number of bytes that the
-//! reader sends meanwhile, never a time.
+//! A reader that sends endlessly, over a real pty and real TCP, blocks no other work. A till is answered, a sale
+//! without a card succeeds, and the terminal reports the reader's fault. The limit is a number of bytes from the
+//! reader, never a time.
 
 use std::future::Future;
 
@@ -12,8 +12,8 @@ use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
 use serde_json::json;
 
-/// The number of bytes that a reader may send until a till has its answer. It is a few times what the agent reads
-/// before it closes the line (64 KiB), plus the system's buffers (some megabytes for TCP).
+/// The number of bytes that a reader may send before a till has its answer. The agent closes the connection after 64
+/// KiB, and the system's buffers hold some megabytes for TCP. The limit is a few times their sum.
 const MOST: u64 = 32 * 1024 * 1024;
 
 async fn open(tcp: bool) -> Counter {
@@ -28,7 +28,7 @@ async fn open(tcp: bool) -> Counter {
     Counter::open_with(options).await
 }
 
-/// Returns the answer, which must come before the reader has sent more than [`MOST`].
+/// Returns the answer, which must arrive before the reader has sent more than [`MOST`].
 async fn unless_flooded<T>(counter: &Counter, what: &str, answer: impl Future<Output = T>) -> T {
     let before = counter.shop.reader.flooded();
     let too_much = async {
@@ -42,7 +42,7 @@ async fn unless_flooded<T>(counter: &Counter, what: &str, answer: impl Future<Ou
     }
 }
 
-/// Waits until the reader has begun.
+/// Waits until the reader has begun to flood.
 async fn floods(counter: &Counter, what: &str) {
     let begun = async {
         while counter.shop.reader.flooded() == 0 {
@@ -52,7 +52,7 @@ async fn floods(counter: &Counter, what: &str) {
     pos_test_kit::within(&format!("{what}: a flood"), begun).await;
 }
 
-/// Stores a card.
+/// Stores a card and returns its id.
 async fn registration(counter: &Counter) -> String {
     let body = json!({"reference": "first", "amount": "1.00", "parameters": {"createRegistration": true,
         "standingInstruction": {"type": "UNSCHEDULED", "mode": "INITIAL", "source": "CIT"}}});
@@ -63,7 +63,7 @@ async fn registration(counter: &Counter) -> String {
     view.registration.unwrap()
 }
 
-/// Queries the status and makes a sale while the reader floods.
+/// Queries the status and makes a sale while the reader floods the agent.
 async fn serves_tills(counter: &Counter, kept: &str, what: &str) {
     for n in 0..3 {
         unless_flooded(counter, &format!("{what}: status {n}"), counter.status()).await;
@@ -112,7 +112,7 @@ async fn no_flood_while_a_card_is_awaited_starves_a_till() {
             floods(&counter, &what).await;
             serves_tills(&counter, &kept, &what).await;
             let view = unless_flooded(&counter, &what, counter.until_ended("card")).await;
-            // A reader that is abandoned, or a card that it could not read.
+            // The agent gave up the reader, or the reader could not read the card.
             let nothing_sent = matches!(ended(&view), Some(OutcomeWord::NotSent | OutcomeWord::Cancelled));
             assert!(nothing_sent, "{what}: {}", view.text);
             assert_eq!(counter.charged(), ["1.00 EUR", "9.99 EUR"], "{what}");
@@ -123,7 +123,7 @@ async fn no_flood_while_a_card_is_awaited_starves_a_till() {
 
 #[tokio::test]
 async fn a_flood_while_the_host_is_asked_leaves_the_books_right_and_ends_with_the_flood() {
-    // All together: most of the time is spent waiting until the line is opened again.
+    // All cases run at the same time, because each mostly waits for the connection to be opened again.
     let mut all = tokio::task::JoinSet::new();
     for (name, _) in FLOODS {
         all.spawn(while_the_host_is_asked(name));
@@ -142,7 +142,7 @@ async fn while_the_host_is_asked(name: &str) {
     floods(&counter, name).await;
     serves_tills(&counter, &kept, name).await;
     let view = counter.until_ended("card").await;
-    // Approved or reversed: the till's message matches the gateway.
+    // The sale is approved or reversed. The till's message matches the gateway.
     counter.audit(&format!("{name}: {}", view.text));
     is_said(&counter, name).await;
     counter.shop.reader.run_script("after 0ms: flood nothing".parse().unwrap());

@@ -1,5 +1,5 @@
-//! The journal stays small after any number of sales. Its WAL is copied back and old days leave it without any card at
-//! the reader, and also while the reader is never free.
+//! The journal stays small after any number of sales. Its WAL is copied back and old days are removed, even if no card
+//! is ever presented and even if the reader is never free.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use pos_terms::transaction::Kind;
 use rusqlite::Connection;
 
 const HOUR_MS: i64 = 3600 * 1000;
-/// The number of payments with a stored card; the next constant is the number on each day.
+/// The number of payments with a stored card. The next constant is the number per day.
 const PAYMENTS: usize = 1500;
 const OF_A_DAY: usize = 3;
-/// The number of payments during a sale that waits for its card.
+/// The number of payments with a stored card while a sale waits for its card.
 const BESIDE: usize = 400;
-/// Days that are kept by default.
+/// The number of days that the agent keeps by default.
 const KEPT: usize = 400;
-/// The greatest length of the WAL in bytes: four times its length at creation.
+/// The greatest permitted length of the WAL in bytes, which is four times its initial length.
 const LONGEST_WAL: u64 = 4 << 20;
 
 fn wal(journal: &Path) -> u64 {
@@ -31,7 +31,7 @@ fn count(journal: &Path, what: &str) -> usize {
     usize::try_from(count).unwrap()
 }
 
-/// Sells with stored cards only; returns the greatest length of the WAL.
+/// Makes sales with stored cards only. Returns the greatest length of the WAL.
 async fn sell(world: &World, till: &mut world::tills::Till, payments: std::ops::Range<usize>) -> u64 {
     let journal = world.journal();
     let mut longest = 0;
@@ -67,7 +67,7 @@ fn payments_without_a_card_at_the_reader_leave_a_short_wal_and_no_old_days() {
 
 #[test]
 fn a_reader_that_is_never_free_does_not_keep_the_wal_from_being_copied() {
-    // A sale waits for its card all the time: no card is presented.
+    // A sale waits throughout: no card is presented.
     let world = World::new("");
     world.lock().points.plan(None);
     let stored = (1..=BESIDE).map(|number| Wish::new(number, Kind::ByRegistration, 500));

@@ -1,7 +1,7 @@
-//! The journal is taken away from under the agent at each moment of a transaction: wholly, only its `-wal`, by another
-//! terminal's journal that is moved over it, or by a copy that is written over it. No new payment is then charged on
-//! the files that are there. Once a person has adopted the rescue journal, everything ends as after a power cut. The
-//! judge reads the gateway's ledger.
+//! The journal is lost at each moment of a transaction while the agent runs. Either all of it is removed, or only its
+//! `-wal`, or another terminal's journal is moved over it, or a copy is written over it. The agent then charges no new
+//! payment on the remaining files. Once a person has adopted the rescue journal, everything ends as after a power cut.
+//! The judge reads the gateway's ledger.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::world::board::{End, TakenAway};
 use crate::world::tills::{TillResult, Wish};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// More commits than any of these transactions has.
+/// A number above the number of commits of each of these transactions.
 const MOMENTS: usize = 60;
 
 const SCENES: [(&str, Kind, &str, Behaviour); 6] = [
@@ -27,13 +27,14 @@ const SCENES: [(&str, Kind, &str, Behaviour); 6] = [
     ("by registration", Kind::ByRegistration, "", Behaviour::Approves),
 ];
 
-/// Plays one transaction, with the journal taken away at the nth moment; returns `None` when it has no such moment.
+/// Runs one transaction and takes the journal away at the nth moment. Returns `None` if the transaction has no such
+/// moment.
 fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: TakenAway, nth: usize) -> Option<World> {
     let place = format!("{name} / {how:?} / {nth}");
     let world = World::new(hand);
     {
         let mut state = world.lock();
-        // An ended transaction before it: the mark is written, and its reference is known.
+        // An earlier transaction has ended, so the mark is written and the reference known.
         state.wishes.push(Wish::new(1, Kind::ByRegistration, 500));
         state.wishes.push(Wish::new(2, kind, 1234));
         state.wishes.push(Wish::new(3, Kind::ByRegistration, 700));
@@ -49,7 +50,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         if world.was_taken_away() {
             till.ask(2).await;
             assert!(is_refused(&world, 2), "{place}: {:?}", world.lock().wishes[2].told);
-            // Open transactions are saved as soon as the till has its answer.
+            // The agent saves open transactions as soon as the till has its answer.
             sleep(Duration::from_secs(1)).await;
         }
     });
@@ -57,7 +58,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
     // The whole journal is still at its path.
     let is_whole = matches!(how, TakenAway::WalAlone | TakenAway::WrittenOver);
     let rescued = rescue_of(&world);
-    // A start with the files that are there: a till that repeats its request is not charged again.
+    // The agent starts with the remaining files. A till that repeats its request is not charged again.
     let end = world.boot(async |mut till| {
         sleep(HOUR).await;
         till.ask(0).await;
@@ -69,7 +70,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
         }
     });
     assert_eq!(end, End::Done, "{place}");
-    // The person adopts the rescue journal, unless the whole journal is still at its path.
+    // A person adopts the rescue journal, unless the whole journal is still at its path.
     if !is_whole {
         let now = world.lock().clock_ms();
         let rescued = rescued.unwrap_or_else(|| panic!("{place}: nothing was saved"));
@@ -91,7 +92,7 @@ fn play((name, kind, hand, behaviour): (&str, Kind, &str, Behaviour), how: Taken
 }
 
 fn is_refused(world: &World, wish: usize) -> bool {
-    // A till's message from an unusable journal: unconfirmed.
+    // With an unusable journal, the till gets "unconfirmed".
     world.lock().wishes[wish].told.last() == Some(&TillResult::Unconfirmed { needs_a_person: false })
 }
 

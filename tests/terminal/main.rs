@@ -1,32 +1,32 @@
-//! The whole terminal as in a shop. The agent runs in this process, on real wires to a simulated reader, gateway and
-//! printer (`counter`). Or it runs in a world of virtual time where the power can be cut (`world`).
+//! The whole terminal as in a shop. In `counter`, the agent runs in this process, with real connections to a simulated
+//! reader, gateway and printer. In `world`, it runs in virtual time, and the power can be cut.
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
-//! | `sale` | sales end to end, and the actions of cashier and customer in them |
-//! | `after_the_sale` | the rest of a sale that was approved in part, in another currency, with a tip |
+//! | `sale` | sales end to end, with the actions of cashier and customer |
+//! | `after_the_sale` | follow-ups of a sale that was partially approved, in another currency, or with a tip |
 //! | `calls` | every kind of transaction, from the till to the gateway's ledger and back |
 //! | `bad_input` | wrong input from outside |
-//! | `recovery` | power, reader and gateway that fail at each moment of a sale |
-//! | `another_account` | an entity-id that was changed while transactions were open |
-//! | `flood` | a reader that sends without end blocks no other work |
-//! | `reader_trust` | the readers that are trusted with cards, and a reader that differs from the earlier one |
-//! | `printers` | a sale goes on with any fault of a printer |
+//! | `recovery` | failures of power, reader and gateway at each moment of a sale |
+//! | `another_account` | an entity-id that is changed while transactions are open |
+//! | `flood` | a reader that sends endlessly |
+//! | `reader_trust` | readers that may read cards, and a reader that differs from the earlier one |
+//! | `printers` | a sale goes on despite any fault of a printer |
 //! | `one_round_trip` | one round trip after the card |
 //! | `old_copy` | a journal that is an outdated copy |
-//! | `clock_ahead` | a clock that was a year ahead for one sale |
-//! | `close_of_day` | closes of day against the gateway's ledger |
+//! | `clock_ahead` | a clock that was a year ahead during one sale |
+//! | `close_of_day` | closes of day, compared with the gateway's ledger |
 //! | `housekeeping` | the journal stays small |
-//! | `journal_gone` | a journal that is taken away at each moment of a transaction |
-//! | `settled` | the journal of a day against the gateway's settlement file, with each kind of difference planted |
-//! | `training` | training sends no byte to reader or gateway, and no count includes it |
+//! | `journal_gone` | a journal that is lost at each moment of a transaction |
+//! | `settled` | a day's journal, compared with the gateway's settlement file, with each kind of difference planted |
+//! | `training` | training, which sends no byte to reader or gateway and counts nowhere |
 //! | `stored_card` | a card that is stored without a payment, used for a reservation and a charge, and deleted |
 //! | `tap_declined` | a tap that the issuer declines, and the chip after it |
-//! | `tips` | tips that the till names, and those that the customer types or omits |
+//! | `tips` | tips that the till sends, and tips that the customer types or omits |
 //! | `probing` | the times of the gateway's probes |
-//! | `zvt` | a payment by ZVT, cut at each of its points |
-//! | `nexo` | a payment by nexo, cut at each of its points |
-//! | `nexo_again` | repeated messages of a nexo till, the same or another one, immediately and after days |
+//! | `zvt` | a ZVT payment, cut at each of its points |
+//! | `nexo` | a nexo payment, cut at each of its points |
+//! | `nexo_again` | a nexo till's message numbers, used again immediately and after days |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

@@ -1,5 +1,5 @@
-//! A payment by nexo with the power cut, or the line broken, at each of its points. The till asks for the status or
-//! sends the same message again; what it believes in the end matches the gateway's ledger.
+//! A nexo payment with the power cut, or the connection broken, at each of its points. The till queries the status or
+//! repeats its message. Its final belief matches the gateway's ledger.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -16,11 +16,11 @@ use crate::world::tills::Wish;
 
 const AMOUNT: u64 = 1250;
 
-/// The moment when the till stops its payment: the number of its requests so far, and the delay after the last one.
+/// The moment when the till aborts its payment: the number of its requests so far, and the delay after the last one.
 type Stop = Option<(usize, Duration)>;
 
-/// Simulates one run of a terminal, with its restarts. Returns the till's belief, the amount at the gateway, the points
-/// that were passed, and the number of the payment's requests to the terminal.
+/// Simulates one run of a terminal, with its restarts. Returns the till's belief, the amount at the gateway, the number
+/// of points passed, and the number of requests that the payment took.
 fn live(
     hand: &str,
     behaviour: Behaviour,

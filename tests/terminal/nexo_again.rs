@@ -1,6 +1,6 @@
-//! Repeated messages of a nexo till, in the world. The same message and another one come with the same numbers,
-//! immediately and after days, for all categories. The power is cut, or the line broken, at each point. Each Success
-//! reports just what its message requested, and the gateway has no payment that the till was not told of.
+//! Repeated message numbers of a nexo till, in the world. The same message or another one arrives with the same
+//! numbers, immediately and after days, for all categories. The power is cut, or the connection broken, at each point.
+//! Each Success reports exactly what its message requested, and the till knows every payment of the gateway.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -38,17 +38,17 @@ fn sale(service_id: &str, minor: u64) -> Asked {
     Asked { category: "Payment", service_id: service_id.to_owned(), body, is: ("DB", minor, None) }
 }
 
-/// The knowledge of a till that was paid: the payments that it may name, in the order of their numbers.
+/// The payments that a paid till knows and may refer to, in the order of their numbers.
 struct Known(Vec<String>);
 
 impl Known {
-    /// Returns the terminal's name of this transaction.
+    /// Returns the name under which the terminal reports this transaction.
     fn name(&self, at: usize) -> (String, String) {
         (format!("{}.{}", at + 1, self.0[at]), "t".to_owned())
     }
 
-    /// Returns two messages with the same numbers and different contents, and whether the second one gets its own
-    /// transaction once its number is free.
+    /// Returns two messages with the same numbers and different contents. The flag is set if the second message gets
+    /// its own transaction once its number is free.
     fn pair(&self, which: usize) -> (Asked, Asked, bool) {
         let (one, two, reserved) = (self.name(0), self.name(1), self.name(2));
         let of = |at: usize| Some(self.0[at].clone());
@@ -177,7 +177,8 @@ fn whatever_is_cut_no_message_is_answered_by_another_one() {
     let (mut runs, mut moved, mut unsent) = (0, 0, 0);
     for which in 0..PAIRS {
         let (points, ..) = cut_in_the_middle(which, None);
-        // Each moment of the longest ones takes time, and the others share their steps.
+        // Each moment of the longest messages takes time, so every third one is enough: neighbouring moments have the
+        // same steps.
         for at in (0..points).step_by(if points > 20 { 3 } else { 1 }) {
             for cut in CUTS {
                 let (_, second_moved, second_unsent) = cut_in_the_middle(which, Some(Plan { at, cut }));
@@ -190,8 +191,8 @@ fn whatever_is_cut_no_message_is_answered_by_another_one() {
     assert!(runs > 60 && moved > 20 && unsent < runs / 10, "{runs} runs, {moved} moved, {unsent} not sent");
 }
 
-/// Sends the second message days after the first one, with a cut; the till insists. Returns the number of points
-/// passed, whether it moved money, and whether the till is told that it was not sent.
+/// Sends the second message days after the first one, with a cut, and repeats it until it is answered. Returns the
+/// number of points passed, whether the second message moved money, and whether it was reported as not sent.
 fn cut_in_the_middle(which: usize, plan: Option<Plan>) -> (usize, bool, bool) {
     let (world, known) = opened();
     let (first, second, moves) = known.pair(which);
@@ -215,14 +216,14 @@ fn cut_in_the_middle(which: usize, plan: Option<Plan>) -> (usize, bool, bool) {
         let mut counter = Counter::new(&till);
         match counter.insists(&second).await {
             NexoResult::Done(paid) => moved = told.insert(paid),
-            // The connection was lost before the request was sent: that is the end, and no open transaction is left.
+            // The connection was lost before the request was sent. The transaction ends, and none stays open.
             NexoResult::Failure(condition) if condition == "UnreachableHost" => {
                 assert!(moves, "{which} {plan:?}");
                 assert_eq!(counter.unsettled().await, Vec::<String>::new(), "{which} {plan:?}");
                 unsent = true;
             }
-            // It was recorded, and the power was cut before the request was sent: the till is told so, and there is no
-            // payment.
+            // The transaction was recorded, but the power was cut before the request was sent. The till learns this,
+            // and there is no payment.
             NexoResult::Failure(condition) => assert!(condition == "Aborted" && moves, "{which} {plan:?}: {condition}"),
             other => assert!(other == NexoResult::Rejected && !moves, "{which} {plan:?}: {other:?}"),
         }

@@ -1,5 +1,5 @@
-//! A journal that is an outdated copy: it was restored from a backup, and contains as open a sale that has long ended.
-//! No earlier transaction is then reversed automatically: the open sales wait for a person. An intact journal waits
+//! A journal that is an outdated copy: it was restored from a backup and shows as open a sale that ended long ago. The
+//! agent then reverses no earlier transaction automatically. The open sales wait for a person. An intact journal waits
 //! only until the gateway has answered.
 
 use std::time::Duration;
@@ -15,18 +15,18 @@ use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Payments of another terminal in the period of the look-up: more than the gateway lists in one answer, so the agent
-/// divides the period. The literal gateway throttles frequent requests.
+/// The number of another terminal's payments in the period of the look-up. The gateway lists fewer in one answer, so
+/// the agent divides the period. The literal gateway throttles frequent requests.
 const OTHERS: u32 = 300;
 /// Another terminal id of the same shop.
 const ANOTHER_ID: &str = "87654321";
-/// An unused terminal id: the gateway has no payments for it.
+/// An unused terminal id, for which the gateway has no payments.
 const UNUSED_ID: &str = "87654322";
 /// The account of another shop.
 const ANOTHER_ACCOUNT: &str = "8a8294174b7ecb28014b9699220015cb";
 
-/// Returns a terminal whose journal is a copy from the time when its first sale was pending. That sale ended, and a
-/// second one was made. The till was told of both.
+/// Returns a terminal whose journal is a copy from the time when its first sale was pending. That sale ended, a second
+/// one followed, and the till knows both outcomes.
 fn with_an_old_copy(host_rules: HostRules, hand: &str) -> World {
     let world = World::new(&format!("on waiting 1: {hand}\non waiting 2: tap tap\non waiting 3: tap tap\n"));
     {
@@ -36,7 +36,7 @@ fn with_an_old_copy(host_rules: HostRules, hand: &str) -> World {
         state.bank.behaviours.push_back(Behaviour::PendingThenApproved);
         state.wishes.extend((1..=3).map(|number| Wish::new(number, Kind::Sale, 1000 + number as u64)));
     }
-    // In the middle of the other terminal's payments.
+    // The sale takes place in the middle of the other terminal's payments.
     world.wait(24 * HOUR);
     world.boot(async |mut till| {
         till.until_ready().await;
@@ -72,14 +72,14 @@ fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
             till.until_ready().await;
             sleep(48 * HOUR).await;
             till.look(0).await;
-            // New sales go on, with numbers that no sale had.
+            // New sales go on, with numbers that no earlier sale had.
             till.wants(2).await;
         });
         assert_eq!(reversals(&world), 0, "{host_rules:?}: {}", world.story());
         assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{host_rules:?}");
         let numbers: Vec<_> = world.lock().wishes.iter().map(|wish| wish.in_journal.unwrap()).collect();
         assert!(numbers[2] > numbers[1], "{host_rules:?}: {numbers:?}");
-        // It waits also after another start; the person knows the receipt.
+        // The sale still waits after another start. A person knows the receipt.
         world.boot(async |mut till| {
             sleep(HOUR).await;
             till.look(0).await;
@@ -93,8 +93,8 @@ fn an_old_copy_reverses_nothing_by_itself_and_asks_a_person() {
     }
 }
 
-/// Checks a sale that was reversed after the copy was made, because the card refused: the agent finds the reversal and
-/// does not reverse again.
+/// Checks a sale that was reversed after the copy was made, because the card refused the approval. The agent finds the
+/// reversal and does not reverse again.
 #[test]
 fn what_has_gone_back_does_not_go_back_again() {
     for host_rules in host_rules::played() {
@@ -117,7 +117,7 @@ fn what_has_gone_back_does_not_go_back_again() {
     }
 }
 
-/// Checks a gateway that is unreachable at the start: the agent cannot know whether the journal is an outdated copy, so
+/// Checks a gateway that is unreachable at the start. The agent cannot know whether the journal is an outdated copy, so
 /// it reverses nothing.
 #[test]
 fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
@@ -138,8 +138,9 @@ fn as_long_as_the_gateway_cannot_be_asked_nothing_of_before_is_reversed() {
     }
 }
 
-/// Checks an intact journal after a power cut during a pending sale. The sale is reversed after the look-up by date,
-/// with any number of other terminals' payments in that period. The judge checks that no request is sent earlier.
+/// Checks an intact journal after a power cut during a pending sale. The agent reverses the sale after the look-up by
+/// date, regardless of the number of other terminals' payments in that period. The judge checks that it sends no
+/// request earlier.
 #[test]
 fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
     for host_rules in host_rules::played() {
@@ -173,8 +174,8 @@ fn a_journal_that_is_whole_goes_on_as_soon_as_the_gateway_was_asked() {
     }
 }
 
-/// Checks a copy that is restored together with another terminal id. A refund that was made after the copy was sent
-/// with the earlier id, and is found with it.
+/// Checks a copy that is restored together with another terminal id. A refund made after the copy was sent with the
+/// earlier id. The agent finds the refund with that id.
 #[test]
 fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
     for host_rules in host_rules::played() {
@@ -213,9 +214,9 @@ fn an_old_copy_with_another_terminal_id_gives_nothing_back_a_second_time() {
     }
 }
 
-/// Checks an outdated copy that a technician starts with another terminal id, or another account, and corrects a day
-/// later. The sale that the till was told is approved then waits for a person, and is not reversed. With an unused id,
-/// all unknown payments are found immediately, and none is left to find after the correction.
+/// Checks an outdated copy that a technician starts with another terminal id or account and corrects a day later. The
+/// sale that was reported to the till as approved then waits for a person and is not reversed. With an unused id, all
+/// unknown payments are found immediately, so the correction finds no more.
 #[test]
 fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
     for host_rules in host_rules::played() {
@@ -227,7 +228,7 @@ fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
             (world.lock().terminal, world.lock().entity) = (terminal, entity);
             world.boot(async |mut till| {
                 till.until_ready().await;
-                // A new sale is recorded, and extends the period that this journal knows until today.
+                // A new sale is recorded. It extends the period that this journal knows until today.
                 till.wants(2).await;
                 sleep(25 * HOUR).await;
             });
@@ -243,8 +244,8 @@ fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
     }
 }
 
-/// Checks a board with an empty journal that replaces one that has made sales. It sells immediately, and ten minutes
-/// later it says that the other board's journal should be adopted. It reverses nothing and delays nothing for that.
+/// Checks a board with an empty journal that replaces one with sales. It sells immediately. Ten minutes later it
+/// reports that the other board's journal should be adopted. It reverses nothing and delays nothing because of that.
 #[test]
 fn a_board_in_anothers_place_says_that_its_journal_began_anew() {
     for (sold_before, says) in [(true, 1), (false, 0)] {
@@ -285,7 +286,7 @@ fn a_board_in_anothers_place_says_that_its_journal_began_anew() {
     }
 }
 
-/// Checks a second with more transactions than the gateway lists: the agent cannot know whether the journal is an
+/// Checks a second with more transactions than the gateway lists. The agent cannot know whether the journal is an
 /// outdated copy. A follow-up of an earlier payment waits for the look-up of that payment, which shows what this
 /// journal lacks.
 #[test]
@@ -322,7 +323,7 @@ fn a_refund_of_before_is_looked_up_where_a_second_is_full() {
                 sleep(HOUR).await;
                 till.wants(2).await;
             });
-            // The copy does not contain the first refund, and the look-up shows it.
+            // The copy lacks the first refund, and the look-up shows it.
             let all = if by_an_old_copy { 1 } else { 2 };
             assert_eq!(refunds(&world), all, "{host_rules:?} {by_an_old_copy}: {}", world.story());
             let (violations, _) = world.judge();

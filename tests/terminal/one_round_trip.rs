@@ -1,5 +1,5 @@
 //! One round trip after the card: the connection to the gateway, with its TLS handshake, is open before the card is
-//! read. A server that counts connections, handshakes, requests and bytes proves it.
+//! read. A server counts connections, handshakes, requests and bytes.
 
 use crate::counter::{Counter, ended};
 use easy_ext::ext;
@@ -13,7 +13,7 @@ use pos_test_kit::within;
 
 #[ext(CountsRoundTrips)]
 impl Counter {
-    /// Opens a shop and waits until its gateway was probed, as at each start.
+    /// Opens a shop and waits until the agent has probed its gateway, as it does at each start.
     async fn probed() -> Self {
         Self::probed_with(Options::default()).await
     }
@@ -26,8 +26,7 @@ impl Counter {
         counter
     }
 
-    /// Begins a sale and waits until the line to the gateway is quiet: the reader waits for the card, and the
-    /// connection to the gateway is ready.
+    /// Begins a sale and waits until the connection to the gateway is ready and quiet, and the reader waits for a card.
     async fn armed(&self, reference: &str, handshakes: u64) -> GatewayCounters {
         assert_eq!(self.begin(reference, "12.34").await.0, 201);
         within("armed", self.shop.reader.waits_for(pos_sim::reader::WaitsFor::Card)).await;
@@ -38,7 +37,7 @@ impl Counter {
         within(what, async {
             let mut last = self.shop.gateway.counters();
             let mut unchanged = 0;
-            // Meanwhile status queries pass through the whole loop.
+            // Meanwhile, status queries pass through the agent's whole loop.
             while !reached(&last) || unchanged < 20 {
                 let _ = self.status().await;
                 let now = self.shop.gateway.counters();
@@ -72,15 +71,15 @@ async fn the_handshake_is_over_before_the_card_is_read() {
         assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 3), "{name}: the payment alone");
         let payment = after.bytes_in - before.bytes_in;
 
-        // The second sale has no handshake and sends only its payment. Its payment is as long as the first one's, so
-        // only the request was sent between the first card and its answer.
+        // The second sale makes no handshake and sends only its payment. The first sale's payment has the same length,
+        // so it too was the only request between the card and the answer.
         let before = counter.armed("R2", 2).await;
         assert_eq!(before.requests, 3, "{name}: the line is there");
         counter.present(card(name).unwrap(), entry).await;
         let after = counter.approved("R2").await;
         assert_eq!((after.connections, after.handshakes, after.requests), (2, 2, 4), "{name}: the second sale");
         assert_eq!(payment, after.bytes_in - before.bytes_in, "{name}: bytes beside the request");
-        // The whole request fits one TLS record (at most 16 KiB).
+        // The whole request fits in one TLS record (at most 16 KiB).
         assert!((500..16_384).contains(&payment), "{name}: {payment} bytes");
         counter.audit(name);
     }
@@ -90,7 +89,7 @@ async fn the_handshake_is_over_before_the_card_is_read() {
 async fn a_connection_that_was_closed_before_the_card_came_is_opened_anew() {
     let counter = Counter::probed().await;
     counter.armed("R1", 2).await;
-    // As a load balancer does with an idle connection.
+    // The connection is closed, as a load balancer does with an idle one.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.present(card("tap").unwrap(), Tap).await;
@@ -105,7 +104,7 @@ async fn a_gateway_that_has_gone_before_the_card_came_is_not_sent() {
     let counter = Counter::probed().await;
     counter.armed("R1", 2).await;
     counter.shop.gateway.set_offline(true).await.unwrap();
-    // The agent has seen the end of the connection.
+    // The agent has noticed the end of the connection.
     for _ in 0..20 {
         counter.show("R1").await;
     }

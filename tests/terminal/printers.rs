@@ -1,5 +1,5 @@
-//! Printers at a real counter: a sale goes on with any fault of a printer, the status says what a printer needs, and a
-//! receipt can be printed again.
+//! Printers at a real counter. A sale goes on despite any fault of a printer, the status says what a printer needs, and
+//! a receipt can be reprinted.
 
 use crate::counter::Counter;
 use pos_agent::till::{Attention, PrinterState};
@@ -43,7 +43,7 @@ async fn a_day_is_closed_without_paper_and_its_slip_comes_when_there_is_some() {
     let mut counter = Counter::open().await;
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     for _ in 0..2 {
-        // The same close: a person at a silent printer requests it again.
+        // A person whose printer stays silent requests the same close again.
         let closed = counter.verb(&["close", "--reference", "Z1", "--print"]).await.unwrap();
         assert_eq!(closed.status.code(), Some(0), "{closed:?}");
     }
@@ -111,7 +111,7 @@ async fn two_printers_have_a_copy_each_and_one_that_is_off_does_not_hold_up_the_
     });
     let names: Vec<String> = status.await.printers.into_iter().map(|printer| printer.name).collect();
     assert_eq!(names, ["office", "counter"]);
-    // Again on the printer of this copy.
+    // The duplicate comes from the printer of this copy.
     let (code, body) = counter.post("/v1/sales/R1/receipt?copy=customer").await;
     assert_eq!((code, body["printer"].as_str()), (202, Some("counter")));
     assert!(within("the duplicate", second.next_receipt()).await.contains("DUPLICATE"));
@@ -145,7 +145,7 @@ async fn a_till_has_its_own_lines_printed_and_hears_whether_they_are_on_paper() 
     let paper = counter.paper().await;
     let lines: Vec<&str> = paper.lines().map(str::trim).collect();
     assert_eq!(lines, ["VOUCHER", "10 % off@", "", "Points                                 120"], "{paper}");
-    // The lines are not kept: they are no transaction.
+    // The agent does not keep the lines, because they are not a transaction.
     assert!(!counter.verb(&["receipt", "last"]).await.unwrap().status.success());
 
     counter.shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
@@ -192,7 +192,7 @@ async fn codes_of_a_till_are_drawn_by_the_printer_and_what_it_would_pass_over_is
         ("ean-8", "123", "EAN-8 takes 7 digits"),
         ("upc-a", "A3600029145", "UPC-A takes 11 digits"),
         ("code-25", "123", "Code 25 takes an even number of digits"),
-        // The printer of this counter has 42 characters on a line: 504 dots.
+        // This counter's printer has 42 characters per line, which is 504 dots.
         ("code-128", "1234567890123456789012345", "Code 128 takes 1 to 19 characters"),
         ("code-128", "a\u{1B}@", "Code 128 takes ASCII letters"),
         ("qr", "a\u{10}\u{04}\u{01}", "a QR code takes text without control characters"),
@@ -212,7 +212,7 @@ async fn codes_of_a_till_are_drawn_by_the_printer_and_what_it_would_pass_over_is
     assert!(status == 400 && body["detail"].as_str().unwrap().contains("omit value"), "{body}");
     let (status, body) = print(json!([code("aztec", "1")])).await;
     assert_eq!((status, body["field"].as_str()), (400, Some("lines[0].code")), "{body}");
-    // Only the first one is on paper, and the printer understood all of it.
+    // Only the first request is on the paper, and the printer understood all of it.
     let paper = counter.paper().await;
     let lines: Vec<&str> = paper.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let expected = [
@@ -252,7 +252,7 @@ async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since()
     assert!(customers.contains("APPROVED") && customers.contains("Corner Shop"), "{customers}");
     counter.stop_agent().await;
 
-    // Another language, other lines at the head and at the foot.
+    // The language changes, and so do the lines at the head and the foot.
     let config = std::fs::read_to_string(counter.shop.config()).unwrap();
     let changed = config.replacen("Corner Shop", "Am Eck", 1).replacen(
         "[terminal]",
@@ -268,7 +268,7 @@ async fn a_duplicate_is_word_for_word_the_first_one_whatever_has_changed_since()
     let mark = format!("{}DUPLICATE\n", " ".repeat(16));
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
 
-    // The next sale has the new lines.
+    // The next sale's receipts have the new lines.
     counter.sell("R2", "12.34", "tap", CardEntry::Tap).await;
     counter.until_ended("R2").await;
     let (_, customers) = (counter.paper().await, counter.paper().await);

@@ -1,5 +1,5 @@
-//! The times of the gateway's probes: at the start of the terminal and once a day, and again within hours after a
-//! failure. Days pass in milliseconds.
+//! The times at which the agent probes the gateway: at its start, once a day, and again within hours of a failure. Days
+//! pass in milliseconds.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Returns the number of requests that the gateway has read, and of connections that were opened.
+/// Returns the number of requests that the gateway has read and the number of connections.
 fn asked(world: &World) -> (usize, usize) {
     let state = world.lock();
     let count = |phase| state.points.seen().iter().filter(|place| **place == Place::Gateway(phase)).count();
@@ -24,7 +24,7 @@ fn the_gateway_is_probed_at_start_and_daily() {
         till.until_ready().await;
         sleep(HOUR).await;
         assert_eq!(asked(&world), (2, 1), "at start, and whether the token is taken");
-        // Each time at the latest an hour after a day has passed.
+        // Each further probe comes at the latest an hour after a day has passed.
         sleep(75 * HOUR).await;
         assert_eq!(asked(&world), (5, 4), "once a day");
     });

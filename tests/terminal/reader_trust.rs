@@ -1,5 +1,5 @@
-//! Trust in readers, over real wires. A reader that is not listed gets no request for a card. A reader that differs
-//! from the earlier one, or has another configuration, is recorded, reported and shown.
+//! Trust in readers, over real connections. A reader that is not listed gets no request for a card. A reader that
+//! differs from the earlier one, or has another configuration, is recorded, reported and shown.
 
 use crate::counter::till::program;
 use crate::counter::{Counter, ended};
@@ -10,7 +10,7 @@ use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
 use rusqlite::{Connection, OpenFlags};
 
-/// Commands during which a card is read.
+/// Commands that make the reader read a card.
 const FOR_A_CARD: [u16; 2] = [0xDEC1, 0xDED1];
 
 fn listing(serials: &str) -> Options {
@@ -54,7 +54,7 @@ async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     let report = doctor(&counter).await;
     assert!(report.contains(refused), "{report}");
 
-    // The listed reader replaces it.
+    // The listed reader replaces the other one.
     counter.shop.reader.run_script(script("after 0ms: serial 30003640"));
     counter.until_ready().await;
     counter.sell("s", "12.34", "tap", CardEntry::Tap).await;
@@ -75,7 +75,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
         "{report}"
     );
 
-    // A restart of the same reader is not reported.
+    // A restart of the same reader causes no report.
     counter.shop.reader.run_script(script("after 0ms: reboot 1ms"));
     counter.until_status("the restart", |status| !status.ready).await;
     counter.until_ready().await;
@@ -97,7 +97,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     assert!(pos_test_kit::within("that the change is told", told).await.contains(what));
     assert_eq!(marks(&counter).len(), 2);
 
-    // After a restart of the agent the report is still there, and is not recorded again.
+    // After a restart of the agent, the report is still there. The change is not recorded again.
     counter.stop_agent().await;
     counter.start_agent();
     let status = counter.until_status("ready again", |status| status.ready).await;
@@ -114,7 +114,7 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("configuration ARQCDOL.CFG 1, TCDOL.CFG 2") && shown.contains(other), "{shown}");
 
-    // The journal is intact, and the marks are part of it.
+    // The journal is intact, and the marks are part of its chain.
     counter.stop_agent().await;
     let (journal, _) = Db::open(&counter.shop.folder().join("journal.db")).unwrap();
     drop(journal);

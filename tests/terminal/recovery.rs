@@ -1,8 +1,8 @@
 //! A power cut, an unplugged reader and an unreachable gateway at each moment of a sale. The tests check the ledger,
-//! the journal, and the answer to a till that asks again with the same reference.
+//! the journal, and the answer when the till repeats its reference.
 //!
-//! The power cut ends the agent between two of its steps without any tidying up. SQLite guarantees that synced data is
-//! on the disk; that is not tested here.
+//! The power cut ends the agent between two of its steps, without any clean-up. SQLite guarantees that synced data is
+//! on the disk, so this is not tested here.
 
 use std::time::Duration;
 
@@ -32,21 +32,21 @@ const CONTINUE: u16 = 0xDED2;
 enum When {
     /// The reader waits for a card.
     Waiting,
-    /// The gateway has the request and does not answer; it may have processed the payment or not.
+    /// The gateway has received the request and does not answer. It may or may not have processed the payment.
     Asked,
-    /// The host has approved and the chip has not confirmed.
+    /// The host has approved, and the chip has not confirmed.
     AtChip,
     /// The gateway answers "pending".
     Pending,
-    /// Approved; the signature is compared and accepted afterwards.
+    /// The payment is approved. The signature is checked and accepted afterwards.
     AtSignature,
     /// The sale has ended.
     Ended,
 }
 use When::{Asked, AtChip, AtSignature, Ended, Pending, Waiting};
 
-/// Moment | amount, whose cents choose the gateway's behaviour | card | the journal at that moment | the end, `None` if
-/// unconfirmed | the gateway's final payments.
+/// Moment | amount, whose cents choose the gateway's behaviour | card | the journal at that moment | the outcome,
+/// `None` if unconfirmed | the gateway's final payments.
 type Line = (
     When,
     &'static str,
@@ -94,7 +94,7 @@ const CABLES: &[Line] = &[
     (Asked,   "10.71", CHIP,  &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
     (Asked,   "10.71", SWIPE, &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
     (Asked,   "10.70", TAP,   &["asked"], None,                     NOTHING),
-    // The host approves when the card is gone: a chip must confirm, a tap need not.
+    // The host approves after the card was removed. A chip must confirm the approval, but a tap need not.
     (Pending, "10.61", CHIP,  &["asked"], Some(OutcomeWord::Reversed),  NOTHING),
     (Pending, "10.61", TAP,   &["asked"], Some(OutcomeWord::Approved),  &["10.61 EUR"]),
     (AtChip,  "12.34", CHIP,  &["asked", "host-approved"], Some(OutcomeWord::Reversed), NOTHING),
@@ -124,7 +124,7 @@ async fn a_reader_that_is_unplugged_at_any_moment_leaves_nothing_in_doubt() {
 
 fn shop(when: When) -> Options {
     let mut options = Options::default();
-    // Sent byte by byte, the chip's final answer takes longer than all other steps.
+    // Byte by byte, the chip's final answer takes longer than all other steps.
     options.reader.fragment = (when == AtChip).then_some(1);
     options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 3000".to_owned()));
     options
@@ -132,7 +132,7 @@ fn shop(when: When) -> Options {
 
 #[ext(Recovers)]
 impl Counter {
-    /// Plays a sale up to a moment.
+    /// Runs a sale up to a moment.
     async fn bring(&self, when: When, amount: &str, (name, entry): (&str, CardEntry)) {
         assert_eq!(self.begin("R1", amount).await.0, 201);
         within("armed", self.shop.reader.waits_for(WaitsFor::Card)).await;
@@ -160,7 +160,7 @@ impl Counter {
         within(&format!("{when:?}"), reached).await;
     }
 
-    /// Checks the sale's end, which is the same in every answer, and that the next sale works.
+    /// Checks the sale's outcome, which must be the same in every answer, and that the next sale works.
     async fn settles(&self, what: &str, outcome: Option<OutcomeWord>, amount: &str, holds: &[&str]) {
         let mut ears = self.listen().await;
         if self.show("R1").await.state == SaleState::AwaitingSignature {
@@ -199,7 +199,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 500".to_owned()));
     let mut counter = Counter::open_with(options).await;
     let mut ears = counter.listen().await;
-    // Processed, then no answer; and the look-up does not reach the gateway.
+    // The gateway processes the payment but does not answer. The look-up does not reach it.
     counter.sell("R1", "10.71", "chip-no-cvm", Insert).await;
     within("charged", async {
         while counter.charged().is_empty() {
@@ -212,7 +212,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     let tried = |view: &SaleView| view.state == SaleState::Unconfirmed && view.unsettled.is_some();
     counter.follow(&mut ears, "R1", what, tried).await;
 
-    // The agent tells the next customer that no payment can be sent; the first sale stays unconfirmed, also after a
+    // The next customer's payment cannot be sent, and the agent says so. The first sale stays unconfirmed, even after a
     // restart.
     counter.until_ready().await;
     counter.sell("R2", "2.00", "tap", Tap).await;
@@ -225,7 +225,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     counter.follow(&mut ears, "R1", what, tried).await;
     assert_eq!(counter.charged_for("R1"), ["10.71 EUR"]);
 
-    // Reachable again: the next customer pays immediately, and the first sale is reversed automatically.
+    // The gateway is reachable again. The next customer pays immediately, and the first sale is reversed automatically.
     counter.shop.gateway.set_offline(false).await.unwrap();
     counter.sell("R3", "3.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R3").await), Some(OutcomeWord::Approved));
@@ -235,7 +235,7 @@ async fn a_gateway_that_is_away_during_a_reversal_holds_up_nobody_and_the_revers
     counter.audit(what);
 }
 
-/// More than a shop ever has.
+/// A number of open payments above that of any real shop.
 const OPEN: u64 = 100;
 
 /// Creates a journal with this many unconfirmed payments.
@@ -304,13 +304,14 @@ async fn a_hundred_open_reversals_and_a_silent_gateway_do_not_delay_the_next_sal
     })
     .await;
     // The till is answered and the reader asks for the card immediately, although none of the hundred look-ups has an
-    // answer yet.
+    // answer.
     assert_eq!(counter.begin("R1", "2.00").await.0, 201);
     within("armed", counter.shop.reader.waits_for(WaitsFor::Card)).await;
-    // Three look-ups at a time, the probe of the start, and the connection for the card: no look-up delays the sale.
+    // There are at most three look-ups at a time, the probe at the start, and the connection for the card. No look-up
+    // delays the sale.
     let connections = counter.shop.gateway.counters().connections;
     assert!(connections <= 5, "{connections} connections");
-    // Earlier look-ups stay without an answer; the payment gets its own.
+    // Earlier look-ups stay unanswered. The payment gets its answer.
     counter.shop.gateway.set_delay(Duration::ZERO);
     counter.present(card("tap").unwrap(), Tap).await;
     let view = counter.until("R1", "the end", |view| view.state == SaleState::Ended).await;
@@ -351,7 +352,7 @@ impl Counter {
     }
 }
 
-/// Checks that a waiting till gets the end when it comes, and not with the next event.
+/// Checks that a waiting till gets the outcome as soon as it is known, not with the next event.
 #[tokio::test]
 async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gateway_was_asked() {
     let mut counter = Counter::open().await;
@@ -359,17 +360,17 @@ async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gat
     assert_eq!(status, 201, "{body}");
     counter.shop.reader.waits_for(WaitsFor::Card).await;
     counter.cut_power().await;
-    // So the till asks before the gateway has answered.
+    // With this delay, the till asks before the gateway has answered.
     counter.shop.gateway.set_delay(Duration::from_millis(500));
     counter.start_agent();
     counter.until_ready().await;
-    // The answer would come in any case at the end of its wait, which is longer than this test's patience.
+    // Without this, the answer would come at the end of the till's wait, which is longer than this test allows.
     let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
     assert_eq!(ended(&view), Some(OutcomeWord::NotSent));
 }
 
-/// Checks that a sale that waits for the gateway goes on after the next start: a stop that waited for it would take a
-/// minute.
+/// Checks that a sale that waits for the gateway continues after the next start. If the agent waited for it before
+/// stopping, the stop would take a minute.
 #[tokio::test]
 async fn a_stop_does_not_wait_for_a_sale_that_the_gateway_is_still_to_be_asked_about() {
     let mut counter = Counter::open().await;

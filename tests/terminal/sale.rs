@@ -1,4 +1,4 @@
-//! Sales over real wires, end to end, and the actions of cashier and customer in them. `tests/deck/` has all test
+//! Sales over real connections, end to end, with the actions of cashier and customer. `tests/deck/` contains all test
 //! cards.
 
 use crate::counter::{Counter, ended};
@@ -75,7 +75,7 @@ async fn the_cashier_cancels_before_a_card_is_read() {
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
     assert_eq!((status, &view["outcome"], &view["cancel"]), (200, &"cancelled".into(), &"in-time".into()), "{view}");
     counter.until_ready().await;
-    // The next sale gets its own card.
+    // The next sale has its own card.
     counter.sell("R2", "2.00", "tap", Tap).await;
     assert_eq!(ended(&counter.until_ended("R2").await), Some(OutcomeWord::Approved));
     assert_eq!(counter.charged(), ["2.00 EUR"]);
@@ -84,7 +84,7 @@ async fn the_cashier_cancels_before_a_card_is_read() {
 #[tokio::test]
 async fn a_cancel_that_comes_too_late_says_so_and_changes_nothing() {
     let counter = Counter::open().await;
-    // Pending: the request has left, and the money may move at any moment.
+    // The sale is pending: the request was sent, and the money may move at any moment.
     counter.sell("R1", "10.61", "tap", Tap).await;
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     let (status, view) = counter.post("/v1/sales/R1/cancel").await;
@@ -105,7 +105,7 @@ async fn a_request_that_the_gateway_had_no_time_for_can_be_cancelled() {
     counter.shop.gateway.throttle_next(1000);
     counter.sell("R1", "12.34", "tap", Tap).await;
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
-    // Between two tries the request was certainly not processed; during a try this is not known.
+    // Between two tries, the gateway has certainly not processed the request. During a try, this is unknown.
     let cancelled = async {
         loop {
             let (_, view) = counter.post("/v1/sales/R1/cancel").await;
@@ -134,7 +134,7 @@ async fn the_customer_cancels_at_the_reader() {
 #[tokio::test]
 async fn a_power_cut_while_the_gateway_is_asked_is_reversed_after_the_restart() {
     let mut counter = Counter::open().await;
-    // The gateway processes .71 and does not answer.
+    // At .71, the gateway processes the payment and does not answer.
     counter.sell("R1", "10.71", "tap", Tap).await;
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     pos_test_kit::within("charged", async {
@@ -159,7 +159,7 @@ async fn a_write_that_fails_for_one_sale_leaves_the_other_alone() {
     counter.until("R1", "unconfirmed", |view| view.state == SaleState::Unconfirmed).await;
     counter.until_status("the reader free", |status| status.current.is_none()).await;
     assert_eq!(counter.begin("R2", "2.00").await.0, 201);
-    // Another program locks the journal: the reversal of R1 cannot be recorded when the payment is found.
+    // Another program locks the journal, so the reversal of R1 cannot be recorded when the payment is found.
     let somebody = rusqlite::Connection::open(counter.shop.folder().join("journal.db")).unwrap();
     somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
     let failed = |status: &StatusView| status.needs(Attention::JournalCannotBeWritten);
@@ -191,7 +191,7 @@ async fn a_tip_is_typed_at_the_reader_and_charged_on_top() {
     for word in ["Amount", "12.34 EUR", "Tip", "1.66 EUR", "14.00 EUR", "APPROVED"] {
         assert!(receipt.contains(word), "{word}\n{receipt}");
     }
-    // A repeated request is the same sale; with another amount it is refused.
+    // A repeated request returns the same sale. With another amount it is refused.
     let again = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
     assert_eq!((again.0, &again.1["replayed"]), (200, &true.into()));
     assert_eq!(counter.begin("R1", "14.00").await.0, 409);
@@ -204,7 +204,7 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     let (code, begun) = counter.post_sale(r#"{"reference":"R1","amount":"12.34","tip":"ask"}"#).await;
     assert_eq!(code, 201, "{begun}");
     pos_test_kit::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
-    // The cashier sees why no card is requested yet.
+    // The cashier sees why the reader does not ask for a card yet.
     let asked = counter.until("R1", "the tip", |view| view.step.as_deref() == Some("choosing-tip")).await;
     assert_eq!((asked.state, asked.text.as_str()), (SaleState::WaitingForCard, "The customer chooses a tip"));
     counter.shop.reader.key(pos_sim::reader::Key::Cancel);
@@ -270,7 +270,7 @@ async fn a_refused_signature_gives_the_money_back() {
     let view = counter.until_ended("R1").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Reversed), "{}", view.text);
     assert_eq!(counter.charged(), ["2.00 EUR"]);
-    // A repeated answer changes nothing, and a different one is refused.
+    // A repeated answer changes nothing. A different answer is refused.
     assert_eq!(ended(&counter.sign("R1", false).await), Some(OutcomeWord::Reversed));
     assert_eq!(counter.answer_signature("R1", true).await.0, 409);
     let papers = [counter.paper().await, counter.paper().await, counter.paper().await, counter.paper().await];
@@ -295,7 +295,7 @@ async fn a_power_cut_asks_for_the_signature_again() {
 #[tokio::test]
 async fn a_stop_lets_the_sale_end_and_its_receipts_out() {
     let mut counter = Counter::open().await;
-    // The customer leaves the card in the slot for a while; the program is stopped meanwhile.
+    // The customer leaves the card in the slot for a while. Meanwhile, the program is stopped.
     counter.sell("R1", "12.34", "chip-no-cvm", Insert).await;
     pos_test_kit::within("charged", async {
         while counter.charged().is_empty() {
@@ -353,7 +353,8 @@ async fn a_till_whose_line_broke_finds_the_outcome_under_its_reference() {
     );
     let mut line = tokio::net::UnixStream::connect(counter.shop.socket()).await.unwrap();
     line.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
-    // One byte of the answer, then the line breaks; the next line breaks too, while the till waits for the end.
+    // The connection breaks after one byte of the answer. The next connection breaks too, while the till waits for the
+    // outcome.
     line.read_u8().await.unwrap();
     drop(line);
     let mut line = tokio::net::UnixStream::connect(counter.shop.socket()).await.unwrap();

@@ -1,6 +1,6 @@
-//! A day from both sides: the real agent's journal against the settlement file that the gateway writes from its own
-//! ledger, by `pos-agent reconcile`. First there is no difference. Then each kind of difference is planted, in the
-//! file, and in each column of it.
+//! One day from both sides. `pos-agent reconcile` compares the real agent's journal with the settlement file that the
+//! gateway writes from its own ledger. At first there is no difference. Then each kind of difference is planted in the
+//! file, and in each of its columns.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 #[ext(Settles)]
 impl Counter {
-    /// Pays with a card, to the expected end.
+    /// Pays with a card and waits for the expected outcome.
     async fn card_ends(&self, body: Value, outcome: OutcomeWord) -> SaleView {
         let reference = body["reference"].as_str().unwrap().to_owned();
         let (status, answer) = self.ask(body).await;
@@ -30,14 +30,14 @@ impl Counter {
         view
     }
 
-    /// Makes a follow-up of an earlier transaction, approved.
+    /// Makes an approved follow-up of an earlier transaction.
     async fn follows(&self, body: Value) {
         let view = self.done(body).await;
         assert_eq!(ended(&view), Some(OutcomeWord::Approved), "{}", view.text);
         self.until_ready().await;
     }
 
-    /// Plays a day with every kind of payment.
+    /// Makes every kind of payment in one day.
     async fn a_day(&self) {
         use OutcomeWord::{Approved, Declined, PartiallyApproved, Reversed};
         self.card_ends(json!({"reference": "s1", "amount": "12.34", "tip": "1.00"}), Approved).await;
@@ -64,12 +64,12 @@ impl Counter {
         }
     }
 
-    /// Returns the file of the date on which today is settled.
+    /// Returns the settlement file of the date on which today's payments are settled.
     fn settlement_file(&self) -> String {
         self.settled_in(1)
     }
 
-    /// Returns the file of the date after this many days.
+    /// Returns the settlement file of the date this many days later.
     fn settled_in(&self, days: i64) -> String {
         let date = chrono::Utc::now().date_naive() + chrono::TimeDelta::days(days);
         self.shop.gateway.settlement_file(date)
@@ -83,7 +83,7 @@ impl Counter {
         (output.status.code().unwrap(), text.lines().map(str::to_owned).collect())
     }
 
-    /// Returns the findings of a changed file, one line each.
+    /// Returns the findings for a changed file, one line each.
     async fn findings(&self, file: &str) -> Vec<String> {
         let path = self.shop.folder().join("settled.csv");
         fs::write(&path, file).unwrap();
@@ -129,7 +129,8 @@ async fn a_day_agrees_and_each_planted_difference_is_found() {
     let path = counter.shop.folder().join("settled.csv");
     let (_, lines) = counter.reconcile(&path, &[]).await;
     let said = lines.join("\n");
-    // s1 with its tip, s2, the part, the refunds, two captures and the credit.
+    // The matched payments are s1 with its tip, s2, the partially approved one, the refunds, two captures and the
+    // credit.
     assert!(said.contains("matched                                      8  91.34 EUR"), "{said}\n{file}");
     assert!(said.contains("fee records, CAPTURE_FEE                     3  0.06 EUR"), "{said}");
     assert!(said.ends_with("everything agrees"), "{said}");
@@ -179,7 +180,7 @@ async fn a_day_agrees_and_each_planted_difference_is_found() {
     }
 }
 
-/// Returns a wrong value for a column; a column that accepts any text gets one that is too long.
+/// Returns a wrong value for a column. If the column accepts any text, the value is too long.
 fn wrong_value(column: &str) -> (&str, String) {
     let long = |length: usize| "x".repeat(length);
     match column {
@@ -213,13 +214,12 @@ async fn each_column_that_is_wrong_is_named_with_its_line() {
             .iter()
             .filter(|line| line.contains("line 3") && line.contains(&format!("{column} {must}")))
             .collect();
-        // In these cases TransactionId names another terminal, and the date is any text that begins with one.
         assert_eq!(named.len(), 1, "{column}: {findings:?}");
         assert!(!findings.concat().contains(&value), "{column}: what was found there is not repeated");
         let lost = findings.iter().filter(|line| !line.contains("line 3")).count();
         assert!(lost <= 1, "{column}: the other line counts: {findings:?}");
     }
-    // A fault on every line is reported once.
+    // A fault that occurs on every line is reported once.
     let all = spoilt(&spoilt(&file, 2, "BankCode", &"1".repeat(13)), 3, "BankCode", &"1".repeat(13));
     let findings = counter.findings(&all).await;
     assert_eq!(findings.len(), 1, "{findings:?}");
@@ -238,7 +238,7 @@ async fn a_folder_is_read_file_by_file() {
     for days in [1, 2, 6] {
         fs::write(folder.join(format!("day-{days}.csv")), counter.settled_in(days)).unwrap();
     }
-    // Other files are ignored; a hidden file is still being written.
+    // Other files are ignored. A hidden file is still being written.
     fs::write(folder.join("notes.txt"), "nothing").unwrap();
     fs::write(folder.join(".day-9.csv"), "half").unwrap();
     let (code, lines) = counter.reconcile(&folder, &[]).await;
@@ -250,7 +250,7 @@ async fn a_folder_is_read_file_by_file() {
     assert!(said.contains("matched                                      2  30.97 EUR"), "{said}");
     assert_eq!(disputed.amount, "20.97");
 
-    // An unreadable file is named, and the others count.
+    // An unreadable file is named in the findings, and the other files still count.
     fs::write(folder.join("day-0.csv"), "a,b\n1,2\n").unwrap();
     fs::create_dir(folder.join("day-3.csv")).unwrap();
     let (code, lines) = counter.reconcile(&folder, &["--json"]).await;

@@ -1,5 +1,5 @@
-//! A card that is stored without a payment, used for a reservation and a charge, and deleted: over the real wires, from
-//! the till to the simulated gateway's ledger.
+//! A card that is stored without a payment, used for a reservation and a charge, and deleted. The test uses real
+//! connections from the till to the simulated gateway's ledger.
 
 use pos_agent::till::SaleState;
 use pos_sim::reader::CardEntry::Insert;
@@ -35,7 +35,7 @@ async fn a_card_is_stored_reserved_on_charged_and_forgotten() {
     assert_eq!(ended(&taken), Some(OutcomeWord::Approved));
     let paid = json!({ "reference": "P3", "kind": "by-registration", "registration": id, "amount": "3.00" });
     assert_eq!(ended(&counter.done(paid).await), Some(OutcomeWord::Approved));
-    // A stored card cannot be followed: it has no money.
+    // The transaction that stored the card moved no money, so it can have no follow-up.
     for kind in ["refund", "reversal", "capture"] {
         let (status, refused) = counter.ask(json!({ "reference": "X", "kind": kind, "of": "S1" })).await;
         assert_eq!((status, refused["code"].as_str()), (422, Some("not-possible")), "{refused}");

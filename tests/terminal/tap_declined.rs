@@ -1,4 +1,5 @@
-//! A tap that the issuer declines: the customer is asked to insert the card, and the next try accepts only the chip.
+//! A tap that the issuer declines. The agent asks the customer to insert the card, and the next try accepts only the
+//! chip.
 
 use pos_sim::reader::CardEntry::{Insert, Tap};
 use pos_sim::reader::card;
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use crate::counter::{Counter, ended};
 
-/// START CONTACTLESS; the next constant is START of a chip.
+/// START CONTACTLESS. The next constant is START for a chip.
 const TAPS: u16 = 0xDEC1;
 const CHIP: u16 = 0xDED1;
 
@@ -18,7 +19,7 @@ async fn open() -> Counter {
     Counter::open_with(options).await
 }
 
-/// Returns the commands of the reader after the first `before` ones.
+/// Returns the commands to read a card, without the first `before` commands to the reader.
 fn armed(counter: &Counter, before: usize) -> Vec<u16> {
     let told = counter.told_to_reader();
     told[before..].iter().copied().filter(|command| [TAPS, CHIP].contains(command)).collect()
@@ -34,7 +35,8 @@ async fn a_tap_that_its_issuer_does_not_take_is_followed_by_the_chip_alone() {
     let paper = counter.paper().await;
     assert!(paper.contains("PLEASE INSERT THE CARD") && paper.contains("NOT CHARGED"), "{paper}");
 
-    // The same till, the same amount, and no option for the chip: the terminal knows it.
+    // The same till requests the same amount without the option for the chip. The terminal remembers that only the chip
+    // is allowed.
     counter.until_free().await;
     let before = counter.told_to_reader().len();
     assert_eq!(counter.begin("inserted", "5.93").await.0, 201);
@@ -43,11 +45,11 @@ async fn a_tap_that_its_issuer_does_not_take_is_followed_by_the_chip_alone() {
     let view = counter.until_ended("inserted").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Approved));
     assert_eq!((armed(&counter, before), counter.charged()), (vec![CHIP], vec!["5.93 EUR".to_owned()]));
-    // A till that asks again gets the same sale, and no conflict.
+    // A till that repeats its request gets the same sale, not a conflict.
     let (status, again) = counter.begin("inserted", "5.93").await;
     assert_eq!((status, again["replayed"].as_bool()), (200, Some(true)));
 
-    // The next sale is for any card.
+    // The next sale accepts any card.
     counter.until_free().await;
     let before = counter.told_to_reader().len();
     counter.sell("next", "5.00", "tap", Tap).await;
@@ -81,11 +83,11 @@ async fn a_till_asks_for_the_chip_itself_and_no_swipe_takes_its_place() {
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Approved));
     assert_eq!(armed(&counter, before), [CHIP]);
     assert_eq!(counter.ask(body).await.0, 200);
-    // Without the option it is the same sale; with a typed card it is another one.
+    // Without the option, the request means the same sale. With a typed card, it means another one.
     assert_eq!(counter.begin("R1", "7.00").await.0, 200);
     let typed = json!({ "reference": "R1", "amount": "7.00", "entry": "manual" });
     assert_eq!(counter.ask(typed).await.1["code"], "amount-differs");
-    // A sale that any card could pay does not become one for the chip.
+    // A sale for any card does not become a sale for the chip.
     counter.until_free().await;
     counter.sell("R2", "7.00", "tap", Tap).await;
     counter.until_ended("R2").await;

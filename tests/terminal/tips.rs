@@ -1,4 +1,4 @@
-//! Tips: one that the till names with the amount, and one that the customer types at the reader, or omits.
+//! Tips: a tip that the till sends with the amount, and a tip that the customer types at the reader or omits.
 
 use easy_ext::ext;
 use pos_agent::till::TipsView;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::counter::{Counter, ended};
 
-/// Opens a shop with these settings for tips.
+/// Opens a shop with these tip settings.
 async fn open(tips: &str) -> Counter {
     let config = vec![("[journal]".to_owned(), format!("[tips]\n{tips}\n\n[journal]"))];
     let mut options = Options { config, ..Options::default() };
@@ -45,7 +45,7 @@ async fn a_tip_that_the_till_names_is_charged_on_top() {
     let line = |label: &str, value: &str| receipt.lines().any(|line| line.starts_with(label) && line.ends_with(value));
     assert!(line("Amount", "12.34 EUR") && line("Tip", "1.23 EUR"), "{receipt}");
     assert_eq!(counter.get("/v1/totals").await.1["tips"][0]["sum"], "1.23");
-    // The same request is the same sale, and one with another tip is refused.
+    // A repeated request returns the same sale. A request with another tip is refused.
     assert_eq!(counter.ask(body).await.0, 200);
     for other in [json!("1.24"), json!("ask"), Value::Null] {
         let mut body = json!({ "reference": "R1", "amount": "12.34" });
@@ -54,7 +54,7 @@ async fn a_tip_that_the_till_names_is_charged_on_top() {
         }
         assert_eq!(counter.ask(body).await.1["code"], "amount-differs", "{other}");
     }
-    // The whole amount with the tip can be refunded, and no more.
+    // Exactly the whole amount with the tip can be refunded.
     assert_eq!(counter.show("R1").await.left.as_deref(), Some("13.57"));
     let view = counter.done(json!({ "reference": "R2", "kind": "refund", "of": "R1" })).await;
     assert_eq!((view.amount.as_str(), ended(&view)), ("13.57", Some(OutcomeWord::Approved)));
@@ -95,7 +95,7 @@ async fn a_tip_that_cannot_be_is_refused_before_the_card() {
     assert!(said.contains("approved: 5.00 EUR and 0.50 tip"), "{said}");
 }
 
-/// Checks a customer who leaves at the question: the preset tip applies, and the reader asks for the card.
+/// Checks a customer who does not answer the question. The preset tip applies, and the reader asks for the card.
 #[tokio::test]
 async fn a_customer_who_chooses_no_tip_in_time_gives_the_one_that_is_set() {
     for (default, tip, charged) in [(0, None, "12.30 EUR"), (15, Some("1.85"), "14.15 EUR")] {

@@ -1,5 +1,5 @@
-//! Training on real wires. During whole transactions of every kind and outcome no byte reaches the reader and none the
-//! gateway, and no count includes them. `src/agent/tests/training.rs` shows each outcome without wires.
+//! Training over real connections. During whole transactions of every kind and outcome, no byte reaches the reader or
+//! the gateway, and no count includes them. `src/agent/tests/training.rs` tests each outcome without connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::counter::{Counter, ended};
 
-/// A shop that permits training, with its reader on a wire that counts the agent's bytes.
+/// A shop that permits training. Its reader's connection counts the agent's bytes.
 struct Watched {
     counter: Counter,
     to_reader: Arc<AtomicU64>,
 }
 
-/// The bytes and requests that reached reader and gateway.
+/// The bytes to the reader, and the bytes and connections to the gateway.
 #[derive(Debug, PartialEq, Eq)]
 struct Heard {
     to_reader: u64,
@@ -61,7 +61,7 @@ impl Watched {
         Heard { to_reader: self.to_reader.load(Ordering::SeqCst), to_gateway: bytes_in, connections }
     }
 
-    /// Waits for the end of the start: the reader is ready, the gateway was probed, and no data is on its way.
+    /// Waits until the agent has started: the reader is ready, the gateway was probed, and no data is in transit.
     async fn until_quiet(&self) -> Heard {
         let answers = |status: &pos_agent::till::StatusView| status.gateway.state == GatewayState::Answers;
         self.counter.until_status("the gateway", answers).await;
@@ -98,7 +98,7 @@ impl Watched {
         serde_json::from_value(signed).unwrap()
     }
 
-    /// Returns every account of the shop.
+    /// Returns the shop's list of transactions and its totals.
     async fn accounts(&self) -> Vec<Value> {
         let mut accounts = Vec::new();
         for path in ["/v1/sales", "/v1/totals"] {
@@ -110,7 +110,7 @@ impl Watched {
     }
 }
 
-/// Passes bytes on and counts those of the agent.
+/// Passes bytes on and counts those that the agent sends.
 async fn pass_on(agent: TcpStream, reader: TcpStream, counts: Arc<AtomicU64>) {
     let (mut from_agent, mut to_agent) = agent.into_split();
     let (mut from_reader, mut to_reader) = reader.into_split();
@@ -147,7 +147,7 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     }
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
     assert!(watched.counter.charged().is_empty());
-    // The counters work: both count one real sale.
+    // The counters work: both count a real sale.
     watched.counter.sell("approved", "5.00", "tap", Tap).await;
     assert_eq!(ended(&watched.counter.until_ended("approved").await), Some(OutcomeWord::Approved));
     let after = watched.heard();
@@ -155,7 +155,7 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     assert_eq!(watched.counter.charged(), ["5.00 EUR"], "the same reference is another sale's in training");
 }
 
-/// Waits until the reader is free again, a moment after the end.
+/// Waits until the reader is free again, which is a moment after the sale's end.
 async fn until_free(watched: &Watched, lesson: &str) {
     within("the next one", async {
         loop {
@@ -199,11 +199,11 @@ async fn no_byte_leaves_for_any_kind() {
         }
     }
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
-    // The close of day does not include training either.
+    // The close of day does not include training transactions either.
     let (status, close) = watched.counter.post_json("/v1/closes", json!({ "reference": "day" })).await;
     assert_eq!(status, 201, "{close}");
     assert_eq!((&close["net"], &close["open"]), (&json!([]), &json!([])), "{close}");
-    // A real transaction that refers to a training one is refused, and so is the opposite.
+    // A real transaction cannot refer to a training one, nor the reverse.
     let refund = json!({ "reference": "R10", "kind": "refund", "of": "R1", "amount": "1.00" });
     let (status, refused) = watched.counter.ask(refund).await;
     assert_eq!((status, &refused["code"]), (422, &json!("not-possible")), "{refused}");
@@ -211,8 +211,8 @@ async fn no_byte_leaves_for_any_kind() {
     assert!(watched.counter.charged().is_empty());
 }
 
-/// Checks a power cut during an "unconfirmed" training payment: after the start no request is sent to the gateway for
-/// it, and it ends in training.
+/// Checks a power cut during an "unconfirmed" training payment. After the start, the agent sends no request to the
+/// gateway for it, and the payment ends in training.
 #[tokio::test]
 async fn what_was_trained_is_never_recovered_towards_the_gateway() {
     let mut watched = Watched::open().await;
@@ -233,7 +233,7 @@ async fn what_was_trained_is_never_recovered_towards_the_gateway() {
     assert!(watched.counter.charged().is_empty() && watched.counter.status().await.unconfirmed.is_empty());
 }
 
-/// Checks that a paying customer does not wait for training, and that training waits for the customer.
+/// Checks that a paying customer does not wait for training, and that training waits for a paying customer.
 #[tokio::test]
 async fn a_real_sale_goes_first() {
     let watched = Watched::open().await;
@@ -248,7 +248,7 @@ async fn a_real_sale_goes_first() {
     assert_eq!(shown["code"], "no-such-sale", "{shown}");
 }
 
-/// Checks the command line, which says above and below that it is training.
+/// Checks that the command line says before and after its output that this is training.
 #[tokio::test]
 async fn the_shell_trains_and_says_so() {
     let watched = Watched::open().await;

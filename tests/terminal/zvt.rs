@@ -1,5 +1,5 @@
-//! A payment by ZVT with the power cut, or the line broken, at each of its points: what the till believes in the end
-//! matches the gateway's ledger.
+//! A ZVT payment with the power cut, or the connection broken, at each of its points. The till's final belief matches
+//! the gateway's ledger.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::world::zvt::{Manner, ZvtTill};
 
 const AMOUNT: u64 = 1250;
 
-/// The result of one life of a terminal.
+/// The result of one run of a terminal.
 struct Lived {
     believes: Belief,
-    /// The amount that the gateway holds.
+    /// The amount that the gateway has charged.
     charged: u64,
-    /// The points that were passed; the next field counts the frames of the payment that the till got.
+    /// The number of points passed. The next field is the number of the payment's frames that the till received.
     points: usize,
     heard: usize,
-    /// True if the till has waited too long.
+    /// True if the till gave up waiting.
     gave_up: bool,
 }
 
@@ -49,7 +49,7 @@ fn live(hand: &str, behaviour: Behaviour, manner: Manner, plan: Option<Plan>) ->
     world.plan(None);
     let paid = belief.get();
     if paid != Belief::Unknown {
-        // It asks anyway, like a till that was switched off: the answer is the same.
+        // The till asks again, as after it was switched off, and gets the same answer.
         belief.set(Belief::Unknown);
     }
     world.boot(async |till| {
@@ -65,7 +65,7 @@ fn live(hand: &str, behaviour: Behaviour, manner: Manner, plan: Option<Plan>) ->
     Lived { believes: belief.get(), charged, points, heard: heard.get(), gave_up: gave_up.get() }
 }
 
-/// Checks that the till's belief matches the gateway; returns whether there is a payment.
+/// Checks that the till's belief matches the gateway. Returns whether there is a payment.
 fn agrees(lived: &Lived, case: &str) -> bool {
     let believes = match lived.believes {
         Belief::Paid(minor) => minor,
@@ -130,7 +130,7 @@ fn no_till_waits_longer_than_it_will_and_one_that_hangs_up_sooner_learns_the_tru
     for behaviour in Behaviour::ALL {
         for hears in [false, true] {
             for manner in RULES.map(|rule| Manner { hears, ..Manner::new(rule) }) {
-                // Neither with 180 s for all of it, nor with 180 s between two frames.
+                // The till gives up neither with 180 s for the whole payment nor with 180 s between two frames.
                 let lived = live(HANDS[0], behaviour, manner, None);
                 assert!(!lived.gave_up, "{behaviour:?} {manner:?}");
                 agrees(&lived, &format!("{behaviour:?} {manner:?}"));
@@ -154,9 +154,10 @@ fn a_till_that_answers_late_says_about_the_payment_what_it_says_to_04_0f() {
         let hears = Manner { hears: true, ..Manner::new(unacknowledged) };
         for manner in [hears, Manner { refuses: true, ..hears }, Manner { shows_nothing: true, ..hears }] {
             let uncut = live(HANDS[0], Behaviour::Approves, manner, None);
-            // The first frame answers the command, and the second one is `04 FF`.
+            // The first frame answers the command, and the second is `04 FF`.
             for frame in 2..=uncut.heard {
-                // Longer than T3, and less than three times T3; after that an approval is not acknowledged.
+                // These times are longer than T3 and shorter than three times T3. After three times T3, an approval is
+                // not acknowledged.
                 for length in [6, 9, 12] {
                     let manner = Manner { sleeps: Some((frame, Duration::from_secs(length))), ..manner };
                     let case = format!("{manner:?}");
@@ -164,7 +165,7 @@ fn a_till_that_answers_late_says_about_the_payment_what_it_says_to_04_0f() {
                     let stands = agrees(&lived, &case);
                     assert_eq!(stands, !manner.refuses, "{case}");
                     (runs, paid) = (runs + 1, paid + u32::from(stands));
-                    // Only before `04 0F` and `06 0F`.
+                    // Only the pauses before `04 0F` and `06 0F` remain.
                     if (length, frame + 2, unacknowledged) != (6, uncut.heard, OnSilence::Reverse) {
                         continue;
                     }

@@ -1,6 +1,6 @@
-//! Closes of day over the real socket and port, against the real program: made, listed, shown in three forms, printed
-//! again. The tests also cover another till's view of a close, invalid requests, and that a long count blocks no other
-//! request.
+//! Closes of day over the real socket and port, against the real program. The tests make closes, list them, show them
+//! in three forms and reprint them. They also check how one till sees another till's close, and how invalid requests
+//! are refused. A long count must not block other requests.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use pos_sim::shop::Options;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Opens a terminal whose journal has this many sales of 12.34 by till-1, and the folder of the journal.
+/// Opens a terminal with this many sales of 12.34 by till-1 in its journal. Returns the terminal and the journal's
+/// folder.
 async fn terminal(sales: u64, place: u8) -> (Terminal, TempDir) {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let journal = book::file(&folder);
@@ -59,22 +60,22 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     assert_eq!((&own["till"], &own["firstNumber"], &own["lastNumber"]), (&json!("till-1"), &json!(1), &json!(3)));
     assert_eq!((&own["schemes"], &own["brands"]), (&close["schemes"], &close["brands"]), "it is the only till");
     assert_eq!(close["notPrinted"], Value::Null, "the printer has it, or keeps it until it can");
-    // The same reference is the same close, and no other close is made or printed.
+    // A repeated reference returns the same close. The agent neither makes nor prints another one.
     let again = terminal.close(json!({ "reference": "Z1", "print": true })).await;
     assert_eq!((again.0, &again.json()["replayed"]), (200, &json!(true)));
     assert_eq!(again.json()["period"], close["period"]);
-    // Without a reference each is a new one; a day without a sale has a close, too.
+    // Every request without a reference makes a new close, even on a day without sales.
     let second = terminal.close(json!({})).await;
     assert_eq!((second.0, &second.json()["number"], &second.json()["net"]), (201, &json!(2), &json!([])));
     assert!(second.json().get("firstNumber").is_none() && second.json().get("own").is_none(), "{}", second.2);
-    // Newest first, a page at a time.
+    // The list shows the newest close first, one page at a time.
     let page = terminal.at_socket(&get("/v1/closes?limit=1", "")).await.json();
     assert_eq!((&page["closes"][0]["number"], &page["next"]), (&json!(2), &json!("2")));
     let page = terminal.at_socket(&get("/v1/closes?limit=1&cursor=2", "")).await.json();
     assert_eq!((&page["closes"][0]["number"], &page["next"]), (&json!(1), &Value::Null));
     let all = terminal.at_socket(&get("/v1/closes", "")).await.json();
     assert_eq!(all["closes"].as_array().unwrap().len(), 2);
-    // The three forms.
+    // A close is available in three forms.
     let json = terminal.shown("1", "application/json").await;
     assert_eq!(json.json()["net"], net);
     let csv = terminal.shown("1", "text/csv").await;
@@ -84,7 +85,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     let slip = terminal.shown("last", "text/plain").await;
     assert!(slip.2.contains("CLOSE OF DAY") && slip.2.contains("NO MONEY MOVED"), "{}", slip.2);
     assert_eq!(code(&terminal.shown("1", "image/png").await), (406, "not-acceptable".to_owned()));
-    // Printed once more.
+    // A close can be printed again.
     let printed = terminal.at_socket(&post("/v1/closes/1/print", "", "{}")).await;
     assert_eq!((printed.0, printed.json()["waiting"].is_u64()), (202, true), "{}", printed.2);
 }
@@ -107,7 +108,7 @@ async fn what_the_next_close_would_count_is_seen_and_closes_nothing() {
     assert_eq!((&open["number"], &open["net"]), (&json!(2), &json!([])));
 }
 
-/// Checks more transactions than any list contains: the terminal computes the sums, so no till has to.
+/// Checks a close with more transactions than a list can contain. The terminal computes the sums, so no till has to.
 #[tokio::test]
 async fn the_net_is_of_all_however_many_there_are() {
     let (terminal, _folder) = terminal(6_001, 26).await;
@@ -121,7 +122,7 @@ async fn the_net_is_of_all_however_many_there_are() {
 #[tokio::test]
 async fn a_till_sees_the_sums_of_all_and_the_references_of_its_own() {
     let (terminal, _folder) = terminal(2, 21).await;
-    // By till-1, which has the token; a caller at the socket is the terminal itself.
+    // The token identifies till-1. A caller at the socket acts for the terminal itself.
     let made = terminal.at_port(&post("/v1/closes", &token(), &json!({ "reference": "Z1" }).to_string())).await;
     assert_eq!((made.0, &made.json()["till"]), (201, &json!("till-1")), "{}", made.2);
     let other = terminal.close(json!({ "reference": "Z1" })).await;
@@ -181,7 +182,7 @@ async fn a_long_count_stops_nobody_and_two_at_once_count_nothing_twice() {
             tokio::spawn(async move { terminal.close(json!({})).await })
         })
         .collect();
-    // The loop goes on: it answers repeatedly before the first of them is counted.
+    // The agent still serves requests: it answers several before the first close is counted.
     let mut answered = 0;
     while !two.iter().all(tokio::task::JoinHandle::is_finished) {
         assert_eq!(terminal.at_socket(&get("/v1/status", "")).await.0, 200);

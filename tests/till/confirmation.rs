@@ -1,5 +1,5 @@
-//! A sale that its till confirms, requested and answered over the real socket. Until the till has confirmed, no caller
-//! sees it as approved. The till's confirmation is then final, also after a power cut.
+//! Sales that need the till's confirmation, requested and answered over the real socket. Until the till confirms a
+//! sale, no caller sees it as approved. The confirmation is then final, even after a power cut.
 
 use easy_ext::ext;
 use pos_agent::till::{Attention, SaleState, SaleView};
@@ -15,7 +15,7 @@ use crate::counter::{Counter, ended};
 const ALL: &str = "all";
 const NOTHING: &str = "nothing";
 
-/// Opens a shop whose tills have this many seconds.
+/// Opens a shop whose tills have this many seconds to confirm a sale.
 async fn open(seconds: u64) -> Counter {
     let mut options = Options::default();
     options.reader.removes_card = true;
@@ -25,7 +25,7 @@ async fn open(seconds: u64) -> Counter {
 
 #[ext(Confirms)]
 impl Counter {
-    /// Makes a sale that is approved and waits for its till's confirmation.
+    /// Makes an approved sale that waits for its till's confirmation.
     async fn sell_confirmed(&self, reference: &str, amount: &str, more: Value) -> SaleView {
         self.until_ready().await;
         let mut body = json!({ "reference": reference, "amount": amount, "confirm": "till" });
@@ -67,7 +67,7 @@ async fn all_is_taken_and_only_then_it_is_approved() {
     assert_eq!(totals["carried"], json!([view.number.get()]), "it is open: {totals}");
     let late = counter.post("/v1/sales/R1/cancel").await.1;
     assert_eq!((&late["cancel"], &late["state"]), (&json!("too-late"), &json!("awaiting-till")), "{late}");
-    // The same request again is the same sale, and another request is refused.
+    // A repeated request returns the same sale. A different request is refused.
     let again = json!({ "reference": "R1", "amount": "12.34", "confirm": "till" });
     assert_eq!(counter.ask(again).await.0, 200);
     for other in [json!({}), json!({ "confirm": "till", "onSilence": "keep" })] {
@@ -119,7 +119,7 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
         assert_eq!((status, &said["outcome"], &said["approvedAmount"]), (200, &json!("approved"), &json!("12.00")));
         assert_eq!(said["later"].as_array().map(Vec::len), Some(1), "{said}");
         assert_eq!((&said["later"][0]["reference"], &said["later"][0]["amount"]), (&json!("R1-rest"), &json!("4.00")));
-        // "Approved" does not say that the rest is refunded: a separate field says it.
+        // The outcome "approved" does not show that the rest is refunded. A separate field does.
         assert_eq!((&said["rest"]["reference"], &said["rest"]["amount"]), (&json!("R1-rest"), &json!("4.00")));
     }
     let other = counter.confirm("R1", json!({ "taken": "part", "amount": "7.00" })).await;
@@ -133,7 +133,7 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
     assert_eq!(view.left.as_deref(), Some("8.00"));
     assert_eq!(view.rest.and_then(|rest| rest.outcome), Some(OutcomeWord::Approved));
 
-    // A reservation is confirmed as a whole.
+    // A reservation can only be confirmed in full.
     counter.sell_confirmed("R2", "12.00", json!({ "kind": "pre-authorisation" })).await;
     assert_eq!(error(&counter.confirm("R2", part()).await).1, "not-possible");
     assert_eq!(counter.show("R2").await.state, SaleState::AwaitingTill);
@@ -152,7 +152,7 @@ async fn a_silent_till_has_it_reversed_or_kept() {
     assert_eq!(counter.charged(), ["2.00 EUR"]);
 }
 
-/// Checks that the till finds the sale waiting after the power is back, and confirms it from the command line.
+/// Checks that the sale still waits after a power cut, and that the command line can then confirm it.
 #[tokio::test]
 async fn a_power_cut_before_the_answer_changes_nothing() {
     let mut counter = open(600).await;
@@ -201,7 +201,7 @@ async fn a_till_that_prints_has_its_own_data_back_and_the_terminal_prints_nothin
     counter.present(card("chip-no-cvm").unwrap(), Insert).await;
     let view = counter.until("R1", "its end", |view| view.outcome == Some(OutcomeWord::Approved)).await;
     assert_eq!((json!(view.till_data), view.receipt_number), (data.clone(), 1));
-    // A later sale shows that everything was printed.
+    // When a later sale has printed, any earlier receipt would have printed too.
     let body = json!({ "reference": "R2", "amount": "5.00" });
     assert_eq!(counter.ask(body).await.0, 201);
     counter.present(card("chip-no-cvm").unwrap(), Insert).await;
@@ -213,7 +213,7 @@ async fn a_till_that_prints_has_its_own_data_back_and_the_terminal_prints_nothin
     })
     .await;
     assert!(paper.contains("R2") && !paper.contains("12.34"), "{paper}");
-    // The data is kept for the till.
+    // The agent keeps the data for the till.
     assert_eq!(counter.get("/v1/sales/R1").await.1["tillData"], data);
     for (wrong, why) in [
         (json!({ "bill": "4111 1111 1111 1111" }), "card number"),

@@ -1,7 +1,7 @@
-//! Hostile callers at the tills' socket and port: connections that send no bytes, few bytes, or wrong ones; clients
-//! that do not read; a port that another program uses. A till with its token is still answered.
+//! Hostile callers at the tills' socket and port. Connections send no bytes, few bytes or wrong bytes, clients do not
+//! read, and another program uses the port. A till with its token is still answered.
 //!
-//! In tests about time, the connections are real and the clock is tokio's, which stops as long as any task has work.
+//! Tests that measure time use real connections and tokio's clock, which stops while any task has work.
 
 mod given;
 
@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
-/// Returns the header with the token of a till of the fake agent.
+/// Returns the header with this till's token at the fake agent.
 fn token(till: usize) -> String {
     format!("Authorization: Bearer {}\r\n", TOKENS[till - 1])
 }
@@ -39,7 +39,7 @@ fn code(answer: &Answer) -> String {
     error["code"].as_str().unwrap().to_owned()
 }
 
-/// Returns whether the other end has closed it.
+/// Returns whether the peer has closed the connection.
 fn is_closed(stream: &TcpStream) -> bool {
     match stream.try_read(&mut [0]) {
         Ok(read) => read == 0,
@@ -49,8 +49,8 @@ fn is_closed(stream: &TcpStream) -> bool {
 
 // ---- Callers without a token
 
-/// Checks the real program. It answers before it has closed any of these connections, so none had to be closed for the
-/// till. The test uses no clock.
+/// Checks the real program. It answers the till before it closes any of these connections, so it closed none to make
+/// room. The test uses no clock.
 #[tokio::test]
 async fn silent_and_slow_connections_take_no_place_from_a_till() {
     let terminal = Terminal::start(Options::default(), own_address(1)).await;
@@ -75,7 +75,7 @@ async fn hundreds_of_strangers_delay_no_till() {
     for round in 0..100 {
         for manner in ["silent", "dribbling", "half open", "with a wrong token", "asking for more than is answered"] {
             let mut stream = TcpStream::connect(shop.http).await.unwrap();
-            // A connection that was closed meanwhile is ignored.
+            // Errors are ignored: the agent may have closed the connection already.
             let _ = match manner {
                 "dribbling" => stream.write_all(b"GET /v1/sta").await,
                 "half open" => stream.shutdown().await,
@@ -90,11 +90,11 @@ async fn hundreds_of_strangers_delay_no_till() {
             };
             strangers.push(stream);
         }
-        // The dribbling ones send one more byte each.
+        // Each dribbling connection sends one more byte.
         for stream in strangers.iter().skip(1).step_by(5) {
             let _ = stream.try_write(b"t");
         }
-        // The till connects, and more strangers connect before it sends its token.
+        // The till connects. More strangers connect before the till sends its token.
         let mut till = TcpStream::connect(shop.http).await.unwrap();
         for _ in 0..100 {
             strangers.push(TcpStream::connect(shop.http).await.unwrap());
@@ -104,7 +104,7 @@ async fn hundreds_of_strangers_delay_no_till() {
         till.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "round {round}: {answer}");
         answered += 1;
-        // The system's table of connections is limited.
+        // The operating system limits the number of open connections.
         if strangers.len() > 1000 {
             strangers.drain(..600);
         }
@@ -135,7 +135,7 @@ async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own(
     let answer = at_port(&shop, &get("/v1/events", &token(1))).await;
     assert_eq!((answer.0, code(&answer).as_str()), (429, "too-many-listeners"));
     assert!(answer.1.contains("retry-after: 1"), "{}", answer.1);
-    // Another till, and other requests of this one.
+    // Another till can still listen, and this till can still send other requests.
     drop(held("/v1/events", 2).await);
     let status = at_port(&shop, &get("/v1/status", &token(1))).await;
     assert_eq!(status.0, 200);
@@ -154,7 +154,7 @@ async fn a_till_has_so_many_listeners_and_requests_and_another_till_has_its_own(
     let answer = at_port(&shop, &get("/v1/status", &token(1))).await;
     assert_eq!((answer.0, code(&answer).as_str()), (429, "too-many-requests"));
     assert_eq!(at_port(&shop, &get("/v1/status", &token(2))).await.0, 200);
-    // An ended connection frees its slot.
+    // A closed connection frees its slot.
     drop(listeners);
     while at_port(&shop, &get("/v1/status", &token(1))).await.0 != 200 {}
     drop(waiting);
@@ -202,7 +202,7 @@ async fn one_list_at_a_time_is_read_and_one_that_is_not_taken_is_given_up() {
         let answer = at_socket(&shop, &get(&format!("/v1/sales?limit={limit}&since={since}"), "")).await;
         assert_eq!((answer.0, references(&answer)), (200, count), "{limit} since {since}");
     }
-    // More than any buffer of the system holds, and the client does not read it.
+    // The list is larger than any system buffer, and the client does not read it.
     let mut idle = UnixStream::connect(&shop.socket).await.unwrap();
     idle.write_all(list.as_bytes()).await.unwrap();
     idle.readable().await.unwrap();
@@ -212,7 +212,7 @@ async fn one_list_at_a_time_is_read_and_one_that_is_not_taken_is_given_up() {
     let answer = at_socket(&shop, &list).await;
     assert_eq!((answer.0, references(&answer)), (200, 1000), "its turn was given back");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
-    // Two of them are read one after the other.
+    // Two simultaneous lists are read one after the other.
     let (one, other) = tokio::join!(at_socket(&shop, &list), at_socket(&shop, &list));
     assert_eq!([references(&one), references(&other)], [1000, 1000]);
 }
@@ -238,7 +238,7 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     let said = format!("FAULT    tills with a token cannot connect to {address}");
     assert!(doctor.contains(&said) && doctor.contains("do: stop the program that has this port"), "{doctor}");
 
-    // A sale meanwhile.
+    // A sale runs meanwhile.
     let begun = terminal.at_socket(&post("/v1/sales", "", r#"{"reference":"r","amount":"12.34"}"#)).await;
     assert_eq!(begun.0, 201, "{}", begun.2);
     within("the reader asking for a card", terminal.shop.reader.waits_for(WaitsFor::Card)).await;

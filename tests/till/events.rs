@@ -1,4 +1,4 @@
-//! Server-sent events over a real Unix socket and real TCP, line by line, with an agent that plays a script.
+//! Server-sent events over a real Unix socket and real TCP, line by line. The agent follows a script.
 
 use pos_agent::till::{Progress, ProgressLog};
 use serde_json::Value;
@@ -9,14 +9,14 @@ use tokio::time::{Duration, Instant};
 use crate::fake_agent::{self, Shop};
 use crate::till_http::{Asks, get_request, sale, token};
 
-/// A listener to the events.
+/// A listener for the agent's events.
 pub(super) struct Listener<S> {
     pub(super) lines: BufReader<S>,
-    /// The id that was received last.
+    /// The last received id.
     last: String,
 }
 
-/// An event's word and data.
+/// An event's name and data.
 type Event = (String, Value);
 
 impl Listener<UnixStream> {
@@ -33,7 +33,7 @@ impl Listener<TcpStream> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
-    /// Opens the stream; returns once the agent counts the listener.
+    /// Opens the stream and returns once the agent counts the listener.
     async fn over(mut stream: S, headers: &str) -> Self {
         stream.write_all(&get_request("/v1/events", headers)).await.unwrap();
         let mut lines = BufReader::new(stream);
@@ -47,7 +47,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
         listener
     }
 
-    /// Reads the next line and keeps its id.
+    /// Reads the next line. Keeps the id if the line has one.
     async fn line(&mut self) -> String {
         let mut line = String::new();
         assert_ne!(self.lines.read_line(&mut line).await.unwrap(), 0, "the stream ended");
@@ -57,7 +57,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Listener<S> {
         line
     }
 
-    /// Reads the next event; skips keep-alives and chunk sizes.
+    /// Reads the next event. Skips keep-alives and chunk sizes.
     async fn event(&mut self) -> Event {
         let mut word = String::new();
         loop {
@@ -87,7 +87,7 @@ fn step(till: &str, reference: &str) -> Progress {
     }
 }
 
-/// Checks that a reset contains no data of any till, and that the text asks the till to query everything again.
+/// Checks that a reset contains no till's data, and that its text asks the till to query everything again.
 fn assert_reset((word, data): Event) {
     assert_eq!(word, "reset");
     let text = data["text"].clone();
@@ -123,7 +123,7 @@ async fn events_reach_those_they_concern() {
 async fn a_listener_that_is_too_slow_is_told_and_goes_on() {
     let shop = fake_agent::open(4).await;
     let mut slow = Listener::at_socket(&shop, "").await;
-    // Without a pause the listener's task cannot run between these.
+    // There is no pause, so the listener's task cannot run between these events.
     for n in 0..10 {
         shop.progress.send(step("local", &n.to_string()));
     }
@@ -134,8 +134,8 @@ async fn a_listener_that_is_too_slow_is_told_and_goes_on() {
     }
 }
 
-/// Checks a till whose connection breaks repeatedly, also in the middle of an event, during its own and another till's
-/// sales.
+/// Checks a till whose connection breaks repeatedly, even in the middle of an event. Sales of this till and of another
+/// till go on.
 #[tokio::test]
 async fn whoever_comes_back_in_time_loses_nothing_and_hears_nothing_twice() {
     let shop = fake_agent::open(64).await;
@@ -148,7 +148,7 @@ async fn whoever_comes_back_in_time_loses_nothing_and_hears_nothing_twice() {
         }
     };
     for round in 0..40 {
-        // While it is away, and while it listens.
+        // Half of the sales run while the till is disconnected, and the other half while it listens.
         if round > 0 && round % 2 == 0 {
             sell(round, &mut told);
         }
@@ -163,7 +163,7 @@ async fn whoever_comes_back_in_time_loses_nothing_and_hears_nothing_twice() {
             heard.push(data["reference"].as_str().unwrap().to_owned());
         }
         after = till.last.clone();
-        // The beginning of one more event is lost on the way, and the event is sent again.
+        // The connection breaks in the middle of one more event, so the agent sends that event again.
         while heard.len() < told.len() && !till.line().await.starts_with("event: ") {}
     }
     assert_eq!(heard, told);
@@ -193,7 +193,7 @@ async fn an_id_that_cannot_be_gone_on_from_is_answered_with_one_reset() {
     for id in strange.into_iter().chain([begun.as_str(), &not_yet, &other_start]) {
         let mut back = Listener::at_port(&shop, 1, id).await;
         assert_reset(back.event().await);
-        // The reset's id can be continued from, and the reset comes once.
+        // The till can continue from the reset's id and gets no second reset.
         let mut again = Listener::at_port(&shop, 1, &back.last).await;
         shop.progress.send(step("till-1", "next"));
         assert_eq!(back.event().await.1["reference"], "next", "{id}");
@@ -201,7 +201,7 @@ async fn an_id_that_cannot_be_gone_on_from_is_answered_with_one_reset() {
     }
 }
 
-/// Checks that another till's events are not sent: neither directly, nor to a till that continues from that till's id.
+/// Checks that a till never receives another till's events, even when it continues from that till's id.
 #[tokio::test]
 async fn another_tills_id_shows_none_of_its_events() {
     let shop = fake_agent::open(16).await;
@@ -218,7 +218,7 @@ async fn another_tills_id_shows_none_of_its_events() {
     }
 }
 
-/// Checks that a page notices a cut connection within three seconds, and that its id stays valid during other tills'
+/// Checks that a page notices a broken connection within three seconds, and that its id stays valid during other tills'
 /// sales.
 #[tokio::test(start_paused = true)]
 async fn a_comment_comes_each_second_and_moves_the_id_on() {

@@ -1,21 +1,22 @@
-//! An insider over many pairs of commands. A supervisor's approval for one command is tried with another one. That one
-//! differs in its kind, its earlier transaction, its amount, its reference, a tip, the operator or the interface. It is
-//! also tried again after its use, and after a restart. `POS_AGENT_SEED=N` draws other pairs.
+//! An insider with many pairs of commands. The insider sends a supervisor's approval for one command with a different
+//! command. The commands differ in kind, earlier transaction, amount, reference, tip, operator or interface. The
+//! insider also sends an approval again after its use, and after a restart. `POS_AGENT_SEED=N` draws other pairs.
 //!
-//! The gateway's ledger is the judge: every amount that left it was approved by the supervisor, and once.
+//! The gateway's ledger decides: the supervisor has approved every amount that was paid out, and each approval was used
+//! once.
 
 use serde_json::{Value, json};
 
 use crate::operators::{ANNA, Asked, BEN, Door, staffed};
 use crate::supervisors::{CARL, asked_for, given, sold};
 
-/// The number of approvals; the next constant is the number of other uses of each.
+/// The number of approvals. The next constant is the number of attempts to misuse each approval.
 const WORDS: u64 = 16;
 const USES: u64 = 24;
-/// The setting with which a supervisor must approve each of these.
+/// The setting that requires a supervisor's approval for every sale and refund.
 const ABOVE: &str = "supervisor-above = { sale = \"any\", refund = \"any\" }\n";
 
-/// A requested transaction; two equal ones are one command.
+/// A requested transaction. Two equal values are the same command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Act {
     kind: &'static str,
@@ -29,10 +30,10 @@ struct Act {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
-    /// Anna, at the till for which the approval was given.
+    /// Anna at the till that requested the approval.
     Anna,
     Carl,
-    /// Anna, at another interface.
+    /// Anna at another interface.
     Elsewhere,
 }
 
@@ -47,13 +48,13 @@ impl Act {
         Self { kind: "refund", of, minor, reference: String::new(), asks_tip: dice.below(3) == 0, who: Sender::Anna }
     }
 
-    /// Removes what the kind does not permit: a refund has no tip, and a sale refers to no payment.
+    /// Removes the properties that the kind does not allow: a refund has no tip, and a sale refers to no payment.
     fn in_order(self) -> Self {
         let is_refund = self.kind == "refund";
         Self { asks_tip: self.asks_tip && !is_refund, of: if is_refund { self.of } else { 0 }, ..self }
     }
 
-    /// Draws a different act: in one property, or in all.
+    /// Draws another command, which differs in one property or in all.
     fn other(&self, dice: &mut Dice) -> Self {
         loop {
             let (mut other, elsewhere) = (self.clone(), format!("{}-{}", self.reference, dice.below(100)));
@@ -74,8 +75,8 @@ impl Act {
         }
     }
 
-    /// Returns the request, with one of the names of its payment. At another interface its reference belongs to another
-    /// till.
+    /// Returns the request, which identifies its payment in one of several ways. At another interface, the till's own
+    /// reference would name another till's sale.
     fn body(&self, dice: &mut Dice, payments: &[Value]) -> Value {
         let amount = format!("{}.{:02}", self.minor / 100, self.minor % 100);
         let mut body = json!({ "kind": self.kind, "reference": self.reference, "amount": amount });
@@ -94,7 +95,7 @@ impl Act {
     }
 }
 
-/// All callers that could send it, with the approval.
+/// All callers that could send the command with the approval.
 struct Senders {
     anna: Door,
     carl: Door,
@@ -134,7 +135,7 @@ async fn of_all_that_an_insider_tries_with_a_word_nothing_leaves_the_bank_but_wh
     let mut must_be_refused = |act: &Act, why: &str, sent: &Asked| {
         tried += 1;
         match (sent.status, sent.code()) {
-            // The second one: more than the rest.
+            // The second pattern: the amount exceeds the rest of the payment.
             (403, "not-approved") | (422, "not-possible" | "amount") => refused += 1,
             _ => violations.push(format!("{why}: {act:?}: {} {}", sent.status, sent.body)),
         }

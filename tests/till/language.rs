@@ -1,4 +1,4 @@
-//! A terminal whose language is German: what a till, a cashier and a technician read over the real socket.
+//! A terminal whose language is German: the texts that a till, a cashier and a technician read over the real socket.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn refusals_and_the_status_are_in_the_terminals_language() {
     counter.until_ready().await;
     let status = counter.status().await;
     assert_eq!((status.clock.text.as_str(), status.journal.text.as_str()), ("die des Terminals", "wird geschrieben"));
-    // What the terminal's settings do not allow, and what the till's own sale forbids.
+    // The terminal's settings forbid the first request. An earlier sale of the same till forbids the second.
     let (status, refused) = counter.begin_in("R1", "12.34", "USD").await;
     assert_eq!((status, refused["code"].as_str()), (422, Some("currency")), "{refused}");
     let detail = refused["detail"].as_str().unwrap();
@@ -34,7 +34,7 @@ async fn refusals_and_the_status_are_in_the_terminals_language() {
     let detail = refused["detail"].as_str().unwrap();
     assert!(detail.starts_with("das Terminal ist mit dem Vorgang R2 der Kasse local beschäftigt"), "{detail}");
 
-    // The reader's own words follow the sentence about its state; the program for the shell prints both.
+    // The reader's own words follow the sentence about its state. The command-line program prints both.
     counter.shop.reader.unplug();
     let absent = within("the absent reader", async {
         loop {
@@ -57,7 +57,7 @@ async fn refusals_and_the_status_are_in_the_terminals_language() {
     assert!(detail.starts_with("das geht jetzt nicht: der Kartenleser ist nicht zu finden: "), "{detail}");
 }
 
-/// Checks that a caller that is refused before any command, for its path or its rights, reads German too.
+/// Checks that refusals before any command (wrong path, missing rights) are in German too.
 #[tokio::test]
 async fn what_is_refused_before_a_command_is_in_the_terminals_language() {
     let counter = in_german().await;

@@ -1,4 +1,4 @@
-//! Many long lists of a long journal at the same time, against the real program: their memory and number of threads.
+//! Many simultaneous long lists of a long journal, against the real program: its memory and its number of threads.
 
 use crate::book;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use pos_journal::Db;
 use pos_sim::shop::Options;
 
 const SALES: u64 = 3000;
-/// The greatest memory in KiB; the service's unit permits 64 MiB.
+/// The highest permitted memory in KiB. The service's unit permits 64 MiB.
 const MOST_KIB: u64 = 24 * 1024;
-/// The permitted growth in KiB. A list is two or three pages of 40 KiB, and as many lists as there are tills are read
-/// at a time.
+/// The permitted growth in KiB. A list consists of two or three pages of 40 KiB. The agent reads at most as many lists
+/// at a time as there are tills.
 const MORE_THAN_IDLE_KIB: u64 = 8 * 1024;
-/// The limit of the service's unit (`TasksMax`).
+/// The maximum number of threads, which the service's unit sets (`TasksMax`).
 const MOST_THREADS: u64 = 32;
 
 #[tokio::test]
 async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
-    // In memory: a sync after each step takes minutes on a slow disk, and is not tested here.
+    // The journal is in memory: on a slow disk, a sync after each step takes minutes, and this test does not need it.
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let journal = book::file(&folder);
     {
@@ -31,7 +31,7 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     let terminal = Arc::new(Terminal::start(options, own_address(3)).await);
     terminal.until_status("a ready terminal", |status| status.ready).await;
     let idle = terminal.in_proc("VmHWM");
-    // All lists of the till and the socket at the same time: a list that is refused as one too many is requested again.
+    // The till and the socket request all lists at the same time. A refused list is requested again.
     let lists: Vec<_> = (0..32)
         .map(|n| {
             let terminal = Arc::clone(&terminal);
@@ -61,7 +61,7 @@ async fn many_long_lists_at_once_take_little_memory_and_few_threads() {
     let [most, own, threads] = ["VmHWM", "RssFile", "Threads"].map(|line| terminal.in_proc(line));
     let told =
         format!("idle {idle} kB, at most {most} kB, of it the program {own} kB; {threads} threads; {refused} refused");
-    // The pages of the program's own file are not counted. In an unoptimised build they are some 22 MB, and the system
+    // The pages of the program's own file do not count. In an unoptimised build they take about 22 MB, and the system
     // may drop them.
     assert!(most - own < MOST_KIB, "{told}");
     assert!(most - idle < MORE_THAN_IDLE_KIB, "{told}");

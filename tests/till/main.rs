@@ -1,24 +1,24 @@
-//! Requests of a till and their answers: HTTP at the socket and the port, rights, the status, lists, figures. The tests
-//! use the real agent (`counter`, `program`) or one that plays a script (`fake_agent`).
+//! Requests of a till and their answers: HTTP at the socket and the port, rights, status, lists and metrics. The tests
+//! use the real agent (`counter`, `program`) or one that follows a script (`fake_agent`).
 //!
-//! | | what it shows |
+//! | Module | Subject |
 //! |---|---|
 //! | `till_http` | the JSON interface, byte by byte |
-//! | `rights` | each verb with each right, and the operator in the journal |
+//! | `rights` | each verb with each right, and the operator that the journal records |
 //! | `status` | each fault has one word, in the status, the exit code, the table and the log |
-//! | `closes` | closes of day: made, listed, shown in three forms, printed again |
-//! | `confirmation` | a sale that its till confirms: every answer, silence, and a power cut before it |
-//! | `listing` | many long lists at the same time |
-//! | `events` | server-sent events: their recipients, and continuing after the last one |
-//! | `searching` | lists that are searched, page by page |
+//! | `closes` | closes of day: making, listing, showing in three forms, reprinting |
+//! | `confirmation` | sales that a till confirms: every answer, no answer, and a power cut before the answer |
+//! | `listing` | many simultaneous long lists |
+//! | `events` | server-sent events: recipients, and continuation after the last event |
+//! | `searching` | searches in lists, page by page |
 //! | `receipts` | receipts as text, as data and as a page |
-//! | `waits` | the reason and duration of a sale's waits |
-//! | `doors` | hostile callers at the tills' socket and port, and sockets that systemd hands over |
-//! | `operators` | sign-ins, their rights, and the handling of PIN tries |
+//! | `waits` | the reason for each wait of a sale, and its duration |
+//! | `doors` | hostile callers at the tills' socket and port, and sockets from systemd |
+//! | `operators` | sign-ins, operators' rights, and the handling of PIN tries |
 //! | `supervisors` | an insider who uses a supervisor's approval for another command |
-//! | `insider` | the same over many pairs, and after a restart |
+//! | `insider` | the same with many pairs of commands, and after a restart |
 //! | `language` | refusals and status of a terminal whose language is German |
-//! | `metrics` | the figures for machines |
+//! | `metrics` | the metrics for monitoring systems |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

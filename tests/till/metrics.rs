@@ -1,5 +1,5 @@
-//! The figures for machines, over the real socket and read by a third-party parser. They agree with the sales and with
-//! the files on the disk, and contain no text from outside.
+//! The metrics over the real socket, read by a third-party parser. They agree with the sales and with the files on the
+//! disk, and contain no text from outside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use tokio::net::{TcpStream, UnixStream};
 
-/// Every sample by its name, with its labels in the order of their names.
+/// Every sample by its name, with its labels sorted by name.
 struct Figures {
     samples: BTreeMap<String, f64>,
     types: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ impl Figures {
             for descriptor in &family.descriptors {
                 described.insert(descriptor.metric());
                 if let MetricDescriptor::Type { metric, r#type } = descriptor {
-                    // The parser knows some of the types by name, and returns the others unchanged.
+                    // The parser knows some of the types by name and returns the others unchanged.
                     let kind = r#type.to_string().to_lowercase();
                     assert!(["counter", "gauge", "histogram", "info"].contains(&kind.as_str()), "{metric}: {kind}");
                     types.insert((*metric).to_owned(), kind);
@@ -67,7 +67,7 @@ impl Figures {
         *self.samples.get(name).unwrap_or_else(|| panic!("no {name}: {}", self.text))
     }
 
-    /// Returns the samples whose names begin with `name`, without this beginning.
+    /// Returns the samples whose names begin with `name`, without that prefix.
     fn all(&self, name: &str) -> BTreeMap<&str, f64> {
         self.samples.iter().filter_map(|(one, number)| Some((one.strip_prefix(name)?, *number))).collect()
     }
@@ -77,7 +77,7 @@ async fn figures(counter: &Counter) -> Figures {
     Figures::of(&counter.shop.socket()).await
 }
 
-/// A hostile text of a till, a gateway and a person.
+/// A hostile text, used as the text of a till, a gateway and a person.
 const HOSTILE: &str = r#"x"} 9 # {y="\n"#;
 
 #[tokio::test]
@@ -87,13 +87,13 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     assert_eq!(before.all("pos_agent_sales_total"), BTreeMap::new());
     assert_eq!(before.at("pos_agent_journal_sync_seconds_count{}"), 0.0);
 
-    // Approved twice; one of them has a reference and an answer that try to look like a sample.
+    // Two sales are approved. The reference and the answer of one try to look like a sample.
     counter.sell("approved", "12.34", "chip-pin", Insert).await;
     over(&counter, "approved").await;
     counter.ask(json!({"reference": HOSTILE, "amount": "12.74"})).await;
     counter.present(pos_sim::reader::card("tap").unwrap(), Tap).await;
     counter.until_ready().await;
-    // Declined by the gateway, by the card alone, cancelled at the till.
+    // One sale is declined by the gateway, one by the card alone, and one is cancelled at the till.
     counter.sell("declined", "12.54", "tap", Tap).await;
     over(&counter, "declined").await;
     counter.sell("by-the-card", "12.34", "chip-declines", Insert).await;
@@ -101,8 +101,9 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     counter.begin("cancelled", "12.34").await;
     counter.post("/v1/sales/cancelled/cancel").await;
     over(&counter, "cancelled").await;
-    // Approved, and refused by the card: reversed. Without an answer, and the gateway does not list it: unconfirmed for
-    // a day. Approved, refused by the card, and the gateway refuses the reversal: for a person.
+    // In the first sale, the card refuses the approval, and the agent reverses it. The second gets no answer and the
+    // gateway does not list it, so it stays unconfirmed for a day. In the third, the card refuses the approval and the
+    // gateway refuses the reversal, so a person must decide.
     counter.sell("reversed", "12.34", "chip-refuses", Insert).await;
     over(&counter, "reversed").await;
     counter.until_ended("reversed").await;
@@ -129,14 +130,14 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     assert_eq!(after.at("pos_agent_unconfirmed_sales{}"), 2.0);
     assert_eq!(after.at("pos_agent_open_reversals{}"), 1.0);
     assert_eq!(after.at("pos_agent_sales_for_person{}"), 1.0);
-    // A card was read in all except the cancelled one.
+    // A card was read in every sale except the cancelled one.
     for part in ["reader", "gateway", "journal", "agent"] {
         assert_eq!(after.at(&format!("pos_agent_sale_part_seconds_count{{part={part}}}")), 7.0, "{part}");
         let everything = format!("pos_agent_sale_part_seconds_bucket{{le=+Inf,part={part}}}");
         assert_eq!(after.at(&everything), 7.0, "{part}");
         assert!(after.at(&format!("pos_agent_sale_part_seconds_sum{{part={part}}}")) > 0.0, "{part}");
     }
-    // The disk: each written step has its duration, and the files have the reported length.
+    // Each step that was written to the disk has its duration, and the files have the reported size.
     let journal = Connection::open(counter.shop.folder().join("journal.db")).unwrap();
     let steps: i64 = journal.query_row("SELECT count(*) FROM step", [], |row| row.get(0)).unwrap();
     let again = figures(&counter).await;
@@ -148,7 +149,7 @@ async fn they_agree_with_the_sales_and_with_the_disk() {
     nothing_from_outside(&again.text);
 }
 
-/// Waits until the sale has ended or is unconfirmed, its card is out, and the next one can begin.
+/// Waits until the sale has ended or is unconfirmed, its card is removed, and the next sale can begin.
 async fn over(counter: &Counter, reference: &str) {
     let told = |state| matches!(state, SaleState::Ended | SaleState::Unconfirmed);
     counter.until(reference, "the end or a doubt", |view| told(view.state)).await;
@@ -156,7 +157,7 @@ async fn over(counter: &Counter, reference: &str) {
     counter.until_ready().await;
 }
 
-/// Checks that all values of labels are words of the program, or the name of a bound.
+/// Checks that every label value is a word of the program or the name of a bound.
 fn nothing_from_outside(text: &str) {
     let reasons = pos_core::transaction::Reason::ALL.iter().map(|reason| reason.as_str());
     let known: BTreeSet<&str> = [
@@ -224,12 +225,12 @@ async fn they_follow_the_devices() {
     until(&counter, "the reader is gone", |now| now.at("pos_agent_reader_ready{}") == 0.0).await;
     counter.shop.reader.replug().unwrap();
     until(&counter, "the reader is back", |now| now.at("pos_agent_reader_ready{}") == 1.0).await;
-    // The number of keys is known from the first card on.
+    // The agent knows the number of remaining keys once it has read the first card.
     counter.until_ready().await;
     counter.sell("keys", "12.34", "tap", Tap).await;
     over(&counter, "keys").await;
     until(&counter, "the keys were told", |now| !now.all("pos_agent_reader_keys_left").is_empty()).await;
-    // The gateway becomes unreachable: the next sale notices it.
+    // The gateway becomes unreachable, and the next sale notices it.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.sell("offline", "12.34", "tap", Tap).await;
     over(&counter, "offline").await;
@@ -242,7 +243,7 @@ async fn until(counter: &Counter, what: &str, wanted: impl Fn(&Figures) -> bool)
     within(what, async { while !wanted(&figures(counter).await) {} }).await;
 }
 
-/// Checks that an ended sale is counted once, also over a restart, and after the journal could not be written.
+/// Checks that an ended sale is counted once, even over a restart and after a failed journal write.
 #[tokio::test]
 async fn a_sale_is_counted_by_the_run_in_which_it_ends() {
     let mut counter = Counter::open().await;
@@ -263,7 +264,8 @@ async fn a_sale_is_counted_by_the_run_in_which_it_ends() {
     assert_eq!(figures(&counter).await.all("pos_agent_sales_total"), BTreeMap::new());
 }
 
-/// Checks that the figures are served over HTTP only with the setting, and only for a token with the right to totals.
+/// Checks that the agent serves metrics over HTTP only if the setting allows it, and only to a token with the right to
+/// totals.
 #[tokio::test]
 async fn over_http_they_are_served_where_that_is_set() {
     for (metrics, rights, expected) in [
@@ -283,14 +285,14 @@ async fn over_http_they_are_served_where_that_is_set() {
         if !metrics {
             assert!(answer.2.contains("set metrics = true in [till]"), "{}", answer.2);
         }
-        // Without a token it is refused as usual.
+        // A request without a token is refused as usual.
         let answer = exchange(TcpStream::connect(shop.http).await.unwrap(), &get("/v1/metrics", "")).await;
         assert_eq!(answer.0, 401);
         assert_eq!(exchange(UnixStream::connect(&shop.socket).await.unwrap(), &get("/v1/metrics", "")).await.0, 200);
     }
 }
 
-/// Checks that a configuration without any permitted reader is refused, with its key.
+/// Checks that a configuration that permits no reader is refused, and that the message names the key.
 #[tokio::test]
 async fn metrics_without_a_token_that_may_read_them_is_a_fault_of_the_configuration() {
     let shop = Counter::closed(Options::default()).await.shop;

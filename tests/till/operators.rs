@@ -1,5 +1,5 @@
-//! Operators at the real agent: sign-ins, their rights, and the handling of PIN tries. The administrator at the Unix
-//! socket is this test; the cashiers' till is `till-1`, with its token at the port.
+//! Operators at the real agent: sign-ins, operators' rights, and the handling of PIN tries. This test is the
+//! administrator at the Unix socket. The cashiers' till is `till-1`, which uses its token at the port.
 
 use pos_journal::{Db, Reading};
 use pos_sim::reader::CardEntry;
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// An interface to the agent, with the data that goes with each request.
+/// An interface to the agent, with the data that it adds to each request.
 #[derive(Clone)]
 pub(crate) struct Door {
     http: reqwest::Client,
@@ -65,7 +65,7 @@ impl Door {
         Self { http, base, token: Some(TILL_TOKEN), session: None, approval: None, place: None }
     }
 
-    /// Returns the same for a person at this address in its network.
+    /// Returns the same interface for a person at this address in the till's network.
     fn at(&self, place: &'static str) -> Self {
         Self { place: Some(place), ..self.clone() }
     }
@@ -74,12 +74,12 @@ impl Door {
         Self { session: Some(session.to_owned()), ..self.clone() }
     }
 
-    /// Returns the same with the supervisor's approval from an answer, if there is one.
+    /// Returns the same interface with the supervisor's approval from an answer, if the answer contains one.
     pub(crate) fn with_word(&self, answer: &Asked) -> Self {
         Self { approval: answer.body["approval"].as_str().map(str::to_owned), ..self.clone() }
     }
 
-    /// Returns the same with another caller's approval.
+    /// Returns the same interface with another caller's approval.
     pub(crate) fn with_word_of(&self, other: &Self) -> Self {
         Self { approval: other.approval.clone(), ..self.clone() }
     }
@@ -154,7 +154,7 @@ fn changed(with: &str) -> Options {
     Options { config: vec![("[journal]".to_owned(), format!("{with}\n[journal]"))], ..Options::default() }
 }
 
-/// Opens a shop that requires operators: Anna is its cashier, Ben the supervisor, Tom the technician.
+/// Opens a shop that requires operators: Anna is a cashier, Ben a supervisor, Tom a technician.
 pub(crate) async fn staffed(more: &str) -> (Counter, Door, Door) {
     let counter = Counter::open_with(changed(&format!("[operators]\nrequired = true\n{more}"))).await;
     let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
@@ -174,7 +174,7 @@ async fn without_operators_everything_is_as_it_was() {
     assert_eq!(till.get("/v1/operators").await.body, json!({ "required": false, "operators": [] }));
     assert_eq!(till.try_pin("Anna", "862435").await.code(), "wrong-pin");
     let level = root.post("/v1/log-level", json!({ "level": "usual" })).await;
-    // A test's process has no log to change, but the request is permitted.
+    // The test process has no log whose level can change, but the request is permitted.
     assert_eq!(level.code(), "not-possible", "{}", level.body);
     assert!(!counter.shop.folder().join("journal.db.pin-key").exists());
 }
@@ -200,7 +200,7 @@ async fn a_cashier_signs_in_and_stands_in_the_sale_the_list_and_the_book() {
     assert!(paper.lines().any(|line| line.starts_with("Operator") && line.ends_with("Anna")), "{paper}");
     let listed = counter.verb(&["journal"]).await.unwrap();
     assert!(String::from_utf8_lossy(&listed.stdout).contains("by Anna"), "{listed:?}");
-    // The name in another case is the same person; the supervisor and the technician keep their roles.
+    // Names are case-insensitive. The supervisor and the technician keep their roles.
     let ben = till.signed_in(("bEN", BEN.1)).await;
     assert_eq!(ben.get("/v1/sessions/current").await.body["operator"], "Ben");
     let tom = till.signed_in(TOM).await;
@@ -259,12 +259,13 @@ async fn ten_wrong_pins_lock_and_a_restart_unlocks_nothing() {
     assert_eq!((last.done, last.by.to_string().as_str()), ("unlocked", "the token of till till-1, operator Ben"));
 }
 
-/// Checks that the try is counted on the disk before the PIN is compared: a power cut in between uses up the try.
+/// Checks that the agent writes a PIN try to the disk before it compares the PIN. A power cut in between uses up the
+/// try.
 #[tokio::test]
 async fn a_power_cut_gives_no_try() {
     let (mut counter, ..) = staffed("").await;
     for round in 0..5 {
-        // Each start has another port.
+        // The port differs after each start.
         let looking = {
             let till = Door::till(&counter).await;
             tokio::spawn(async move {
@@ -278,7 +279,7 @@ async fn a_power_cut_gives_no_try() {
                     .await;
             })
         };
-        // The try is in the file as soon as it is counted; the answer takes much longer.
+        // The try is in the file as soon as it is counted. The answer takes much longer.
         let counted = async {
             loop {
                 let path = counter.shop.folder().join("journal.db");
@@ -302,7 +303,7 @@ async fn a_power_cut_gives_no_try() {
     }
 }
 
-/// Checks a stranger in the front's network who tries every operator, and unknown names, for as long as possible.
+/// Checks a stranger in the front's network who tries every operator and unknown names for as long as possible.
 #[tokio::test]
 async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operators_are_at_work() {
     let (mut counter, root, till) = staffed("").await;
@@ -319,7 +320,7 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     root.signed_in(BEN).await;
     till.signed_in(ANNA).await;
     root.at(work).signed_in(BEN).await;
-    // A supervisor's approval, at the page of a cashier who is signed in there.
+    // The agent still checks the PIN of a supervisor who approves a command on the page of a signed-in cashier.
     let command = json!({ "kind": "credit", "reference": "g", "amount": "1.00" });
     let asked = json!({ "operator": "Ben", "pin": "110395", "for": command });
     assert_eq!(anna.post("/v1/approvals", asked).await.code(), "wrong-pin", "it is looked at");
@@ -331,7 +332,7 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     assert_eq!(root.at("192.0.2.66").try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "over a restart");
     root.post("/v1/operators/Anna/unlock", Value::Null).await;
     root.at("192.0.2.68").signed_in(ANNA).await;
-    // A caller that acts only for itself must give no address.
+    // A caller that acts only for itself must not send an address.
     let till = Door::till(&counter).await;
     let refused = till.at(work).try_pin(ANNA.0, ANNA.1).await;
     assert_eq!(refused.code(), "forbidden");
@@ -348,7 +349,7 @@ async fn names_that_nobody_has_are_answered_as_those_that_somebody_has() {
         answers.push((tried.status, tried.body));
     }
     assert_eq!(answers[0], answers[1]);
-    // The till has its own count across all names.
+    // The till has one count for all names together.
     for n in 0..8 {
         assert_eq!(till.try_pin(&format!("Nobody {n}"), "110395").await.code(), "wrong-pin", "{n}");
     }
@@ -368,7 +369,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
         assert_eq!(till.with(nonsense).get("/v1/status").await.code(), "session-ended", "{nonsense:?}");
     }
 
-    // Signing out does not affect a running sale; the next caller cancels it.
+    // Signing out does not affect a running sale. The next caller cancels it.
     assert_eq!(anna.sale("r").await.status, 201);
     assert_eq!(anna.ask("DELETE", "/v1/sessions/current", Value::Null).await.status, 204);
     assert_eq!(anna.get("/v1/sessions/current").await.code(), "session-ended");
@@ -377,7 +378,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
     let ben = till.signed_in(BEN).await;
     ben.cancelled("r").await;
 
-    // A new PIN signs the operator out, and the old PIN is no longer valid.
+    // A new PIN signs the operator out, and the old PIN is invalid.
     let anna = till.signed_in(ANNA).await;
     let set = root.post("/v1/operators/anna/pin", json!({ "pin": "551902" })).await;
     assert_eq!(set.status, 200, "{}", set.body);
@@ -385,7 +386,7 @@ async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
     assert_eq!(till.try_pin("Anna", ANNA.1).await.code(), "wrong-pin");
     let anna = till.signed_in(("Anna", "551902")).await;
 
-    // A removed operator is signed out, and unknown.
+    // A removed operator is signed out and unknown.
     assert_eq!(root.ask("DELETE", "/v1/operators/Anna", Value::Null).await.status, 204);
     assert_eq!(anna.sale("t").await.code(), "session-ended");
     assert_eq!(till.try_pin("Anna", "551902").await.code(), "wrong-pin");
@@ -452,10 +453,10 @@ async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
     let by = json!({ "token": "till-1", "operator": "Anna", "supervisor": "Ben" });
     assert_eq!((done.status, &done.body["by"]), (201, &by), "{}", done.body);
     anna.ended("r-2").await;
-    // The same request again is the same refund, with any approval.
+    // The repeated request returns the same refund, with or without an approval.
     let again = anna.post("/v1/sales", refund("r-2", "5.01")).await;
     assert_eq!((again.status, &again.body["replayed"]), (200, &json!(true)), "{}", again.body);
-    // A supervisor who is signed in needs no approval, and a cashier may reverse today's payments alone.
+    // A signed-in supervisor needs no approval. A cashier may reverse payments of the same day alone.
     let ben = till.signed_in(BEN).await;
     let own = ben.post("/v1/sales", refund("r-4", "1.00")).await;
     assert_eq!(own.status, 201, "{}", own.body);
@@ -524,8 +525,8 @@ async fn a_till_with_cashiers_of_its_own_needs_no_session_and_says_who_they_are(
     assert_eq!(root.sale("t").await.code(), "operator-required");
 }
 
-/// Checks PINs at full speed, through both interfaces, during a sale: the sale goes on as without them, and the
-/// interfaces are locked after their free tries.
+/// Checks PIN tries at full speed through both interfaces during a sale. The sale is not affected, and each interface
+/// is locked after its free tries.
 #[tokio::test]
 async fn a_flood_of_pins_does_not_hold_up_a_sale() {
     let (counter, root, till) = staffed("").await;
@@ -552,8 +553,8 @@ async fn a_flood_of_pins_does_not_hold_up_a_sale() {
     }
 }
 
-/// Checks that the journal of an earlier program is opened and continued; the tables of operators are created with the
-/// first operator.
+/// Checks that the agent opens and continues the journal of an earlier version. The first operator creates the tables
+/// of operators.
 #[tokio::test]
 async fn a_journal_without_operators_gets_them_and_stays_whole() {
     let mut counter = Counter::open().await;

@@ -1,4 +1,4 @@
-//! Receipts over the real socket, against the real program: in three forms, at each width, and with texts from outside.
+//! Receipts over the real socket, against the real program: three forms, every width, and texts from outside.
 
 use easy_ext::ext;
 use pos_agent::till::{ReceiptRowIs, ReceiptView};
@@ -13,7 +13,7 @@ use crate::program::{Answer, Terminal, get, own_address};
 
 const STRANGE: &str = "<script>alert(1)</script>\u{7}\u{202e} & \"quoted\"";
 
-/// Opens a terminal with one sale of till-1 for which the gateway sent a hostile text.
+/// Opens a terminal with one sale of till-1. The gateway sent a hostile text for it.
 async fn terminal(place: u8) -> (Terminal, TempDir) {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();
     let journal = book::file(&folder);
@@ -51,7 +51,7 @@ async fn a_receipt_is_text_data_or_a_page_by_what_is_accepted() {
         assert_eq!(terminal.receipt("", accept).await.2, text.2, "{accept}");
     }
     let data = terminal.receipt("", "application/json").await;
-    // Data for a program that accepts any form, as everywhere in this interface.
+    // A client that accepts any form gets data, as everywhere in this interface.
     for accept in ["*/*", "", "image/png, */*;q=0.1"] {
         let any = terminal.receipt("", accept).await;
         assert!(any.1.contains("content-type: application/json"), "{accept}: {}", any.1);
@@ -62,7 +62,7 @@ async fn a_receipt_is_text_data_or_a_page_by_what_is_accepted() {
     assert_eq!((view.copy, view.language.as_str(), &view.text), (ReceiptCopy::Customer, "en", &text.2));
     assert!(view.rows.iter().any(|row| row.is == ReceiptRowIs::Amount && row.text.contains("12.34")), "{view:?}");
     assert!(view.rows.iter().any(|row| row.is == ReceiptRowIs::Pair && row.value == "R<1>"), "{view:?}");
-    // Every word of the rows is on the paper, and neither contains a control sequence.
+    // Every word of the rows is on the paper. Neither the rows nor the paper contain a control sequence.
     for row in &view.rows {
         for word in row.text.split_whitespace().chain(row.value.split_whitespace()) {
             let on_paper: String = view.text.split_whitespace().collect();

@@ -1,8 +1,8 @@
-//! Rights over the real wires: each verb with each right, for a till with a token and for a program at the Unix socket
-//! that runs as another user; and the operators in the journal of a real agent.
+//! Rights over real connections. Each verb is tested with each right, for a till with a token and for another user's
+//! program at the Unix socket. The tests also check the operators in a real agent's journal.
 //!
-//! As root, the program at the socket is a child process with its own user. Otherwise it is this process, whose user
-//! then has its own entry.
+//! If the tests run as root, the program at the socket is a child process with its own user. Otherwise it is the test
+//! process, whose user has its own entry.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ use pos_sim::shop::{Options, TILL_TOKEN};
 use pos_terms::transaction::{Kind, Who};
 use serde_json::{Value, json};
 
-/// The variable with the child's task, as JSON: the socket and the requests.
+/// The environment variable with the child's task as JSON: the socket and the requests.
 const SAYS: &str = "POS_AGENT_TEST_SAYS";
 const MARK: &str = "answers of the other user: ";
 
@@ -28,12 +28,12 @@ fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Returns the user of the program at the socket.
+/// Returns the user that the program at the socket runs as.
 fn someone() -> u32 {
     if own_uid() == 0 { 1234 } else { own_uid() }
 }
 
-/// Status and JSON of an answer.
+/// The status and the JSON body of an answer.
 struct Answer(u16, Value);
 
 impl Answer {
@@ -74,7 +74,8 @@ impl Request {
     }
 }
 
-/// Sends a request and returns the answer as it was sent; of a stream, only the bytes that come immediately.
+/// Sends a request and returns the answer as it was sent. From a stream it returns only the bytes that arrive
+/// immediately.
 fn exchange(mut stream: impl Read + Write, text: &str, is_stream: bool) -> String {
     stream.write_all(text.as_bytes()).unwrap();
     let mut answer = Vec::new();
@@ -95,7 +96,7 @@ fn understood(answer: &str) -> Answer {
     Answer(head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-/// Returns the answers to `uid` at the socket.
+/// Returns the answers that `uid` gets at the socket.
 async fn at_socket(socket: &Path, uid: u32, requests: &[Request]) -> Vec<Answer> {
     let says: Vec<(String, bool)> = requests.iter().map(|one| (one.text(""), one.is_stream())).collect();
     let socket = socket.to_owned();
@@ -110,7 +111,7 @@ fn speak(socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     says.iter().map(answer).collect()
 }
 
-/// Runs this program again as another user, in the socket's group.
+/// Runs this program again as another user in the socket's group.
 fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     let folder = socket.parent().unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o750)).unwrap();
@@ -129,7 +130,7 @@ fn speak_as(uid: u32, socket: &Path, says: &[(String, bool)]) -> Vec<String> {
     serde_json::from_str(said).unwrap()
 }
 
-/// Runs as a child of [`speak_as`]; it is no separate test.
+/// Runs as a child of [`speak_as`] and is not a separate test.
 #[test]
 fn the_voice_of_another_user() {
     let Ok(says) = std::env::var(SAYS) else { return };
@@ -163,7 +164,7 @@ fn begin(kind: Kind, reference: &str) -> Request {
     post("/v1/sales", body)
 }
 
-/// Returns the right to begin it.
+/// Returns the right to begin a transaction of this kind.
 fn right_of(kind: Kind) -> Right {
     match kind {
         Kind::Sale | Kind::ByRegistration | Kind::StoreCard | Kind::ForgetCard => Right::Sale,
@@ -177,7 +178,7 @@ fn right_of(kind: Kind) -> Right {
     }
 }
 
-/// Lists every verb with its rights, of which one is enough. A caller with every right has begun `known-KIND`.
+/// Lists every verb with its rights. One of the rights is enough. A caller with every right has begun `known-KIND`.
 fn table() -> Vec<(Request, Vec<Right>)> {
     let mut rows = Vec::new();
     for kind in Kind::ALL {
@@ -210,7 +211,7 @@ fn table() -> Vec<(Request, Vec<Right>)> {
         rows.push((post(path, json!({})), vec![Right::Close]));
     }
     rows.push((post("/v1/reader/amount", json!({})), vec![Right::Sale, Right::PreAuthorise, Right::Credit]));
-    // Verbs that need several rights.
+    // These verbs need several rights.
     rows.push((post("/v1/settle/1", json!({"keep": true})), Vec::new()));
     rows.push((get(&format!("/v1/payments/{}", "f".repeat(32))), Vec::new()));
     rows.push((get("/v1/query?merchantTransactionId=x"), Vec::new()));
@@ -297,12 +298,12 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
     }
 }
 
-/// Checks a user who may open the socket and has no entry: the group's rights, which pay out no money and show no other
-/// till.
+/// Checks a user who may open the socket but has no entry. Such a user has the group's rights, which neither pay out
+/// money nor show another till's data.
 #[tokio::test]
 async fn a_member_of_the_group_has_the_groups_rights() {
     if own_uid() != 0 {
-        // Only root can start another user's process; src/till/rights.rs tests the table of users without one.
+        // Only root can start another user's process. Without root, src/till/rights.rs tests the table of users.
         return;
     }
     let shop = fake_agent::open(16).await;
@@ -330,7 +331,7 @@ async fn a_member_of_the_group_has_the_groups_rights() {
     );
     assert_eq!(answers[2].1["sales"].as_array().unwrap().len(), 1, "its own only");
     assert!(answers[3].message().contains("the right any-till"), "{}", answers[3].1);
-    // Root may do all of it.
+    // Root may do all of this.
     let root = at_socket(&shop.socket, 0, &[begin(Kind::Credit, "c"), get("/v1/sales")]).await;
     assert_eq!((root[0].0, root[1].1["sales"].as_array().unwrap().len()), (201, 3));
 }
@@ -363,8 +364,8 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
     for path in ["/v1/sales", "/v1/sales/r", "/v1/totals"] {
         assert_eq!(at(get(path)).await.0, 400, "{path}");
     }
-    // No other till, neither a named one nor the terminal itself; also not the till of the transaction that it refers
-    // to.
+    // The user may not act for another till, whether a named one or the terminal itself. This includes the till of the
+    // transaction that a request refers to.
     for till in ["till-2", "local", "TILL-1", ""] {
         for request in [
             sale(&format!("/v1/sales?till={till}"), "x"),
@@ -382,13 +383,14 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
     assert!(refused.message().contains("tills of the [[till.peer]] with uid = "), "{}", refused.1);
     let foreign = json!({"reference": "x", "kind": "refund", "of": "o", "till": "till-2"});
     assert_eq!(at(post("/v1/sales?till=till-1", foreign)).await.0, 403);
-    // The till with the token is the same till.
+    // The user's entry and the token name the same till.
     assert_eq!(with_token(&shop, &[get("/v1/sales/r")]).await[0].0, 200);
     let status = at(get("/v1/status")).await;
     assert_eq!(status.1["current"]["reference"], "r", "{}", status.1);
 }
 
-/// Checks that a token acts for its own till, with any name in the request; with `any-till` it sees others.
+/// Checks that a token acts for its own till, regardless of the name in the request. With `any-till` it sees other
+/// tills.
 #[tokio::test]
 async fn a_token_speaks_for_its_own_till() {
     let shop = fake_agent::open_with(16, |till| till.token[0].rights = fake_agent::usual_and(&[Right::AnyTill])).await;
@@ -408,7 +410,7 @@ async fn a_token_speaks_for_its_own_till() {
 
 // ---- The operator, in the journal of a real agent
 
-/// Returns the agent's port on a loopback address that no other test has.
+/// Returns a port of the agent on a loopback address that no other test uses.
 fn own_address() -> String {
     let [.., high, low] = std::process::id().to_be_bytes();
     format!("127.{}.{low}.77:8480", 1 + high % 254)
@@ -432,20 +434,20 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
         understood(&tokio::task::spawn_blocking(asked).await.unwrap())
     };
     pos_test_kit::within("the terminal is ready", async {
-        // The port opens together with the socket.
+        // The port opens at the same time as the socket.
         while !counter.shop.socket().exists() || by_token(get("/v1/status")).await.1["ready"] != true {
             tokio::task::yield_now().await;
         }
     })
     .await;
     let socket = counter.shop.socket();
-    // One sale by the program, cancelled by it.
+    // The program at the socket begins one sale and cancels it.
     let sale = |path: &str, reference: &str| post(path, json!({"reference": reference, "amount": "12.34"}));
     let begun = at_socket(&socket, someone(), &[sale("/v1/sales?till=till-3", "p")]).await.remove(0);
     assert_eq!((begun.0, &begun.1["by"]), (201, &json!({"uid": someone()})), "{}", begun.1);
     let cancelled = at_socket(&socket, someone(), &[post("/v1/sales/p/cancel?till=till-3", json!({}))]).await.remove(0);
     assert_eq!(cancelled.1["cancel"], "in-time", "{}", cancelled.1);
-    // One by the token, paid.
+    // The token begins one sale, and a card pays it.
     let begun = pos_test_kit::within("the reader is free", async {
         loop {
             let begun = by_token(sale("/v1/sales", "t")).await;
@@ -459,7 +461,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
     counter.present(card("tap").unwrap(), CardEntry::Tap).await;
     let paid = by_token(get("/v1/sales/t?wait-s=30")).await;
     assert_eq!((&paid.1["outcome"], &paid.1["by"]), (&"approved".into(), &json!({"token": "till-1"})), "{}", paid.1);
-    // A refund of it by a program that acts for other tills is refused, with the name of the right.
+    // A program that acts for other tills cannot refund it. The refusal names the missing right.
     let number = paid.1["number"].clone();
     let refund = json!({"reference": "back", "kind": "refund", "number": number});
     let refused = at_socket(&socket, someone(), &[post("/v1/sales?till=till-4", refund)]).await.remove(0);

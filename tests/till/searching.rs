@@ -1,5 +1,5 @@
-//! Lists that are searched. Page by page, with each filter, they equal the filtered whole list, even when transactions
-//! begin meanwhile. One request searches only a limited number of transactions.
+//! Searches in lists. Page by page, with each filter, a search returns the same as filtering the whole list, even when
+//! transactions begin meanwhile. One request examines only a limited number of transactions.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ use crate::program::{Terminal, get, own_address};
 
 type Sales = Arc<Mutex<Vec<Value>>>;
 
-/// Returns a transaction made of a few random choices; its number is its place.
+/// Returns a transaction built from a few random choices. Its number is its position.
 fn sale(number: usize, choices: u64) -> Value {
     let one_of = |list: &[&str], shift: u32| list[(choices >> shift) as usize % list.len()].to_owned();
     let ended = one_of(&["approved", "declined", "partially-approved", ""], 2);
@@ -45,7 +45,7 @@ fn sale(number: usize, choices: u64) -> Value {
     sale
 }
 
-/// A search: its parameters, and whether a transaction matches.
+/// A search: its parameters, and a function that tells whether a transaction matches.
 type Search = (&'static str, fn(&Value) -> bool);
 
 const SEARCHES: &[Search] = &[
@@ -68,7 +68,7 @@ fn minute(sale: &Value) -> u32 {
     sale["startedAt"].as_str().unwrap()[14..16].parse().unwrap()
 }
 
-/// Opens an agent that lists over its socket and counts the transactions that it returns.
+/// Opens an agent that serves lists over its socket and counts the transactions that it returns.
 async fn list_at(folder: &tempfile::TempDir, sales: Sales) -> (std::path::PathBuf, Arc<Mutex<usize>>) {
     let socket = folder.path().join("till.sock");
     let config = Till { socket: Socket::at(&socket), ..Till::default() };
@@ -113,7 +113,7 @@ async fn ask(socket: &std::path::Path, query: &str) -> (u16, Value) {
     (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
 }
 
-/// Reads every page of a search, one after the other; runs `between` after each.
+/// Reads every page of a search in order and calls `between` after each page.
 async fn all_pages(socket: &std::path::Path, query: &str, mut between: impl FnMut()) -> Vec<u64> {
     let (mut numbers, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -155,14 +155,14 @@ proptest! {
                 if newest {
                     found.reverse();
                 }
-                // With the oldest first, transactions that begin meanwhile come at the end.
+                // If the oldest come first, transactions that begin meanwhile come last.
                 let listed = if newest { before.clone() } else { sales.lock().unwrap().clone() };
                 let expected: Vec<u64> =
                     listed.iter().filter(|sale| fits(sale)).map(|sale| sale["number"].as_u64().unwrap()).collect();
                 if newest {
                     assert_eq!(found, expected, "{query}");
                 } else {
-                    // A transaction that begins after the last page is not in it.
+                    // A transaction that begins after the last page was read is missing from it.
                     assert_eq!(found, expected[..found.len()], "{query}");
                     assert!(before.iter().filter(|sale| fits(sale)).count() <= found.len(), "{query}");
                 }
@@ -171,7 +171,8 @@ proptest! {
     }
 }
 
-/// Checks that a search without a match among very many transactions is answered, and says where to continue.
+/// Checks that a search among very many transactions is answered even without a match. The answer tells the client
+/// where to continue.
 #[tokio::test]
 async fn one_request_looks_at_a_thousand_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +218,7 @@ async fn what_cannot_be_looked_for_is_refused_by_its_name() {
     }
 }
 
-/// Checks the same over a real journal.
+/// Checks the same with a real journal.
 #[tokio::test]
 async fn a_real_journal_is_looked_through_from_both_ends() {
     let folder = tempfile::tempdir_in("/dev/shm").unwrap();

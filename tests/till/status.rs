@@ -1,6 +1,6 @@
-//! An independent check of the status. Each fault is planted in a shop of simulators with the real program. The status,
-//! the exit code, the table for people and the log name it with one word. Then the tests check the permitted requests
-//! at each time, and that no line of the log contains words of the programming language.
+//! An independent check of the status. The tests plant each fault in a simulated shop with the real program. The
+//! status, the exit code, the table for people and the log all use the same word for it. Other tests check the requests
+//! that are permitted at each time. No line of the log may contain words of the programming language.
 
 use std::any::Any;
 use std::fs;
@@ -22,16 +22,16 @@ use pos_terms::transaction::{OutcomeWord, SaleNumber};
 use pos_test_kit::within;
 use serde_json::{Value, json};
 
-/// Kept as long as the fault lasts.
+/// A value that keeps the fault active until it is dropped.
 type Held = Box<dyn Any>;
 
-/// A change that makes a part of the shop faulty.
+/// A change that makes one part of the shop faulty.
 type Wrong = fn(&mut Options);
 
-/// The real program in a shop; its log is a file.
+/// The real program in a shop. It logs to a file.
 struct Terminal {
     counter: Counter,
-    /// The agent, which ends with this value.
+    /// The agent process, which ends when this value is dropped.
     _agent: tokio::process::Child,
     log: PathBuf,
 }
@@ -57,7 +57,7 @@ impl Terminal {
         (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
     }
 
-    /// Counts the lines of the log about a sale that ended by a fault with this reason.
+    /// Counts the log lines for a sale that ended because of a fault with this reason.
     fn warned(&self, reason: &str, reference: &str) -> usize {
         let log = self.log();
         let ends = log.lines().filter(|line| line.contains("the sale ended because of a fault of the terminal"));
@@ -71,7 +71,7 @@ impl Terminal {
     }
 }
 
-/// One planted fault, and the expected texts about it.
+/// A planted fault and the texts that it must cause.
 struct Planted {
     what: &'static str,
     options: Wrong,
@@ -81,18 +81,18 @@ struct Planted {
     code: Attention,
     /// True if a sale can be tried.
     ready: bool,
-    /// The reason with which a sale then ends; `None` when it does not end by this fault.
+    /// The reason that a sale then reports at its end, or `None` if the fault ends no sale.
     sale: Option<&'static str>,
 }
 
-/// The part and its word.
+/// The part and the word for its state.
 #[derive(Clone, Copy, Debug)]
 enum Stands {
     Reader(ReaderState),
     Gateway(GatewayState, &'static str),
     Printer(PrinterState),
     Clock(ClockState),
-    /// A near expiry; the part still works.
+    /// A certificate that expires soon. The part still works.
     Soon,
 }
 
@@ -174,7 +174,7 @@ async fn every_planted_fault_has_one_word_in_the_status_and_the_log() {
         if !away {
             counter.until_free().await;
         }
-        // One cause is reported once.
+        // Each cause is reported once.
         let status = if away { status } else { counter.until_status(&wanted, so).await };
         assert_eq!((status.ready, status.busy), (*ready, false), "{what}: {status:?}");
         let (exit, said) = terminal.says().await;
@@ -212,7 +212,7 @@ async fn what_was_mended_is_ready_without_a_restart_and_without_a_sale() {
     let status = counter.until_status("taken", taken).await;
     assert!(status.attention.is_empty(), "{status:?}");
 
-    // The network: the agent tries again automatically.
+    // The network fails, and the agent retries automatically.
     counter.shop.gateway.set_offline(true).await.unwrap();
     counter.sell("R1", "12.34", "tap", Tap).await;
     counter.until_ended("R1").await;
@@ -323,7 +323,8 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
     let (terminal, _held) = Terminal::start(options, NOTHING).await;
     let counter = &terminal.counter;
     counter.until_ready().await;
-    // Approved, declined, in part, pending, throttled, HTTP 500, garbage, redirected, cut.
+    // Sales are approved, declined, partially approved, pending, throttled, answered with HTTP 500 or garbage,
+    // redirected, or cut off.
     for cents in [34, 51, 60, 61, 63, 64, 66, 73, 78, 83] {
         for (name, entry) in [("tap", Tap), ("chip-no-cvm", Insert)] {
             let reference = format!("{name}-{cents}");
@@ -346,7 +347,7 @@ async fn a_deck_of_sales_and_faults_leaves_a_log_for_people() {
     speaks_to_people("the deck", &log);
 }
 
-// ---- The requests of a till, and their times
+// ---- A till's requests and their times
 
 fn error(answer: &(u16, Value)) -> (u16, &str, &str) {
     let (status, body) = answer;
@@ -389,7 +390,7 @@ async fn a_signature_that_nobody_waits_for_is_refused_and_the_same_answer_twice_
     assert_eq!(error(&answer("R2", true).await).0, 409);
     counter.until_ready().await;
 
-    // A sale that needs no signature, as known from the disk.
+    // This sale needs no signature. The agent knows that from the disk.
     counter.sell("R3", "3.00", "tap", Tap).await;
     counter.until_ended("R3").await;
     assert_eq!(error(&answer("R3", true).await).1, "no-signature-awaited");
@@ -437,7 +438,7 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     };
     let step = within("that it is throttled", told).await;
     assert_eq!(step.reference, "R1");
-    // While R1 waits for its retry, a transaction without a card goes to the gateway.
+    // While R1 waits for its retry, the agent sends a transaction without a card to the gateway.
     let refund = json!({"reference": "back", "kind": "refund", "of": "paid", "amount": "1.00"});
     let refunded = counter.done(refund).await;
     assert_eq!(ended(&refunded), Some(OutcomeWord::Approved), "{}", refunded.text);
@@ -448,7 +449,8 @@ async fn while_one_sale_is_throttled_others_go_on_and_it_can_be_cancelled() {
     counter.sell("R2", "12.34", "tap", Tap).await;
     counter.until_status("throttled", |status| status.gateway.state == GatewayState::Throttles).await;
     assert!(counter.status().await.needs(Attention::GatewayThrottles));
-    // One request is enough at any time: between two tries immediately, during a try with its answer.
+    // One cancel request is always enough. Between two tries it takes effect immediately. During a try it takes effect
+    // with the answer.
     assert_eq!(counter.post("/v1/sales/R2/cancel").await.0, 200);
     let view = counter.until_ended("R2").await;
     assert_eq!(ended(&view), Some(OutcomeWord::Cancelled), "{}", view.text);
@@ -481,7 +483,7 @@ fn edit(shop: &Shop, what: &str, with: &str) -> Held {
     Box::new(())
 }
 
-/// Sets the value of a key after the head of a section.
+/// Sets the value of a key in a section.
 fn set(shop: &Shop, section: &str, key: &str, value: &str) -> Held {
     let text = fs::read_to_string(shop.config()).unwrap();
     let (before, after) = text.split_once(&format!("[{section}]")).unwrap();
@@ -500,7 +502,7 @@ fn write(shop: &Shop, file: &str, text: &str) -> Held {
     Box::new(())
 }
 
-/// Requires a certificate from an authority that has issued none for us.
+/// Requires a certificate from an authority that has issued none to this agent.
 fn wants_a_certificate(options: &mut Options) {
     let key = rcgen::KeyPair::generate().unwrap();
     let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
@@ -516,7 +518,7 @@ fn silent_gateway(shop: &Shop) -> Held {
     Box::new(listener)
 }
 
-/// Plays a web server without TLS, as behind a wrong port.
+/// Simulates a web server without TLS, as found at a wrong port.
 fn plain_gateway(shop: &Shop) -> Held {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     url(shop, &format!("https://127.0.0.1:{}/", listener.local_addr().unwrap().port()));
@@ -530,7 +532,7 @@ fn plain_gateway(shop: &Shop) -> Held {
     Box::new(())
 }
 
-/// Writes a latest record that is two days ahead of the board; the reader's clock is behind it, too.
+/// Writes a latest record that is two days ahead of the board's clock. The reader's clock is behind the record too.
 fn a_record_of_tomorrow(shop: &Shop) -> Held {
     let now = i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let unix_ms = now + 172_800_000;

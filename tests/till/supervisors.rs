@@ -1,6 +1,6 @@
-//! An insider who uses a supervisor's approval for another command: the gateway pays out only what the supervisor saw.
-//! The gateway's ledger is the judge. `crates/core/src/counter/approvals.rs` and `src/agent/tests/operators.rs` test an
-//! approval that is too old.
+//! An insider who uses a supervisor's approval for another command. The gateway's ledger decides: it pays out only what
+//! the supervisor saw. `crates/core/src/counter/approvals.rs` and `src/agent/tests/operators.rs` test outdated
+//! approvals.
 
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry;
@@ -10,10 +10,10 @@ use crate::counter::Counter;
 use crate::operators::{ANNA, Asked, BEN, Door, any_card, staffed};
 
 pub(crate) const CARL: (&str, &str) = ("Carl", "551902");
-/// The setting with which a cashier may refund 0.50 alone.
+/// The setting with which a cashier may refund up to 0.50 without a supervisor.
 const ABOVE: &str = "supervisor-above = { refund = \"0.50\" }\n";
 
-/// Returns the gateway's repayments: the amount, and the payment that it belongs to.
+/// Returns the gateway's repayments: the amount, and the payment that each one refers to.
 pub(crate) fn given(counter: &Counter) -> Vec<(String, Option<String>)> {
     let ledger = counter.shop.gateway.ledger();
     let gives = |kind: Kind| matches!(kind, Kind::Refund | Kind::Credit | Kind::Reversal);
@@ -36,7 +36,7 @@ pub(crate) async fn asked_for(till: &Door, command: Value) -> Asked {
     till.post("/v1/approvals", json!({ "operator": BEN.0, "pin": BEN.1, "for": command })).await
 }
 
-/// Gets Ben's approval; it goes with everything that this caller sends.
+/// Gets Ben's approval, which the returned caller sends with every request.
 async fn confirmed(till: &Door, command: Value) -> (Door, Value) {
     let answer = asked_for(till, command).await;
     assert_eq!(answer.status, 201, "{}", answer.body);
@@ -49,7 +49,7 @@ async fn a_word_that_names_no_earlier_transaction_gives_nothing_back() {
     let anna = till.signed_in(ANNA).await;
     sold(&counter, &anna, "small", "1.00").await;
     sold(&counter, &anna, "large", "900.00").await;
-    // The whole small sale, as the cashier says.
+    // The cashier claims that the approval is for the whole small sale.
     let answer = asked_for(&anna, json!({ "kind": "refund", "reference": "r" })).await;
     let word = anna.with_word(&answer);
     let sent = word.post("/v1/sales", json!({ "kind": "refund", "of": "large", "reference": "r" })).await;
@@ -62,8 +62,8 @@ async fn a_word_that_names_no_earlier_transaction_gives_nothing_back() {
     assert_eq!(sent.code(), "supervisor-needed", "{}", sent.body);
 }
 
-/// Checks that the approval is for the whole small sale, which is 1.00: with any name of that sale, and for no other
-/// command.
+/// Checks that the approval covers the refund of the whole small sale (1.00) and no other command. The request may
+/// identify the sale in any way.
 #[tokio::test]
 async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
     let (counter, root, till) = staffed(ABOVE).await;
@@ -103,7 +103,7 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
         let told = format!("for REFUND 1.00 EUR, transaction {}, reference r, and this", small["number"]);
         assert!(detail.contains(&told), "{detail}");
     }
-    // Another operator at the same till, and the same operator at another interface.
+    // Neither another operator at the same till nor the same operator at another interface can use the approval.
     let stolen = carl.with_word_of(&word);
     let refused = stolen.post("/v1/sales", refund(own.clone(), none.clone())).await;
     assert_eq!(refused.code(), "not-approved", "{}", refused.body);
@@ -114,8 +114,8 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
     assert_eq!(refused.code(), "not-approved", "{}", refused.body);
     assert_eq!(given(&counter), [], "nothing left the bank");
 
-    // A command without a required approval does not use it up; the approved command does, with another name of the
-    // same sale.
+    // A command that requires no approval does not use it up. The approved command does, even if it identifies the same
+    // sale in another way.
     let alone =
         word.post("/v1/sales", json!({ "kind": "refund", "of": "large", "reference": "r-3", "amount": "0.50" }));
     assert_eq!(alone.await.status, 201);
@@ -129,8 +129,8 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
     assert_eq!(given(&counter), [("0.50".to_owned(), payment(&large)), ("1.00".to_owned(), payment(&small))]);
 }
 
-/// Checks an approval for the whole rest: the rest is an amount when the approval is given, and must be the same amount
-/// when it is used.
+/// Checks an approval for the whole rest. The approval fixes the amount of the rest, and the rest must still be that
+/// amount when it is used.
 #[tokio::test]
 async fn a_word_for_all_that_is_left_is_for_what_was_left_when_it_was_given() {
     let (counter, _, till) = staffed(ABOVE).await;
@@ -145,7 +145,7 @@ async fn a_word_for_all_that_is_left_is_for_what_was_left_when_it_was_given() {
     anna.ended("part").await;
     let refused = before.post("/v1/sales", all()).await;
     assert_eq!(refused.code(), "not-approved", "{}", refused.body);
-    // With the amount it is the same command.
+    // The same request with the amount written out is the same command.
     let (now, shown) =
         confirmed(&anna, json!({ "kind": "refund", "of": "s", "reference": "r", "amount": "6.00" })).await;
     assert_eq!(shown["amount"], "6.00", "{shown}");
@@ -158,7 +158,7 @@ async fn a_word_for_all_that_is_left_is_for_what_was_left_when_it_was_given() {
     assert_eq!(nothing.code(), "not-possible", "nothing is left: {}", nothing.body);
 }
 
-/// Checks that the question for a tip and the typed card number are part of the approved command, and so is the caller.
+/// Checks that the request for a tip is part of the approved command, and so is the caller.
 #[tokio::test]
 async fn a_word_says_whether_a_tip_is_asked_for_and_who_asks() {
     let (_counter, _, till) = staffed("supervisor-above = { sale = \"10.00\" }\n").await;

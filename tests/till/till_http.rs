@@ -1,4 +1,4 @@
-//! The JSON interface over a real Unix socket and real TCP, byte by byte, with an agent that plays a script.
+//! The JSON interface over a real Unix socket and real TCP, byte by byte. The agent follows a script.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::events::Listener;
 use crate::fake_agent::{self, Shop, TOKENS};
 
-/// Status, head and body of an answer.
+/// The status, head and body of an answer.
 pub(super) struct Answer(pub(super) u16, String, String);
 
 impl Answer {
@@ -28,7 +28,7 @@ impl Answer {
         serde_json::from_str(&self.2).unwrap_or_else(|error| panic!("{error}: {}", self.2))
     }
 
-    /// Returns the code of a problem in the form of RFC 9457.
+    /// Returns the code of a problem in RFC 9457 form.
     pub(super) fn code(&self) -> String {
         assert!(self.1.contains("content-type: application/problem+json"), "{}", self.1);
         let view: ProblemView = serde_json::from_str(&self.2).unwrap_or_else(|error| panic!("{error}: {}", self.2));
@@ -110,7 +110,7 @@ async fn a_sale_is_begun_once_and_answered_again() {
     assert_eq!((again.0, &again.json()["replayed"], &again.json()["number"]), (200, &true.into(), &view["number"]));
     let differs = shop.post("/v1/sales", &sale("r 1", "12.35")).await;
     assert_eq!((differs.0, differs.code().as_str()), (409, "amount-differs"));
-    // Another till's reference is another sale, in a currency of its choice.
+    // The same reference at another till is another sale, in a currency of that till's choice.
     let body = br#"{"reference":"r 1","amount":"1200","currency":"JPY"}"#;
     let other = shop.tcp(&post_request("/v1/sales", &(token(2) + JSON), body)).await;
     assert_eq!((other.0, &other.json()["till"], &other.json()["currency"]), (201, &"till-2".into(), &"JPY".into()));
@@ -139,7 +139,7 @@ async fn what_the_agent_refuses_has_its_status_and_code() {
     assert_eq!((answer.0, answer.code().as_str()), (404, "no-such-sale"));
 }
 
-/// Checks that facts have their own members, so no program has to read a sentence.
+/// Checks that facts have their own members, so that no program has to parse a sentence.
 #[tokio::test]
 async fn a_problem_names_the_field_and_the_transaction() {
     let shop = fake_agent::open(16).await;
@@ -168,7 +168,7 @@ async fn a_problem_names_the_field_and_the_transaction() {
     assert_eq!(told(foreign), "- - -");
 }
 
-/// Problems that operators meet at the real agent, in `operators`.
+/// Problems that concern operators. `operators` tests them at the real agent.
 const OF_OPERATORS: [&str; 12] = [
     "operator-required",
     "wrong-pin",
@@ -184,8 +184,8 @@ const OF_OPERATORS: [&str; 12] = [
     "pin",
 ];
 
-/// Checks that each problem occurs. Problems that need several callers at a time are in `doors`. `no-place` is in the
-/// tests of the connection slots, and a full list of operators in the agent's tests.
+/// Checks that each problem occurs. `doors` tests the problems that need several simultaneous callers. The tests of the
+/// connection slots cover `no-place`, and the agent's tests cover a full list of operators.
 #[tokio::test(start_paused = true)]
 async fn every_problem_of_the_list_is_met() {
     let shop = fake_agent::open(16).await;
@@ -214,7 +214,7 @@ async fn every_problem_of_the_list_is_met() {
         post_request("/v1/sales", JSON, &[b' '; 65 * 1024]),
         post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","currency":"XXX"}"#),
         post_request("/v1/sales", JSON, br#"{"reference":"r","amount":"1.00","operator":" "}"#),
-        // The end of the body never comes.
+        // The body is never completed.
         b"POST /v1/sales HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
             .to_vec(),
         begin("known"),
@@ -334,7 +334,7 @@ async fn the_interface_describes_itself_to_whoever_may_read() {
     assert!(answer.0 == 200 && answer.1.contains("content-type: application/json"), "{}", answer.1);
     assert_eq!(answer.2, include_str!("../../src/till/http/openapi.json"));
     assert_eq!(shop.tcp(&get_request("/v1/openapi.json", &token(2))).await.code(), "forbidden");
-    // Its descriptions match: every path exists, and each method belongs to its path.
+    // The descriptions in the answer match: every path exists, and each method belongs to its path.
     let paths = answer.json()["paths"].as_object().unwrap().clone();
     let methods =
         paths.iter().flat_map(|(path, methods)| methods.as_object().unwrap().keys().map(move |key| (path, key)));
@@ -381,9 +381,10 @@ async fn loopback_needs_a_token_and_no_foreign_page() {
         assert!(status != 401 || (answer.code() == "unauthorized" && answer.1.contains("www-authenticate: bearer")));
         assert!(status != 403 || answer.code() == "forbidden");
     }
-    // A caller without a token does not learn that a path does not exist.
+    // A caller without a token does not learn which paths exist.
     assert_eq!(shop.tcp(&get_request("/v1/none", "")).await.0, 401);
-    // The board's own page, and a name that was made to point here.
+    // The first request comes from the board's own page. The second uses a foreign host name that points to this
+    // address.
     for (host, origin, status) in
         [(own.to_string(), own.to_string(), 200), ("evil.example".into(), "evil.example".into(), 403)]
     {
@@ -410,7 +411,7 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
     assert_eq!(references(&shop.get("/v1/sales?since=1&limit=1").await), ["b"]);
     assert_eq!(references(&shop.tcp(&get_request("/v1/sales", &token(1))).await), ["a", "c"]);
     assert_eq!(shop.tcp(&get_request("/v1/sales/b", &token(1))).await.0, 404);
-    // The person at the terminal may handle every till's sales, a till only its own.
+    // A person at the terminal may handle every till's sales. A till may handle only its own.
     for path in ["/v1/sales/b?till=till-2", "/v1/sales/b/receipt?till=till-2"] {
         assert_eq!(shop.get(path).await.0, 200);
         assert_eq!(shop.tcp(&get_request(path, &token(1))).await.code(), "forbidden");
@@ -423,7 +424,7 @@ async fn each_till_sees_its_own_and_the_socket_sees_all() {
     let status = shop.tcp(&get_request("/v1/status", &token(2))).await.json();
     assert_eq!((&status["terminalId"], &status["current"]), (&"4711".into(), &Value::Null));
     assert_eq!(shop.get("/v1/status").await.json()["current"]["reference"], "a");
-    // Every till may know that the terminal is busy, but not with which sale.
+    // Every till may learn that the terminal is busy, but not with which sale.
     let busy = shop.tcp(&post_request("/v1/sales", &(token(1) + JSON), sale("busy", "1.00").as_bytes())).await;
     assert_eq!((busy.0, busy.code().as_str()), (409, "busy"));
     assert!(
@@ -464,7 +465,7 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     assert_eq!(wanted(&mut shop).wish.of, Some(of));
     shop.post("/v1/sales", &body(r#""payment":"p""#)).await;
     assert_eq!(wanted(&mut shop).wish.of, Some(EarlierName::Payment(PaymentId::new("p"))));
-    // Only one of them, and a whole number.
+    // A request must use exactly one of them, and the number must be a whole number.
     for (named, words) in [
         (r#""of":"o","number":17"#, "of, number and payment: give only one of them"),
         (r#""number":17,"payment":"p""#, "of, number and payment: give only one of them"),
@@ -536,8 +537,8 @@ async fn waiting_ends_with_the_sale_or_with_the_time() {
     let answer = shop.get("/v1/sales/unconfirmed?wait-s=7").await;
     assert_eq!((answer.0, &answer.json()["state"]), (200, &"unconfirmed".into()));
     assert!(before.elapsed().as_secs() >= 7);
-    // The end arrives during the wait. When other events have pushed it out of the ring, the agent reads the sale
-    // again.
+    // The sale ends during the wait. When other events have pushed its end out of the ring buffer, the agent reads the
+    // sale again.
     for reference in ["r", "crowded"] {
         shop.post("/v1/sales", &sale(reference, "1.00")).await;
         let mut waiting = UnixStream::connect(&shop.socket).await.unwrap();
@@ -552,7 +553,7 @@ async fn waiting_ends_with_the_sale_or_with_the_time() {
         assert!(answer.contains("\"outcome\":\"cancelled\""), "{answer}");
         assert!(before.elapsed().as_secs() < 100, "{reference}: it waited for the time, not for the sale");
     }
-    // A sale that has ended is answered immediately.
+    // A request for an ended sale is answered immediately.
     assert_eq!(shop.get("/v1/sales/r?wait-s=120").await.json()["state"], "ended");
 }
 
@@ -644,7 +645,7 @@ async fn an_address_in_use_is_named_with_its_remedy_and_tried_again() {
             .await
             .unwrap();
     assert_eq!(bound.http, None);
-    // No task answers the commands: a received command shows that the socket is served.
+    // No task answers the commands. A received command shows that the agent serves the socket.
     let mut asking = UnixStream::connect(&socket).await.unwrap();
     asking.write_all(&get_request("/v1/status", "")).await.unwrap();
     assert!(heard.recv().await.is_some());

@@ -1,4 +1,5 @@
-//! The reason and duration of a sale's waits, as a page shows them: in the view, in the events, and after a reload.
+//! The reason for each wait of a sale, and its duration, as a page shows them: in the view, in the events, and after a
+//! reload.
 
 use pos_agent::till::{SaleState, SaleView};
 use pos_sim::reader::CardEntry::Insert;
@@ -9,7 +10,7 @@ use serde_json::json;
 
 use crate::counter::Counter;
 
-/// Returns the remaining and the whole time of a wait, when it is reported.
+/// Returns the remaining and the total time of a wait, if the view reports one.
 fn wait(view: &SaleView) -> Option<(u64, u64)> {
     let told = (view.until.is_some(), view.left_s.is_some(), view.wait_s.is_some());
     assert!(told == (true, true, true) || told == (false, false, false), "{view:?}");
@@ -29,7 +30,7 @@ async fn each_wait_says_how_much_of_it_is_left_and_a_reload_shows_the_last_step(
     let asked = counter.until("R1", "the card", |view| view.step.as_deref() == Some("present-card")).await;
     let (left, all) = wait(&asked).expect("a card is waited for");
     assert!(all > 5 && (1..=all).contains(&left), "{asked:?}");
-    // The same in the status, which a page reads first.
+    // The status, which a page reads first, shows the same.
     let current = counter.status().await.current.unwrap();
     assert_eq!((current.step.as_deref(), current.wait_s), (Some("present-card"), Some(all)));
     counter.present(card("chip-no-cvm").unwrap(), Insert).await;
@@ -49,7 +50,8 @@ async fn each_wait_says_how_much_of_it_is_left_and_a_reload_shows_the_last_step(
     assert_eq!(counter.confirm("R1", json!({ "taken": "all" })).await.0, 200);
     let ended = counter.until_ended("R1").await;
     assert_eq!((wait(&ended), ended.step), (None, None));
-    // With the gateway's time, which began with the request; while the card works there is no wait.
+    // The wait for the gateway includes its time limit, which begins with the request. While the card works there is no
+    // wait.
     let asked = ears.heard.iter().filter(|step| step.step == "authorising").filter_map(|step| step.sale.as_ref());
     assert!(asked.clone().count() > 0 && asked.clone().all(|sale| wait(sale).is_some()), "{:?}", ears.heard);
 }

@@ -1,4 +1,4 @@
-//! Cards: typed in the gateway's frame, never seen by the shop's page or server.
+//! Cards are typed in the gateway's frame. The shop's page and server never see them.
 
 use pos_sim::gateway::{HostRules, Outcome, State};
 
@@ -36,7 +36,7 @@ async fn a_card_is_paid_and_the_shop_sees_nothing_of_it() {
 #[tokio::test]
 #[ignore = "needs Chromium: bash tests/widget/run"]
 async fn a_card_is_paid_however_the_gateway_reads_the_interface() {
-    // The literal gateway redirects requests, and permits no space in a name.
+    // The literal gateway redirects requests and permits no space in a name.
     for host_rules in [HostRules::Permissive, HostRules::Literal] {
         let shop = Shop::at(host_rules).await;
         for _ in 0..3 {
@@ -75,13 +75,13 @@ async fn a_slip_is_said_and_nothing_is_sent() {
     assert_eq!(shop.browser.run("return document.activeElement.id").await, "cardNumber");
     assert_eq!(shop.browser.run("return document.querySelectorAll('[aria-invalid]').length").await, 1);
     shop.browser.enter(None).await;
-    // A brand that the page does not list.
+    // The page does not list this card's brand.
     shop.types_card("5555555555554444").await;
     shop.presses_pay().await;
     shop.is_told("not accepted").await;
     let ledger = shop.gateway.ledger();
     assert!(ledger.entries().is_empty() && ledger.refusals().is_empty(), "{ledger:?}");
-    // A card that is not a test card: the gateway refuses it, and the checkout can still be used.
+    // The gateway refuses a card that is not a test card. The checkout can still be used.
     shop.types_card("4000000000000002").await;
     shop.presses_pay().await;
     shop.is_told("card number").await;
@@ -138,7 +138,7 @@ async fn what_a_page_must_not_send_is_refused_and_said() {
     shop.types_card(NUMBER).await;
     shop.presses_pay().await;
     shop.is_told("amount").await;
-    // The checkout of this shop, on a page of another origin.
+    // A page of another origin uses this shop's checkout.
     shop.says(&[("shopperResultUrl", "https://elsewhere.test/result")]);
     shop.show(Page { brands: "VISA", ..Page::default() }).await;
     shop.types_card(NUMBER).await;

@@ -1,4 +1,4 @@
-//! Fast checkout: the checkout is created after the click, by a script whose hash the page has.
+//! Fast checkout: a script creates the checkout after the click, and the page contains the script's hash.
 
 use crate::browser::By;
 use crate::shop::{Page, Shop};
@@ -51,7 +51,7 @@ async fn what_the_callbacks_say_is_done() {
         shop.browser.press(".wpwl-button-wallet", By::Pointer).await;
         shop.is_told(told).await;
     }
-    // The customer refuses, or the shop refuses when the wallet has asked it.
+    // Either the customer refuses, or the shop refuses when the wallet asks it.
     let refuses =
         format!("{ASKS_THE_SHOP}, walletA: {{ onPaymentAuthorized: async () => ({{ transactionState: 'ERROR' }}) }}");
     for (options, button) in [(ASKS_THE_SHOP, "#wallet-cancel"), (&refuses, "#wallet-pay")] {
@@ -90,7 +90,7 @@ async fn a_changed_script_does_not_run() {
         let complaints = shop.browser.complaints().await.join("\n");
         assert_eq!(complaints.contains("integrity"), drawn == 0, "{complaints}");
     }
-    // The script of the gateway itself runs.
+    // The gateway's own script runs.
     let own = shop.script_url(None);
     shop.show(Page {
         brands: "VISA",

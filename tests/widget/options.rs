@@ -1,4 +1,4 @@
-//! The options of a shop: language, words, style; and the sources that its content security policy must permit.
+//! A shop's options (language, words and style) and the sources that its content security policy must permit.
 
 use crate::shop::{NONCE, Page, Shop};
 
@@ -29,7 +29,7 @@ async fn each_language_is_taken_and_words_are_the_shops() {
         shop.show(Page { brands: "VISA", options, script: Some(&script), ..Page::default() }).await;
         shop.browser.until(&format!("document.querySelector('.wpwl-button-pay')?.textContent === {words:?}")).await;
     }
-    // The frame has them too.
+    // The frame uses the labels too.
     let options = "locale: 'de', labels: { cvv: 'Die drei Ziffern hinten' }";
     shop.show(Page { brands: "VISA", options, script: Some(&script), ..Page::default() }).await;
     shop.browser.enter(Some("iframe.wpwl-frame-card")).await;
@@ -37,7 +37,7 @@ async fn each_language_is_taken_and_words_are_the_shops() {
     let number = "return document.querySelector('label[for=cardNumber]').textContent";
     assert_eq!(shop.browser.run(number).await, "Kartennummer");
     assert_eq!(shop.browser.run("return document.documentElement.lang").await, "de");
-    // The language tag for browsers and the direction, inside and outside the frame.
+    // The language tag for browsers and the text direction, inside and outside the frame.
     #[rustfmt::skip]
     let tags = [
         ("dk", "da", "ltr"), ("se", "sv", "ltr"), ("cz", "cs", "ltr"), ("cn", "zh-Hans", "ltr"), ("gr", "el", "ltr"),
@@ -68,7 +68,7 @@ async fn styles_brands_and_the_place_of_the_form() {
         let sheets = shop.browser.run("return document.querySelectorAll('link[rel=stylesheet]').length").await;
         assert_eq!(sheets, u8::from(!options.contains("none")));
     }
-    // One form for all cards, one for each other brand; an unknown brand is left out and reported.
+    // All cards share one form, and each other brand has its own. An unknown brand is left out and reported.
     let brands = "VISA WALLET_C MASTER GIFTCARD FANTASY_PAY";
     shop.show(Page { brands, script: Some(&script), ..Page::default() }).await;
     let listed = "return [...document.querySelectorAll('form.wpwl-form')].map((form) => form.dataset.brands).join('|')";
@@ -76,7 +76,7 @@ async fn styles_brands_and_the_place_of_the_form() {
     assert_eq!(shop.browser.run(listed).await, "VISA MASTER|WALLET_C|GIFTCARD");
     let complaints = shop.browser.complaints().await.join("\n");
     assert!(complaints.contains("FANTASY_PAY"), "{complaints}");
-    // A browser drops a form inside a form: the widget reports it and draws nothing.
+    // A browser drops a form inside a form. The widget reports this and draws nothing.
     shop.show(Page { brands, around: "<form>", script: Some(&script), ..Page::default() }).await;
     shop.browser.until("document.readyState === 'complete'").await;
     assert_eq!(shop.browser.run("return document.querySelectorAll('.wpwl-form').length").await, 0);
@@ -90,7 +90,7 @@ async fn styles_brands_and_the_place_of_the_form() {
 async fn a_policy_with_a_nonce_and_the_documented_sources_is_kept() {
     let shop = Shop::open().await;
     let service = shop.gateway.base_url().trim_end_matches('/').to_owned();
-    // Style, frame, script, connect and image, and no other source.
+    // The policy permits style, frame, script, connection and image, and no other source.
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{NONCE}' {service}; style-src {service}; frame-src {service}; \
          connect-src {service}; img-src {service}"

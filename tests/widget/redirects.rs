@@ -1,4 +1,5 @@
-//! Pages to which the shopper is redirected, in the whole window or in a frame of the widget; and the way back.
+//! Pages to which the shopper is redirected, in the whole window or in a frame of the widget, and the return to the
+//! shop.
 
 use pos_sim::gateway::State;
 
@@ -7,7 +8,7 @@ use crate::shop::{Page, Shop};
 
 /// A card whose issuer asks for a one-time password.
 const ASKS: &str = "4000000000001091";
-/// The customer's data that 3-D Secure needs, in addition to the browser's.
+/// The customer's data that 3-D Secure needs in addition to the browser's.
 const CUSTOMER: &[(&str, &str)] = &[
     ("customer.givenName", "Jane"),
     ("customer.surname", "Jones"),
@@ -29,7 +30,7 @@ async fn the_right_password_pays_and_the_wrong_one_does_not() {
         shop.types_card(ASKS).await;
         shop.presses_pay().await;
         for (n, password) in passwords.iter().enumerate() {
-            // A new page that shows it, and not the page before it.
+            // Waits for the new page, which reports a wrong password after the first try.
             shop.browser.until(&format!("!window.isOld && !!document.querySelector('#wrong') === {}", n > 0)).await;
             shop.browser.fill("#password", password).await;
             shop.browser.run("window.isOld = true").await;
@@ -40,7 +41,7 @@ async fn the_right_password_pays_and_the_wrong_one_does_not() {
         assert_eq!(proof, if code.starts_with("000") { "Y" } else { "N" });
     }
     assert_eq!(shop.paid(), 2);
-    // Without a customer's name.
+    // The customer's name is missing.
     shop.says(&CUSTOMER[2..]);
     shop.show(Page { brands: "VISA", ..Page::default() }).await;
     shop.types_card(ASKS).await;

@@ -1,5 +1,5 @@
-//! A shop on the internet: a server that creates checkouts with its token, serves a page with the widget, and asks for
-//! the result when its customer comes back. The browser trusts the keys of the two servers and no others.
+//! A shop on the internet. Its server creates checkouts with its token, serves a page with the widget, and retrieves
+//! the result when the customer returns. The browser trusts only the keys of the two servers.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ use x509_cert::der::{Decode, Encode};
 use crate::browser::{Browser, By, Driver};
 use crate::https::Authority;
 
-/// A nonce of a page of the shop; a real nonce changes with each page.
+/// A nonce for the shop's page. In a real shop, it changes with each page.
 pub(crate) const NONCE: &str = "dGVzdC1ub25jZQ";
 
 /// The state of the shop's server.
@@ -39,7 +39,7 @@ struct Inside {
     /// The parameters of the next checkouts, in addition to amount, currency and type.
     more: Mutex<Vec<(String, String)>>,
     amount: Mutex<String>,
-    /// Every request, head and body.
+    /// Every request with its head and body.
     requests: Mutex<Vec<String>>,
     results: Mutex<Vec<Value>>,
 }
@@ -53,20 +53,20 @@ pub(crate) struct Shop {
     _driver: Driver,
 }
 
-/// The variable parts of a shop's page; the rest is the same in all.
+/// The variable parts of a shop's page. The rest is always the same.
 #[derive(Default)]
 pub(crate) struct Page<'a> {
     pub(crate) brands: &'a str,
-    /// JavaScript of `wpwlOptions`.
+    /// The JavaScript code of `wpwlOptions`.
     pub(crate) options: &'a str,
     /// The content of the merchant's form.
     pub(crate) fields: &'a str,
-    /// More attributes of the script's element.
+    /// Additional attributes of the script element.
     pub(crate) attributes: &'a str,
-    /// The address of the script; without it, the gateway's script with a new checkout.
+    /// The script's address. Without it, the page uses the gateway's script with a new checkout.
     pub(crate) script: Option<&'a str>,
     pub(crate) policy: Option<String>,
-    /// The element around the merchant's form, as `<form>`.
+    /// The element around the merchant's form, such as `<form>`.
     pub(crate) around: &'a str,
 }
 
@@ -113,7 +113,7 @@ impl Shop {
         amount.clone_into(&mut self.inside.amount.lock().unwrap());
     }
 
-    /// Sets more parameters of the shop's server.
+    /// Sets the additional parameters that the shop's server sends.
     pub(crate) fn says(&self, more: &[(&str, &str)]) {
         *self.inside.more.lock().unwrap() =
             more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -134,7 +134,7 @@ impl Shop {
         self.inside.client.get(self.script_url(None)).send().await.unwrap().text().await.unwrap()
     }
 
-    /// Returns the hash that the gateway gives.
+    /// Returns the hash that the gateway gives for its script.
     pub(crate) async fn integrity(&self) -> String {
         let url = format!("{}v1/fastcheckout/integrity", self.gateway.base_url());
         let answer = self.inside.client.get(url).bearer_auth(self.gateway.token()).send().await.unwrap();
@@ -142,7 +142,7 @@ impl Shop {
         answer["integrity"].as_str().unwrap().to_owned()
     }
 
-    /// Serves this from its own `/script.js`.
+    /// Serves this script from the shop's own `/script.js`.
     pub(crate) fn serve_script(&self, script: String) {
         *self.inside.script.lock().unwrap() = script;
     }
@@ -167,7 +167,7 @@ impl Shop {
         self.browser.go(&format!("{}/pay", self.url)).await;
     }
 
-    /// Types a card into the frame of the widget.
+    /// Types a card into the widget's frame.
     pub(crate) async fn types_card(&self, number: &str) {
         self.types_card_of(number, "Jane Jones").await;
     }
@@ -185,7 +185,7 @@ impl Shop {
         self.browser.press(".wpwl-button-pay", By::Pointer).await;
     }
 
-    /// Waits until the customer is back; returns the code that the shop's server got.
+    /// Waits until the customer has returned. Returns the result code that the shop's server got.
     pub(crate) async fn comes_back(&self) -> String {
         self.browser.until("location.pathname === '/result' && document.querySelector('#code')").await;
         self.browser.run("return document.querySelector('#code').textContent").await.as_str().unwrap().to_owned()
@@ -231,7 +231,7 @@ impl Inside {
         answer["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 
-    /// Returns the result, by the path that the browser brings back.
+    /// Returns the result from the path that the browser brings back.
     async fn result(&self, query: &str) -> Value {
         let brought: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         let path = brought.iter().find(|(name, _)| name == "resourcePath").map_or("", |(_, path)| path.as_str());

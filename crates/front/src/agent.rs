@@ -1,15 +1,15 @@
-//! The front's only connection to the agent's Unix socket, and the state of the agent.
+//! Access to the agent through its Unix socket, and the agent's state. No other module of the front uses that socket.
 //!
-//! The client is that of `pos_till_api`. Here it gets request slots, so that no group of callers takes the slots of
-//! another. The front always holds one stream of events. When the stream breaks or falls silent, the agent counts as
-//! down. Then requests are refused immediately until the stream is open again.
+//! This module adds request slots to the client of `pos_till_api`. Each group of callers has its own slots, so no group
+//! can take the slots of another. The front always keeps one stream of events open. When that stream breaks or falls
+//! silent, the agent counts as down. The front then refuses requests immediately until the stream is open again.
 //!
-//! | wait | time limit |
+//! | wait for | time limit |
 //! |---|---|
 //! | the connection; the front's own stream of events, which the agent opens immediately | `CONNECT` |
 //! | the head of an answer | the deadline of the route in `pos_till_api::routes` |
-//! | the rest of an answer | `REST`, and `MOST_ANSWER` bytes |
-//! | the next event, or a comment as a sign of life | `SILENCE`; the agent sends one each second |
+//! | the rest of an answer | `REST`, with `MOST_ANSWER` bytes at most |
+//! | the next event or comment on a stream of events | `SILENCE`; the agent sends a comment each second |
 
 use std::io;
 use std::path::PathBuf;
@@ -36,36 +36,37 @@ use crate::problem::BodyError;
 /// The time limit of a connection attempt. A socket held by systemd accepts the connection even when no program serves
 /// it. A socket without a listener refuses immediately.
 const CONNECT: Duration = Duration::from_secs(1);
-/// The time from an answer's head to its end. A list of a thousand transactions is read page by page.
+/// The time limit from the head of an answer to its end. The agent writes a list of a thousand transactions in parts.
 const REST: Duration = Duration::from_secs(60);
 /// The largest answer in bytes. A list of a thousand transactions has about two million bytes.
 const MOST_ANSWER: usize = 16 * 1024 * 1024;
-/// The longest time without an event. The agent sends a comment each second; a slow disk may delay it for some seconds.
+/// The longest silence on a stream of events. The agent sends a comment each second, but a slow disk can delay it by
+/// some seconds.
 pub(crate) const SILENCE: Duration = Duration::from_secs(25);
 /// The pause between two attempts to reach an agent that is down.
 const AGAIN: Duration = Duration::from_millis(300);
-/// The pause between two attempts when the agent runs and refuses the front.
+/// The pause between two attempts when the agent is running but refuses the front.
 const REFUSED_AGAIN: Duration = Duration::from_secs(5);
-/// The deadline of the front's own usual requests.
+/// The deadline of the front's own ordinary requests.
 const PATIENCE: Duration = AnswerDeadline::AtOnce.caller();
-/// The deadline for a stream of events that a caller of the front opens.
+/// The deadline for opening a stream of events on behalf of a caller.
 const EVENTS: Duration = deadline_of("GET", "/v1/events").caller();
 
-/// The group of request slots at the agent that a request takes. The agent allows one user 96 requests at a time. Each
-/// group has its own slots, regardless of the load of the others.
+/// The group of request slots to which a request belongs. The agent allows one user 96 requests at a time. Each group
+/// has its own slots, regardless of the load on the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// Requests that are answered before the caller is identified.
     Strangers,
-    /// PINs: each takes the agent a second on a slow board.
+    /// PIN checks, each of which takes the agent a second on a slow board.
     Pins,
     /// The page.
     Page,
-    /// Tills that are paired.
+    /// Paired tills.
     Tills,
-    /// Requests that end a payment, of all callers.
+    /// Cancel requests from all callers.
     Cancels,
-    /// Waits for the end of a transaction, of the page and of paired tills.
+    /// Requests from the page and from paired tills that wait for the end of a transaction.
     Waits,
     /// Tills that speak ZVT.
     Zvt,
@@ -73,8 +74,8 @@ pub(crate) enum Room {
     Nexo,
 }
 
-/// The number of slots in each group: 60 of 96 in total. In addition there are 24 streams of events. The other slots
-/// are for requests that were given up and that the agent has not finished yet.
+/// The number of slots in each group, 60 in total. The streams of events take up to 24 more of the agent's 96 slots.
+/// The rest are for requests that the front gave up and the agent has not finished.
 const ROOMS: [(Room, usize); 8] = [
     (Room::Strangers, 4),
     (Room::Pins, 4),
@@ -85,32 +86,32 @@ const ROOMS: [(Room, usize); 8] = [
     (Room::Zvt, 10),
     (Room::Nexo, 10),
 ];
-/// The number of streams of events for pages. The agent allows one user 24 streams. The front itself has one and its
-/// webhooks at most four; a page has one.
+/// The number of streams of events for pages, each of which has one. The agent allows one user 24 streams. The front
+/// itself uses one, and its webhooks use at most four.
 const PAGES_LISTEN: usize = 8;
 const TILLS_LISTEN: usize = 11;
-/// The longest time for which a request waits for its slot. Each earlier request takes the agent a few milliseconds.
+/// The longest time that a request waits for a slot. The agent needs a few milliseconds for each earlier request.
 const TURN: Duration = Duration::from_secs(2);
 
 /// The header with an operator's session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
-/// The header that marks requests of the page. A till's exemption from sign-in does not apply to them.
+/// The header that marks requests from the page. A till's exemption from sign-in does not apply to them.
 pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
 /// The header with the sign-in source of a PIN.
 pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-place");
-/// The header with the id after which a stream of events continues.
+/// The header with the id of the event after which a stream continues.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The reason why there is no answer.
+/// The reason why the agent gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
-    /// The agent is not reachable; nothing was sent.
+    /// The agent is unreachable, and nothing was sent.
     #[error("the agent is not running ({0}); systemctl status pos-agent")]
     Down(io::Error),
-    /// The request was sent; it is unknown whether it was carried out.
+    /// The request was sent, and the agent may have carried it out.
     #[error("the agent did not answer")]
     NoAnswer,
-    /// The front already has as many requests in progress as the agent allows.
+    /// No slot for the request is free.
     #[error("the agent has its maximum of open requests; ask again in a second")]
     Full,
 }
@@ -118,13 +119,13 @@ pub(crate) enum AgentError {
 /// The state of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// True when the agent answers; `None` before the first attempt.
+    /// True when the agent answers. `None` before the first attempt.
     pub(crate) up: Option<bool>,
-    /// The start of this state.
+    /// The time at which this state began.
     pub(crate) since: SystemTime,
 }
 
-/// One request.
+/// A request to the agent.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) method: Method,
@@ -137,7 +138,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Creates a request of the front itself or of an unidentified caller.
+    /// Creates a GET request for the front itself or for an unidentified caller.
     pub(crate) fn get(target: &str) -> Self {
         let (target, headers, room) = (target.to_owned(), HeaderMap::new(), Room::Strangers);
         Self { method: Method::GET, target, headers, body: Bytes::new(), patience: PATIENCE, room }
@@ -162,7 +163,7 @@ pub(crate) struct Agent {
     not_named: watch::Sender<Vec<String>>,
 }
 
-/// A request slot at the agent. It is free again when this is dropped.
+/// A request slot at the agent. Dropping this value frees the slot.
 pub(crate) type AgentPlace = OwnedSemaphorePermit;
 
 impl Agent {
@@ -179,19 +180,19 @@ impl Agent {
         *self.standing.borrow()
     }
 
-    /// Returns the tills of the front that the agent's configuration does not name. The agent refuses all their
-    /// requests.
+    /// Returns the front's tills that are missing from the agent's configuration. The agent refuses all requests for
+    /// them.
     pub(crate) fn not_named(&self) -> Vec<String> {
         self.not_named.borrow().clone()
     }
 
-    /// Waits for the head of the answer; the rest is streamed.
+    /// Sends a request and waits for the head of the answer. The rest is streamed.
     pub(crate) async fn ask(&self, question: Question) -> Result<Response<Rest>, AgentError> {
         let place = self.place(question.room).await?;
         Ok(Rest::of(self.head(question).await?, place))
     }
 
-    /// Waits for a slot of this group, in the order of the requests.
+    /// Waits for a slot of this group. Requests get slots in their order of arrival.
     pub(crate) async fn place(&self, room: Room) -> Result<AgentPlace, AgentError> {
         let places = self.rooms.iter().find(|(name, _)| *name == room).map(|(_, places)| Arc::clone(places));
         let places = places.expect("each room has its line in ROOMS");
@@ -205,23 +206,23 @@ impl Agent {
         self.send(question).await
     }
 
-    /// Returns the answer as a JSON value; `Null` when it is not JSON.
+    /// Returns the status and the answer as a JSON value, which is `Null` if the answer is not JSON.
     pub(crate) async fn ask_json(&self, question: Question) -> Result<(StatusCode, Value), AgentError> {
         let (head, body) = self.ask(question).await?.into_parts();
         let bytes = body.collect().await.map_err(|_| AgentError::NoAnswer)?.to_bytes();
         Ok((head.status, serde_json::from_slice(&bytes).unwrap_or_default()))
     }
 
-    /// Opens the agent's events for a caller of the front, in one of the slots for streams.
+    /// Opens the agent's stream of events for a caller of the front. The stream takes one of the slots for streams.
     pub(crate) async fn listen(&self, headers: HeaderMap, room: Room) -> Result<Heard, AgentError> {
         let listeners = if room == Room::Tills { &self.tills_listen } else { &self.pages_listen };
         let place = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
         self.unless_down()?;
-        // The agent first looks up the session in its journal.
+        // The agent first looks up the session in its journal, so the deadline is longer than `CONNECT`.
         self.events(headers, EVENTS, Some(place)).await
     }
 
-    /// Opens the agent's events for the front itself.
+    /// Opens the agent's stream of events for the front itself.
     pub(crate) async fn listen_for_itself(&self, after: Option<&str>) -> Result<Heard, AgentError> {
         let mut headers = HeaderMap::new();
         if let Some(after) = after.and_then(|after| HeaderValue::from_str(after).ok()) {
@@ -257,7 +258,7 @@ impl Agent {
         self.client.head(question).await.map_err(|error| not_answered(error, may_be_done))
     }
 
-    /// Holds one stream of events without end and records the state of the agent from it.
+    /// Keeps one stream of events open and derives the agent's state from it. Never returns.
     pub(crate) async fn keep_watch(&self, now: impl Fn() -> SystemTime) {
         loop {
             let again = match self.listen_for_itself(None).await {
@@ -283,8 +284,8 @@ impl Agent {
         }
     }
 
-    /// Checks each time the agent becomes reachable whether its configuration names these tills. So a missing name is
-    /// known before a till asks for a payment.
+    /// Checks whether the agent's configuration names these tills, each time the agent becomes reachable. A missing
+    /// name is therefore reported before the till's first payment.
     pub(crate) async fn watch_names(&self, tills: Vec<String>) {
         let mut standing = self.standing.subscribe();
         loop {
@@ -322,13 +323,13 @@ impl Agent {
     }
 }
 
-/// Checks whether the agent's status lists the tills of the front and this till is not among them.
+/// Checks whether the agent's status lists the front's tills but not this one.
 fn is_not_named(status: &Value, till: &str) -> bool {
     let named = status["tills"].as_array();
     named.is_some_and(|named| !named.is_empty() && !named.iter().any(|one| one == till))
 }
 
-/// The error and the remedy for such a till.
+/// The error message for a till that the agent does not name, with its remedy.
 pub(crate) struct NotNamed<'a>(pub(crate) &'a str);
 
 impl std::fmt::Display for NotNamed<'_> {
@@ -341,7 +342,7 @@ impl std::fmt::Display for NotNamed<'_> {
     }
 }
 
-/// The rest of an answer, with its deadline. The slot of the request is free when this is dropped.
+/// The rest of an answer, with its deadline. Dropping this value frees the slot of the request.
 pub(crate) struct Rest {
     body: Limited<Incoming>,
     ends: Pin<Box<Sleep>>,
@@ -349,7 +350,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Joins the head of an answer with the slot of its request.
+    /// Limits the time and size of an answer's body, and keeps the request's slot until the body ends.
     pub(crate) fn of(head: Response<Incoming>, place: AgentPlace) -> Response<Self> {
         head.map(|body| Self { body: Limited::new(body, MOST_ANSWER), ends: Box::pin(sleep(REST)), _place: place })
     }
@@ -378,7 +379,7 @@ impl hyper::body::Body for Rest {
     }
 }
 
-/// The answer to a request for the events.
+/// The answer to a request for the stream of events.
 pub(crate) enum Heard {
     /// The stream of events.
     Events(Events),
@@ -391,13 +392,13 @@ pub(crate) enum Heard {
     },
 }
 
-/// Returns the till of an event: empty for the terminal itself, `None` when the event does not name one.
+/// Returns the till of an event. It is empty for the terminal itself, and `None` if the event names no till.
 pub(crate) fn till_of(event: &Event) -> Option<String> {
     let data: Value = serde_json::from_str(&event.data).ok()?;
     Some(data.get("till")?.as_str()?.to_owned())
 }
 
-/// Checks whether this till may receive the event: it is about the till or about the terminal.
+/// Checks whether this till may receive the event. Events about the till and about the terminal are allowed.
 pub(crate) fn is_for(event: &Event, till: &str) -> bool {
     match (&event.step, till_of(event)) {
         (None, _) => true,
@@ -413,13 +414,13 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Returns the next event; `None` at the end. Dropping the future before it is ready loses no data.
+    /// Returns the next event, or `None` at the end. Dropping the future before it is ready loses no data.
     pub(crate) async fn next(&mut self) -> Result<Option<Event>, ClientError> {
         self.events.next().await
     }
 }
 
-/// Converts a failure of the client. When the connection breaks during a read-only request, the agent counts as down.
+/// Converts an error of the client. If the connection breaks during a read-only request, the agent counts as down.
 fn not_answered(error: ClientError, may_be_done: bool) -> AgentError {
     match error {
         ClientError::Unreachable(error) => AgentError::Down(error),

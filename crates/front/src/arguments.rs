@@ -1,10 +1,10 @@
-//! The command line of `pos-front`, as clap has it. `pos-docs` makes the man pages and the completions of the same.
+//! The command line of `pos-front`, defined with clap. `pos-docs` generates the man pages and the completions from it.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// The configuration, unless the command line says otherwise.
+/// The default path of the configuration.
 const DEFAULT_CONFIG: &str = "/etc/pos-agent/front.toml";
 
 const AFTER_HELP: &str = "\
@@ -24,7 +24,7 @@ configuration must name the tills of the user pos-front in a [[till.peer]]. The 
 Exit codes: 0 done, 64 wrong usage, 65 refused, 69 the front is not running, or this user has no permission, 74 a file or an
 address cannot be used, 78 the configuration is wrong.";
 
-/// Part of a payment terminal that faces the shop's network: cashier's page, HTTPS, pairing of tills, webhooks.
+/// The part of a payment terminal that faces the shop's network: cashier's page, HTTPS, pairing of tills, webhooks.
 #[derive(Debug, Parser)]
 #[command(name = "pos-front", version, after_help = AFTER_HELP, max_term_width = 120)]
 pub(crate) struct Arguments {
@@ -38,19 +38,19 @@ pub(crate) enum Verb {
     Run(Run),
     /// Check a configuration and the files that it names
     Check(Where),
-    /// Pair tills of the network: open pairing, list the tills, approve or refuse a code, revoke a token
+    /// Pair tills on the network: open pairing, list the tills, approve or refuse a code, revoke a token
     Pair(Pair),
-    /// Show the certificate: fingerprints, names, end date; with --pem the CA for tills and browsers
+    /// Show the certificate: fingerprints, names, end date; with --pem, print the CA for tills and browsers
     Certificate(CertificateVerb),
     /// Show the state of the running front: agent, webhooks, paired tills, tills that speak ZVT or nexo
     Status(Where),
-    /// Write the messages of tills that speak ZVT or nexo, readable and without card data, until Ctrl-C
+    /// Write the messages of tills that speak ZVT or nexo until Ctrl-C, in readable form and without card data
     Trace(Trace),
     /// Print a new secret for a webhook
     WebhookSecret,
 }
 
-/// Which front.
+/// The option that selects the front.
 #[derive(Debug, Args)]
 pub(crate) struct Where {
     /// The configuration
@@ -60,7 +60,7 @@ pub(crate) struct Where {
 
 #[derive(Debug, Args)]
 pub(crate) struct Trace {
-    /// The file, which is created or continued; `-` for standard output
+    /// The file to create or append to; `-` for standard output
     #[arg(value_name = "FILE", default_value = "-")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -86,11 +86,11 @@ pub(crate) struct Pair {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PairVerb {
-    /// Let tills ask for a token for the next five minutes
+    /// Open pairing: tills can ask for a token during the next five minutes
     Open,
     /// Show the waiting tills with their codes, and the paired tills
     List,
-    /// Give the till with this code a token
+    /// Give a token to the till with this code
     Approve {
         /// The six digits that `list` shows
         code: String,
@@ -98,14 +98,14 @@ pub(crate) enum PairVerb {
         #[arg(long, value_name = "NAME")]
         till: Option<String>,
     },
-    /// Refuse a token to the till with this code
+    /// Refuse the till with this code
     Refuse {
         /// The six digits that `list` shows
         code: String,
     },
-    /// End the token of a till
+    /// Revoke the token of a till
     Revoke {
-        /// The till
+        /// The name of the till
         till: String,
     },
 }

@@ -1,4 +1,5 @@
-//! Requests of a till's protocol: the front sends them to the agent in the till's name and returns the answers.
+//! Requests to the agent on behalf of tills that speak ZVT or nexo. The front sends them in the till's name and returns
+//! the answers.
 
 use std::time::Duration;
 
@@ -14,12 +15,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
 use crate::passage::own_problem;
 
-/// The pause before a list is asked for again. The agent reads one list of a user at a time, and the page may be
-/// reading one.
+/// The pause before the front asks for a list again. The agent reads one list per user at a time, and the page may have
+/// asked for one.
 const LIST_AGAIN: Duration = Duration::from_millis(50);
 const LIST_TRIES: u32 = 100;
 
-/// Returns at the next deadline of a session; never when there is none.
+/// Waits for the next deadline of a session. Without a deadline, this never returns.
 pub(crate) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
@@ -27,8 +28,8 @@ pub(crate) async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// Asks the agent in the name of this till, with the slots of its protocol. Requests that end a payment have separate
-/// slots.
+/// Asks the agent in the name of this till. The request takes a slot of the till's protocol. Cancel requests have
+/// separate slots.
 pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     let room = if matches!(asked, Ask::Cancel(_)) { Room::Cancels } else { room };
     for _ in 1..LIST_TRIES {
@@ -79,8 +80,8 @@ fn patience(request: &Request) -> Duration {
     route.map_or(AnswerDeadline::AtOnce, |route| route.deadline).caller()
 }
 
-/// Turns the status into a refusal when the agent does not name this till. So the till gets the refusal with every
-/// request for the status: a registration, a login, a diagnosis.
+/// Turns the status into a refusal if the agent's configuration does not name this till. The till then gets the refusal
+/// for each request that reads the status: a registration, a login or a diagnosis.
 fn unless_not_named(said: Said, till: &str) -> Said {
     match said {
         Said::Status(status) if !status.tills.is_empty() && !status.tills.iter().any(|one| one == till) => {

@@ -1,8 +1,9 @@
-//! Limits for guessing: wrong tokens, wrong codes and sign-ins are counted per address for a period.
+//! Limits on guessing. Wrong tokens and sign-ins are counted per address and period. `pairing` counts wrong codes
+//! itself, under the same addresses.
 //!
-//! A distant IPv6 host can use any number of addresses, so its network of 64 bits counts as one. In the terminal's own
-//! network, which is the shop's, each address counts separately. The table is limited: for a new address, the address
-//! with the oldest count is forgotten.
+//! A remote IPv6 host can use any number of addresses, so its /64 network counts as one address. In the shop's network,
+//! which is the terminal's own, each address counts separately. The table has a fixed size: when it is full, a new
+//! address replaces the one with the oldest count.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,15 +13,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// The number of remembered addresses; a shop's network has fewer.
+/// The largest number of addresses in the table. A shop's network has fewer.
 const ADDRESSES: usize = 256;
 
-/// The source of a connection, in the form that is counted; only [`Whence::of`] creates it.
+/// The source of a connection, in the form in which it is counted. Only [`Whence::of`] creates one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Whence(IpAddr);
 
 impl Whence {
-    /// Returns the source of a peer that reached the terminal at the address `reached`.
+    /// Returns the source for a peer that connected to the terminal's address `reached`.
     pub(crate) fn of(peer: IpAddr, reached: IpAddr) -> Self {
         let network = |address: Ipv6Addr| address.to_bits() >> 64;
         Self(match (peer.to_canonical(), reached.to_canonical()) {
@@ -40,7 +41,7 @@ impl fmt::Display for Whence {
     }
 }
 
-/// Counts of attempts by address.
+/// The number of attempts of each address.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     most: u32,
@@ -55,12 +56,12 @@ struct Count {
 }
 
 impl Attempts {
-    /// Allows at most `most` attempts in each `period`.
+    /// Creates an empty table that allows each address `most` attempts in each `period`.
     pub(crate) fn new(most: u32, period: Duration) -> Self {
         Self { most, period, counts: BTreeMap::new() }
     }
 
-    /// Returns how long this address has to wait; `None` when it may try.
+    /// Returns how long this address must wait, or `None` if it may try.
     pub(crate) fn must_wait(&self, address: Whence, now: Instant) -> Option<Duration> {
         let count = self.counts.get(&address).filter(|count| count.attempts >= self.most)?;
         Some((count.since + self.period).saturating_duration_since(now)).filter(|left| !left.is_zero())
@@ -79,7 +80,7 @@ impl Attempts {
         count.attempts += 1;
     }
 
-    /// Removes one attempt from the count, because no one has judged it.
+    /// Removes an attempt from the count because it was never checked.
     pub(crate) fn take_back(&mut self, address: Whence) {
         if let Some(count) = self.counts.get_mut(&address) {
             count.attempts = count.attempts.saturating_sub(1);
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(attempts.counts.len(), ADDRESSES);
     }
 
-    /// A shop's network is one network of 64 bits: a mistake of one device locks no till out.
+    /// A shop's devices share one /64 network, so a mistake on one device must not lock out a till.
     #[test]
     fn in_the_terminals_own_network_each_address_counts_by_itself() {
         for (one, other, alike) in [

@@ -1,10 +1,10 @@
-//! The front's own certificates: a CA, and under it a certificate for the names and addresses of the terminal.
+//! The front's own certificates: a CA, and the certificates that it signs for the terminal's names and addresses.
 //!
-//! A person installs the CA once on tills and browsers (`pos-front certificate --pem`). The person compares its
-//! fingerprint with the one that the terminal shows. The certificate under the CA is renewed without any action. Keys
-//! are in the state folder, mode 0600. The CA can sign only server certificates and no further CA.
+//! A technician installs the CA once in tills and browsers (`pos-front certificate --pem`) and compares its fingerprint
+//! with the one that the terminal shows. The certificates that the CA signs are renewed automatically. Keys are in the
+//! state folder, with mode 0600. The CA can sign only server certificates, and no other CA.
 //!
-//! A board without a clock starts in 1970: no certificate is made for a time before this program was written.
+//! A board without a clock starts in 1970, so a time before `EARLIEST` counts as `EARLIEST`.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use time::OffsetDateTime;
 use crate::control::unix_s;
 use crate::state::{StateError, StateFolder};
 
-/// The file of the CA in the state folder.
+/// The CA's file in the state folder.
 const CA_FILE: &str = "ca.json";
 
 /// A certificate's purpose: its file and its common name.
@@ -36,36 +36,38 @@ pub(crate) struct Purpose {
 }
 
 impl Purpose {
-    /// Returns the purpose of the page and of paired tills.
+    /// Returns the purpose for the page and for paired tills.
     pub(crate) fn page() -> Self {
         Self { file: "certificate.json", common_name: "pos-front".to_owned() }
     }
 
-    /// Returns the purpose of tills that speak nexo. Some of them require a common name that their maker defines.
+    /// Returns the purpose for tills that speak nexo. Some of these tills require a common name that their maker
+    /// defines.
     pub(crate) fn nexo(common_name: Option<&str>) -> Self {
         Self { file: "nexo-certificate.json", common_name: common_name.unwrap_or("pos-front").to_owned() }
     }
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The lifetime of the CA. People trust a CA by hand, so they must not have to repeat it each year.
+/// The lifetime of the CA. It is long, because a CA is installed by hand.
 const CA_LASTS: Duration = Duration::from_secs(20 * 365 * 24 * 3600);
-/// The lifetime of a certificate. Some systems reject certificates of more than 825 days, regardless of the signer.
+/// The lifetime of a certificate. Some systems reject certificates that are valid for more than 825 days, regardless of
+/// the signer.
 const LASTS: Duration = Duration::from_secs(398 * 24 * 3600);
-/// The remaining time at which a certificate is renewed: a third of its lifetime.
+/// The remaining lifetime at which a certificate is renewed: a third of the whole.
 const RENEWED_BEFORE: Duration = Duration::from_secs(133 * 24 * 3600);
-/// 2026-01-01: a clock with an earlier time is wrong.
+/// 2026-01-01. A clock that shows an earlier time is wrong.
 const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
-/// The number of TLS sessions that are remembered for a second connection, for the pages and tills of a shop.
+/// The number of stored TLS sessions, which pages and tills can resume.
 const TLS_SESSIONS: usize = 32;
 
 /// The reason why there is no certificate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CertificateError {
-    /// The certificate cannot be stored.
+    /// The certificate cannot be read or stored.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The certificate cannot be made.
+    /// The certificate cannot be created.
     #[error("no certificate can be created: {0}; names in front.toml must be host names or addresses")]
     NotMade(#[from] rcgen::Error),
     /// The stored certificate cannot be served.
@@ -73,7 +75,7 @@ pub(crate) enum CertificateError {
     Unusable(String),
 }
 
-/// A certificate as it is stored.
+/// A certificate, as stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     /// The certificate in PEM form.
@@ -82,23 +84,24 @@ struct Kept {
     key: String,
     /// The end of validity, in seconds since 1970.
     ends: u64,
-    /// The names and addresses of the certificate; empty for a CA.
+    /// The names and addresses in the certificate. Empty for a CA.
     names: Vec<String>,
-    /// The fingerprint of the CA that signed it.
+    /// The fingerprint of the CA that signed the certificate.
     signed_by: String,
-    /// The common name; empty in a file of an earlier version, which used `pos-front`.
+    /// The common name. Empty in a file from an earlier version, which used `pos-front`.
     #[serde(default)]
     common_name: String,
 }
 
-/// The certificate that is served.
+/// The certificate that is served, and its CA.
 #[derive(Debug)]
 pub(crate) struct HostCertificate {
     ca: Kept,
     own: Kept,
 }
 
-/// Returns the names and addresses of the terminal: the configured ones, its own, and the local ones.
+/// Returns the names and addresses of the terminal: the configured names, its host name, `localhost`, and its own
+/// addresses.
 pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<String> {
     let mut names: Vec<String> = configured.to_vec();
     let own = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
@@ -117,7 +120,7 @@ pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<S
     names
 }
 
-/// Returns the addresses from which this board would send. Asking the system for them sends no data.
+/// Returns the addresses from which this board would send to a network. Finding them sends no data.
 fn outward() -> Vec<IpAddr> {
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let way = |(from, to): (&str, &str)| {
@@ -129,7 +132,7 @@ fn outward() -> Vec<IpAddr> {
 }
 
 impl HostCertificate {
-    /// Reads the stored certificates; makes what is missing or has to be renewed.
+    /// Reads the stored certificates, and creates those that are missing or must be renewed.
     pub(crate) fn open(
         state: &StateFolder,
         purpose: &Purpose,
@@ -155,7 +158,7 @@ impl HostCertificate {
                 && called == purpose.common_name
                 && own.ends > second + RENEWED_BEFORE.as_secs()
         };
-        // An unreadable certificate is replaced, because tills know only the CA.
+        // An unreadable certificate can be replaced, because tills know only the CA.
         let own = match state.read::<Kept>(purpose.file).ok().flatten().filter(good) {
             Some(own) => own,
             None => {
@@ -183,12 +186,12 @@ impl HostCertificate {
         self.own.fingerprint()
     }
 
-    /// Returns the names and addresses of the certificate.
+    /// Returns the names and addresses in the certificate.
     pub(crate) fn names(&self) -> &[String] {
         &self.own.names
     }
 
-    /// Returns the end of validity.
+    /// Returns the time at which the certificate expires.
     pub(crate) fn ends(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.own.ends)
     }
@@ -205,7 +208,7 @@ impl HostCertificate {
         let mut config = config.with_single_cert(chain, key).map_err(|error| unusable(error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         config.session_storage = ServerSessionMemoryCache::new(TLS_SESSIONS);
-        // An attacker could repeat early data.
+        // Early data is off, because an attacker could replay it.
         config.max_early_data_size = 0;
         Ok(Arc::new(config))
     }
@@ -232,7 +235,7 @@ fn new_ca(now: SystemTime) -> Result<Kept, CertificateError> {
     Ok(Kept { certificate, key, ends, names: vec![], signed_by: String::new(), common_name: String::new() })
 }
 
-/// Returns the name and the rights of a CA. The caller sets the lifetime and the key.
+/// Returns the name and the permitted uses of a CA. The caller sets the lifetime and the key.
 fn ca_params() -> Result<CertificateParams, CertificateError> {
     let mut params = CertificateParams::new(vec![])?;
     params.distinguished_name = name("pos-front CA of this terminal");
@@ -262,7 +265,8 @@ fn name(text: &str) -> DistinguishedName {
     name
 }
 
-/// Sets the validity, beginning one day earlier for clocks that are slow. Returns its end in seconds since 1970.
+/// Sets the validity period and returns its end in seconds since 1970. The period begins one day early, for devices
+/// whose clocks are slow.
 fn lasts(params: &mut CertificateParams, now: SystemTime, lasts: Duration) -> u64 {
     let ends = now + lasts - DAY;
     (params.not_before, params.not_after) = (OffsetDateTime::from(now - DAY), OffsetDateTime::from(ends));
@@ -294,7 +298,7 @@ mod tests {
         assert_ne!(print(&again), print(&other), "other names");
         assert_ne!(print(&other), print(&later), "a third of its time is left");
         assert_eq!(first.ca_fingerprint().unwrap(), later.ca_fingerprint().unwrap(), "tills know the same CA");
-        // A file that a faulty SD card has damaged is made again.
+        // A file that a faulty SD card damaged is created again.
         std::fs::write(folder.path().join(Purpose::page().file), "{").unwrap();
         assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
     }

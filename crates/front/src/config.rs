@@ -1,4 +1,4 @@
-//! The configuration file `/etc/pos-agent/front.toml`: its keys, and the report of all its faults together.
+//! The configuration file `/etc/pos-agent/front.toml`: its keys, and one report of all its faults.
 //!
 //! Each fault names the file, the key and the remedy. Unknown keys are faults. Secrets are in separate files that only
 //! the front's user can open.
@@ -27,17 +27,17 @@ pub(crate) mod zvt;
 
 /// The largest number of webhooks. Each webhook holds one stream of events, and the agent allows one user 24 streams.
 const MOST_WEBHOOKS: usize = 4;
-/// The largest number of sockets to listen on, per kind.
+/// The largest number of addresses in each of `https` and `http`.
 const MOST_ADDRESSES: usize = 8;
 
-/// The whole file.
+/// The content of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct FrontConfig {
     /// The addresses that are served with TLS.
     pub(crate) https: Vec<SocketAddr>,
-    /// The addresses that are served without TLS: only addresses of this board.
+    /// The addresses that are served without TLS. Only loopback addresses are allowed.
     pub(crate) http: Vec<SocketAddr>,
-    /// The names and addresses of the terminal, in addition to those that the front finds itself.
+    /// Names and addresses of the terminal, in addition to those that the front finds itself.
     pub(crate) names: Vec<String>,
     /// The folder of the front's own files.
     pub(crate) state: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) struct FrontConfig {
     pub(crate) control: PathBuf,
     /// The agent's socket.
     pub(crate) agent: PathBuf,
-    /// The page.
+    /// The settings of the page.
     pub(crate) page: PageConfig,
     /// The origins whose pages may use this interface with a paired till's token.
     pub(crate) origins: Vec<String>,
@@ -74,22 +74,22 @@ pub(crate) struct PageConfig {
     pub(crate) logo: Option<PathBuf>,
 }
 
-/// The callers who may use the page without a signed-in operator. Where the agent's configuration requires an operator,
+/// The callers who may use the page without a signed-in operator. If the agent's configuration requires an operator,
 /// the agent still asks for one before money moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WithoutSignIn {
     /// No one.
     Nobody,
-    /// Programs of this board, such as the browser on its screen.
+    /// Programs on this board, such as the browser on its screen.
     Board,
-    /// Every device that reaches the board.
+    /// Every device that can reach the board.
     Network,
 }
 
 impl WithoutSignIn {
     const WORDS: [(&str, Self); 3] = [("nobody", Self::Nobody), ("board", Self::Board), ("network", Self::Network)];
 
-    /// Returns the word in the file.
+    /// Returns the word for this value in the file.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
@@ -102,22 +102,24 @@ impl WithoutSignIn {
 /// A receiver of events.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookConfig {
-    /// The name; it also names the file with the position in the state folder.
+    /// The name. The names of the webhook's files in the state folder contain it.
     pub(crate) name: String,
     pub(crate) url: String,
     /// The file with the key of the signature.
     pub(crate) secret_file: PathBuf,
-    /// The only accepted CA of the receiver's certificate. If absent, the system's CAs are accepted.
+    /// The file with the only CA that is accepted for the receiver's certificate. If absent, the system's CAs are
+    /// accepted.
     pub(crate) ca_file: Option<PathBuf>,
-    /// The tills whose events are sent. If absent, all tills that the agent gives the front.
+    /// The tills whose events are sent. If absent, the events of all tills that the agent assigns to the front are
+    /// sent.
     pub(crate) tills: Option<BTreeSet<String>>,
-    /// The steps that are sent. If absent, every step that changes a transaction.
+    /// The steps that are sent. If absent, every step that changes a transaction is sent.
     pub(crate) steps: Option<BTreeSet<String>>,
     /// The time after which an event is given up.
     pub(crate) give_up: Duration,
 }
 
-/// One fault.
+/// A fault in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     key: String,
@@ -133,7 +135,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The reason why a file gives no configuration.
+/// The reason why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     /// The file cannot be read.
@@ -141,7 +143,7 @@ pub(crate) enum ConfigError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// The error of the system.
+        /// The error from the operating system.
         #[source]
         cause: io::Error,
     },
@@ -176,7 +178,7 @@ pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
     }
 }
 
-/// Returns the configuration of a text and its faults. A configuration with faults must not be used.
+/// Returns the configuration in a text, and its faults. A configuration with faults must not be used.
 fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
     let mut table = match text.parse::<Table>() {
         Ok(table) => table,
@@ -197,7 +199,7 @@ fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
 }
 
 impl FrontConfig {
-    /// Returns all addresses, with and without TLS. The certificate contains them.
+    /// Returns all addresses that the front listens on, with and without TLS. The certificate contains them.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.https.iter().chain(&self.http).chain(&self.nexo.listen).copied().collect()
     }
@@ -231,7 +233,7 @@ impl FrontConfig {
         Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt, nexo }
     }
 
-    /// Finds faults that a single readable value does not show.
+    /// Finds the faults that remain when each value has the right type.
     fn judge(&self, faults: &mut Vec<Fault>) {
         let mut say = |key: &str, wrong: String, remedy: &str| {
             faults.push(Fault { key: key.to_owned(), wrong, remedy: remedy.to_owned() });
@@ -327,7 +329,7 @@ impl WebhookConfig {
         self.ca().map(|_| ())
     }
 
-    /// Returns the key of the signature: the bytes after `whsec_`.
+    /// Returns the signing key: the decoded text after `whsec_`.
     pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
         let remedy =
@@ -353,12 +355,12 @@ impl WebhookConfig {
     }
 }
 
-/// Checks a till's name by the rules of the agent's configuration.
+/// Checks a till's name against the rules of the agent's configuration.
 pub(crate) fn is_till(name: &str) -> bool {
     (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
-/// Checks a name or an address without its port, as it may be in `Host`, in lower case.
+/// Checks a host name or an address, in lower case and without a port, as in `Host`.
 fn is_host_name(name: &str) -> bool {
     let label = |label: &str| {
         (1..=63).contains(&label.len())

@@ -1,7 +1,7 @@
 //! The control socket of a running front, for people at the terminal: `pos-front pair` and `pos-front status`.
 //!
-//! It is a Unix socket with HTTP and JSON, in a folder that only the front's user and root can enter. Every user who
-//! can open it may use all of its commands.
+//! The control socket is a Unix socket for HTTP with JSON. It is in a folder that only the front's user and root can
+//! enter. Every user who can open the socket may use all its commands.
 
 use std::fs;
 use std::io;
@@ -36,10 +36,10 @@ use crate::problem::{Answer, Problem, json_answer};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 64 * 1024;
-/// The number of trace lines that wait for their reader.
+/// The largest number of trace lines that wait for the reader.
 const TRACED: usize = 64;
 
-/// Formats a time for people and programs, RFC 3339.
+/// Formats a time as in RFC 3339.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let time = OffsetDateTime::from(time).replace_nanosecond(0).unwrap_or(OffsetDateTime::UNIX_EPOCH);
     time.format(&Rfc3339).unwrap_or_default()
@@ -50,7 +50,7 @@ pub(crate) fn unix_s(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Opens the socket; replaces one that an earlier front left.
+/// Opens the socket, and replaces a socket file that an earlier front left.
 pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -67,7 +67,7 @@ pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Answers every user who can open the socket, without end.
+/// Answers every user who can open the socket. Never returns.
 pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -104,7 +104,7 @@ async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
     carried_out(front, request).await.unwrap_or_else(Answer::from)
 }
 
-/// Streams all messages to and from tills with their own protocol, beginning with the next one.
+/// Streams all messages to and from tills that speak ZVT or nexo, beginning with the next one.
 fn trace(front: &Front) -> Answer {
     let (sender, stream) = mpsc::channel(TRACED);
     for till in &front.tills {
@@ -171,15 +171,15 @@ impl From<PairError> for Problem {
     }
 }
 
-/// The reason why a running front gave no answer.
+/// The reason why a request to the running front failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
-    /// The front is not reachable, or this user may not connect.
+    /// The front is unreachable.
     #[error("{path}: {cause}; is pos-front running (systemctl status pos-front)?")]
     Unreachable {
         /// The path of the socket.
         path: String,
-        /// The error of the system.
+        /// The error from the operating system.
         cause: String,
     },
     /// This user may not connect.
@@ -187,7 +187,7 @@ pub(crate) enum ControlError {
     Closed {
         /// The path of the socket.
         path: String,
-        /// The error of the system.
+        /// The error from the operating system.
         cause: io::Error,
         /// The remedy.
         way_in: String,
@@ -213,7 +213,7 @@ async fn connected(path: &Path) -> Result<UnixStream, ControlError> {
     })
 }
 
-/// Writes the stream of the running front, until it ends.
+/// Requests a stream from the running front and writes its data until it ends.
 pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8])) -> Result<(), ControlError> {
     let unreachable = |cause: String| ControlError::unreachable(path, cause);
     let stream = connected(path).await?;
@@ -230,7 +230,7 @@ pub(crate) async fn follow(path: &Path, target: &str, mut write: impl FnMut(&[u8
     Ok(())
 }
 
-/// Sends a request to the running front.
+/// Sends a request to the running front and returns its answer.
 pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value) -> Result<Value, ControlError> {
     let unreachable = |cause: String| ControlError::unreachable(path, cause);
     let asked = async {

@@ -1,13 +1,13 @@
-//! One request and its answer: the permission check, and the module that answers.
+//! Permission checks of requests, and the choice of the module that answers.
 //!
 //! | path | caller | module |
 //! |---|---|---|
 //! | `/`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
 //! | `/front/settings`, `/front/logo`, `/front/health`, `/front/certificate.pem` | everyone | here |
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
-//! | `/front/pair`, `/front/pair/{request}` | everyone, while open; a person at the terminal decides | `pairing` |
+//! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
-//! | `/front/events` | users of the page | here |
+//! | `/front/events`, `/front/qr` | users of the page | here; `qr` |
 //! | `/v1/…` | users of the page, and paired tills | `passage` |
 //!
 //! A signed-in operator may use the page. `[page] without-sign-in` names the callers who may use it without an
@@ -49,15 +49,15 @@ use crate::webhooks::Webhook;
 /// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
-/// The limit for wrong tokens of one address. A till has the right token, and a person who types it may make mistakes.
+/// The limit on wrong tokens from one address. It allows for the mistakes of a person who types the token.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
-/// The limit for sign-ins of one address: each takes the agent a second on a slow board. The agent also counts wrong
-/// PINs, by their sign-in source.
+/// The limit on sign-ins from one address. Each sign-in takes the agent a second on a slow board. The agent also counts
+/// wrong PINs by sign-in source.
 const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
-/// The interval of comments that show the page that the front is alive.
+/// The interval between comments, which show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// The state that all answers need.
+/// The state that all requests share.
 pub(crate) struct Front {
     pub(crate) config: FrontConfig,
     pub(crate) agent: Arc<Agent>,
@@ -72,7 +72,7 @@ pub(crate) struct Front {
     pub(crate) sessions: KnownSessions,
     /// The shop's logo.
     pub(crate) logo: Option<Logo>,
-    /// The last settings from the agent, so that the page can start while the agent is down.
+    /// The last settings from the agent. With them, the page can start while the agent is down.
     pub(crate) settings: Mutex<Option<Value>>,
     /// The tills that speak ZVT or nexo.
     pub(crate) tills: Vec<Arc<SeenTill>>,
@@ -81,7 +81,7 @@ pub(crate) struct Front {
     pub(crate) now: fn() -> SystemTime,
 }
 
-/// Creates the counters of a new front: wrong tokens and sign-ins.
+/// Creates the counters of wrong tokens and of sign-ins.
 pub(crate) fn counters() -> (Mutex<Attempts>, Mutex<Attempts>) {
     let of = |(most, period)| Mutex::new(Attempts::new(most, period));
     (of(WRONG_TOKENS), of(SIGN_INS))
@@ -123,8 +123,8 @@ impl Front {
         with_usual_headers(answer)
     }
 
-    /// Answers a request in its caller's connection slot. A session that the front does not know counts as an
-    /// unidentified caller until the agent confirms it.
+    /// Answers a request and counts it for its caller. A caller with a session that the front does not know counts as
+    /// unidentified until the agent confirms the session.
     async fn counted(
         &self,
         request: Request<Incoming>,
@@ -151,7 +151,7 @@ impl Front {
         }
         let mut now = lasting(&owner);
         let is_page = self.config.page.on && matches!(token, Token::None) && !asker.is_listed();
-        // For the front's own answers, no later question to the agent would show that the session has ended.
+        // The front answers paths below `/front/` without the agent, so it asks here whether the session is valid.
         let unjudged = owner.is_stranger() || path.starts_with("/front/");
         if is_page
             && unjudged
@@ -169,7 +169,7 @@ impl Front {
         Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
     }
 
-    /// Returns the owner of a request, as far as its head shows it.
+    /// Returns the owner of a request, as far as the request's head identifies it.
     fn owner<B>(&self, request: &Request<B>, token: &Token, asker: &Asker, way: Way) -> Owner {
         let stranger = Owner::Stranger(way.whence());
         match token {
@@ -226,7 +226,7 @@ impl Front {
                     }
                 }
             }
-            // Browsers ask for it automatically.
+            // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
             path if self.config.page.on => self.for_page(request, way, asker, path).await,
             _ => Err(Problem::not_found()),
@@ -290,7 +290,7 @@ impl Front {
         page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
     }
 
-    /// Checks whether the page may be used from there without an operator.
+    /// Checks whether the page may be used over this connection without an operator.
     fn may_do_without(&self, way: Way) -> bool {
         match self.config.page.without_sign_in {
             WithoutSignIn::Nobody => false,
@@ -299,7 +299,8 @@ impl Front {
         }
     }
 
-    /// Refuses a token that belongs to no till. Only wrong tokens are counted; a right token always passes.
+    /// Returns the refusal of a token that belongs to no till. Only wrong tokens are counted, so a right token is
+    /// always accepted.
     fn wrong_token(&self, way: Way) -> Problem {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
@@ -347,13 +348,13 @@ impl Front {
         match &answer {
             Ok(answer) if answer.status() == StatusCode::OK => sign_ins.forget(address),
             Ok(_) => {}
-            // No one has checked the PIN.
+            // The PIN was not checked.
             Err(_) => sign_ins.take_back(address),
         }
         answer
     }
 
-    /// Returns the settings that the page needs first.
+    /// Returns the settings that the page needs to start.
     async fn settings_answer(&self) -> Result<Answer, Problem> {
         let asked = self.agent.ask_json(Question::get("/v1/status")).await;
         let kept = || self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -383,7 +384,7 @@ impl Front {
         let standing = self.agent.standing();
         let word = if standing.up == Some(true) { "up" } else { "down" };
         let mut said = json!({ "agent": word, "since": rfc3339(standing.since) });
-        // Callers of this board and paired tills see the state of the webhooks. Other callers see only the state of the
+        // Callers on this board and paired tills see the state of the webhooks. Other callers see only the state of the
         // agent.
         if way.is_local() || matches!(token, Token::Of(_)) {
             said["webhooks"] = self.webhooks.iter().map(|webhook| webhook.shown()).collect();
@@ -413,7 +414,7 @@ impl Front {
         Ok(answer)
     }
 
-    /// Streams the tills that wait to be paired, with their codes, at each change.
+    /// Streams the list of tills that wait to be paired, with their codes, after each change.
     fn events(&self) -> Answer {
         let (sender, stream) = mpsc::channel(1);
         let mut changes = self.pairings.changes();
@@ -458,7 +459,7 @@ enum Token {
     Of(String),
 }
 
-/// Returns the page as the caller, when it needs no session or has one that the agent will check.
+/// Returns the page as the caller, if it needs no session or sends one. The agent checks that session later.
 fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
     if agent.up != Some(true) {
         return Err(Problem::agent_down("the agent is not running; systemctl status pos-agent"));
@@ -485,14 +486,14 @@ fn of_status(status: &Value, operators: bool) -> Value {
     })
 }
 
-/// Reads the fields of a body.
+/// Reads the JSON body of a request.
 async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
     let body = passage::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))
 }
 
-/// Answers a browser's preflight request for a listed page.
+/// Answers a browser's preflight request for a page of a listed origin.
 fn allowed_to_ask() -> Answer {
     let mut answer = empty_answer(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();
@@ -518,7 +519,7 @@ fn with_usual_headers(mut answer: Answer) -> Answer {
 mod tests {
     use super::*;
 
-    /// The page has no table of currencies: the agent tells it the decimals.
+    /// The page has no table of currencies, so it needs the number of decimals from the agent.
     #[test]
     fn the_decimals_of_the_currency_are_the_agents() {
         for decimals in [0, 2, 3] {

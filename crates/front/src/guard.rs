@@ -1,13 +1,15 @@
-//! Checks of a request before it is handled: it must be for this host, from no foreign page, and in JSON.
+//! Checks of a request before it is handled. The request must be for this host, and must not come from a foreign page.
+//! The body of a POST must be JSON.
 //!
 //! | attack through a browser | protection |
 //! |---|---|
-//! | a page of another origin calls this one | `Origin`, and `Sec-Fetch-Site` where there is no `Origin` |
-//! | a page renames itself to this address (DNS rebinding) | `Host`: a name of the configuration, or the address that was reached |
-//! | a form or a link sends a request that changes data | `Origin` is needed, and `Content-Type: application/json` |
-//! | a request is meant for a proxy | only a path is accepted, no address with a scheme |
+//! | a page of another origin calls this one | `Origin`, or `Sec-Fetch-Site` if there is no `Origin` |
+//! | a page points its own name at this address (DNS rebinding) | `Host`: a configured name, or the reached address |
+//! | a form or a link sends a request that changes data | `Origin` and `Content-Type: application/json` are required |
+//! | a request is meant for a proxy | only a path is accepted, not a URL with a scheme |
 //!
-//! The caller and its rights are also identified here. Only the agent knows whether a session is valid.
+//! This module also reads the token or session that identifies a caller. Only the agent knows whether a session is
+//! valid.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -30,18 +32,18 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Returns the source for which the connection is counted.
+    /// Returns the source under which the connection is counted.
     pub(crate) fn whence(&self) -> Whence {
         Whence::of(self.peer.ip(), self.reached.ip())
     }
 
-    /// Returns the sign-in source under which the agent counts a PIN. It is `None` on this board, where no one on the
-    /// network can try a PIN.
+    /// Returns the sign-in source under which the agent counts a PIN. It is `None` for a caller on this board, because
+    /// no one on the network can try a PIN there.
     pub(crate) fn place(&self) -> Option<HeaderValue> {
         (!self.is_local()).then(|| HeaderValue::from_str(&self.whence().to_string()).ok()).flatten()
     }
 
-    /// Checks whether the other end is a program of this board.
+    /// Checks whether the peer is a program on this board.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.ip().to_canonical().is_loopback()
     }
@@ -54,7 +56,7 @@ pub(crate) enum Caller {
     Till(String),
     /// The page, with the session of the signed-in operator.
     Page {
-        /// The session as in the cookie.
+        /// The session, as it is in the cookie.
         session: Option<HeaderValue>,
     },
 }
@@ -62,22 +64,22 @@ pub(crate) enum Caller {
 /// The page from which a browser sends the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// No page is named: the caller is not a browser, or the browser's request changes nothing.
+    /// The request names no page. Either the caller is not a browser, or the request changes nothing.
     Unsaid,
     /// The front's own page.
     Own,
-    /// One of the configured origins.
+    /// A page of one of the configured origins.
     Listed(HeaderValue),
 }
 
 impl Asker {
-    /// Checks whether this is a page of another origin that may use a token.
+    /// Checks whether this is a page of a configured origin. Such a page may use a till's token.
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self, Self::Listed(_))
     }
 }
 
-/// The names and origins that are answered.
+/// The host names and the origins whose requests are answered.
 #[derive(Debug)]
 pub(crate) struct Guard {
     names: Vec<String>,
@@ -85,7 +87,8 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Creates the guard. `names` have no ports and `origins` are in the form of browsers; both are in lower case.
+    /// Creates the guard. `names` have no ports, and `origins` have the form that browsers send. Both are in lower
+    /// case.
     pub(crate) fn new(names: Vec<String>, origins: Vec<String>) -> Self {
         Self { names, origins }
     }
@@ -110,7 +113,7 @@ impl Guard {
         Ok(asker)
     }
 
-    /// Returns the `Host` when there is exactly one and it is this host.
+    /// Returns the `Host` header if there is exactly one and it names this host.
     fn host(&self, headers: &HeaderMap, way: Way) -> Result<String, Problem> {
         let strange = || {
             Problem::new(
@@ -141,7 +144,7 @@ impl Guard {
         let Some(given) = headers.get(ORIGIN) else {
             return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
                 None | Some(b"same-origin" | b"none") => Ok(Asker::Unsaid),
-                // A link to the page from elsewhere is permitted: the files of the page are not secret.
+                // A link to the page from another site is permitted, because the page's files are not secret.
                 Some(_) if !is_interface(path) => Ok(Asker::Unsaid),
                 Some(_) => Err(foreign()),
             };
@@ -158,18 +161,18 @@ impl Guard {
     }
 }
 
-/// Checks whether a path answers with data of the terminal.
+/// Checks whether a path serves data of the terminal.
 fn is_interface(path: &str) -> bool {
     path.starts_with("/v1/") || path.starts_with("/front/")
 }
 
-/// Checks whether a path is for pairing. Pairing begins without a token, and a till is not a browser. A caller that
-/// does not know the code gets nothing.
+/// Checks whether a path is for pairing. A till that is not paired yet has no token, and it sends no `Origin`. A caller
+/// that does not know the code gets nothing.
 fn is_pairing(path: &str) -> bool {
     path == "/front/pair" || path.starts_with("/front/pair/")
 }
 
-/// Returns a header that occurs exactly once.
+/// Returns the value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut all = headers.get_all(name).iter();
     match (all.next(), all.next()) {
@@ -178,14 +181,14 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Returns the token of a till; `Some(None)` when the header contains something else.
+/// Returns a till's token, or `Some(None)` if the header contains something else.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<Option<&str>> {
     headers.get(AUTHORIZATION)?;
     let given = only(headers, &AUTHORIZATION).and_then(|value| value.split_at_checked(7));
     Some(given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("Bearer ")).map(|(_, token)| token))
 }
 
-/// Returns the session in the cookie of a request.
+/// Returns the session from the cookie of a request.
 pub(crate) fn cookie(headers: &HeaderMap) -> Option<HeaderValue> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     session::in_cookies(cookies)
@@ -210,7 +213,7 @@ mod tests {
         Way { peer: peer.parse().unwrap(), reached, tls }
     }
 
-    /// Judges a request that is written as `Name: value` lines after `METHOD target`.
+    /// Checks a request, which is written as `METHOD target` followed by `Name: value` lines.
     fn judged(text: &str, way: Way) -> Result<Asker, StatusCode> {
         let mut lines = text.split('\n');
         let (method, target) = lines.next().unwrap().split_once(' ').unwrap();

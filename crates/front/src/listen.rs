@@ -1,11 +1,11 @@
-//! Connections: accepted on each address, with TLS or without, each with its slot and its deadlines.
+//! Connections on each address, with or without TLS. Each connection has a slot and deadlines.
 //!
-//! | wait | time limit |
+//! | wait for | time limit |
 //! |---|---|
 //! | the TLS handshake | `HANDSHAKE` |
 //! | a request's head, counted from the connection or from the last answer | `HEADER_DEADLINE` |
-//! | the body of a request | 10 s, of an unidentified caller 3 s (`passage`) |
-//! | the other end to read an answer | `WRITE_DEADLINE` |
+//! | the body of a request | 10 s, or 3 s from an unidentified caller (`passage`) |
+//! | the peer to read an answer | `WRITE_DEADLINE` |
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -33,16 +33,16 @@ use crate::places::{Place, Places};
 use crate::problem::Answer;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// The time limit for a request's head; it also closes idle connections.
+/// The time limit for a request's head. It also closes idle connections.
 const HEADER_DEADLINE: Duration = Duration::from_secs(10);
 const WRITE_DEADLINE: Duration = Duration::from_secs(10);
-/// The size of the read buffer in bytes: the head of one request, and the data read ahead of it.
+/// The size of the read buffer in bytes. It holds the head of one request, and data that was read ahead.
 const READ_BUFFER: usize = 16 * 1024;
-/// The largest number of lines in a head; browsers send about twenty.
+/// The largest number of headers in a request. Browsers send about twenty.
 const MOST_HEADERS: usize = 64;
-/// The time left for answers in progress after the shutdown was requested.
+/// The time within which answers in progress must end after a shutdown request.
 const SHUTDOWN_DEADLINE: Duration = Duration::from_secs(2);
-/// The pause after the system refused a connection because too many files are open.
+/// The pause after a connection could not be accepted because too many files are open.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// The service that answers the requests of a listener.
@@ -62,7 +62,7 @@ impl Served {
         }
     }
 
-    /// Checks whether a connection from there is accepted.
+    /// Checks whether a connection from this peer is accepted.
     fn may_connect(&self, peer: SocketAddr) -> bool {
         match self {
             Self::Front(_) => true,
@@ -102,7 +102,7 @@ impl Listening {
         self.listener.local_addr().map_or_else(|_| scheme.to_owned(), |address| format!("{scheme}://{address}"))
     }
 
-    /// Serves until the shutdown, then finishes the requests in progress.
+    /// Serves until the shutdown and then finishes the requests in progress.
     pub(crate) async fn serve(self, served: Served, places: Arc<Places>, mut stopped: watch::Receiver<bool>) {
         let mut tasks = JoinSet::new();
         loop {
@@ -123,8 +123,8 @@ impl Listening {
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
                     let connection = Connection { served: served.clone(), place, stopped: stopped.clone() };
                     tasks.spawn(connection.serve(stream, way, tls));
-                    // A new connection is served before the next one is accepted. So it can identify itself before it
-                    // could lose its slot.
+                    // The new connection runs before the next one is accepted, so its caller can identify itself before
+                    // the slot is lost.
                     tokio::task::yield_now().await;
                 }
                 Some(_) = tasks.join_next() => {}
@@ -135,9 +135,9 @@ impl Listening {
     }
 }
 
-/// Returns when the shutdown was requested.
+/// Waits until the shutdown is requested.
 async fn told(stopped: &mut watch::Receiver<bool>) {
-    // An error means that the sender is gone, which is a shutdown too.
+    // An error means that the sender is gone, which is also a shutdown.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
@@ -149,7 +149,7 @@ struct Connection {
 
 impl Connection {
     async fn serve(self, stream: TcpStream, way: Way, tls: Option<Arc<ServerConfig>>) {
-        // An answer is sent immediately. Otherwise an event would wait until the previous one is acknowledged.
+        // Each answer is sent immediately. Otherwise an event would wait until the peer acknowledges the previous one.
         let _ = stream.set_nodelay(true);
         let stream = TimedWriter::new(stream, WRITE_DEADLINE);
         let ended = match tls {

@@ -10,28 +10,28 @@
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
-//! The front is a separate process with a separate user. It shares two crates with the agent: the routes of the agent's
-//! interface (`pos-till-api`), and the reading of secret files (`pos-daemon`). So no parser, TLS server or cookie that
-//! faces a network is in the process with the gateway's token, the reader and the journal. For the agent, the front is
-//! one program among others. Its tills and rights are those that the agent's configuration gives its user. The front
-//! keeps no data about money and may be killed at any time. Its state is the certificate, the paired tills and the
-//! positions of the webhooks.
+//! The front is a separate process that runs as a separate user. It shares two crates with the agent: `pos-till-api`
+//! for the routes of the agent's interface, and `pos-daemon` for reading secret files. The process with the gateway's
+//! token, the reader and the journal therefore has no parser, TLS server or cookie that faces a network. The agent
+//! treats the front like any other client. The agent's configuration gives the front's user its tills and rights. The
+//! front keeps no data about money and may be killed at any time. Its state consists of the certificate, the paired
+//! tills and the positions of the webhooks.
 //!
 //! | file | content |
 //! |---|---|
 //! | `arguments` | the command line |
 //! | `run` | the start of all parts |
-//! | `config` | `front.toml`, and all its faults |
+//! | `config` | `front.toml`, and the report of its faults |
 //! | `listen`, `places`, `writing` | connections: accepted, counted, closed |
-//! | `guard`, `attempts` | checks of a request; limits for guessing |
+//! | `guard`, `attempts` | checks of a request; limits on guessing |
 //! | `front`, `problem` | permission checks; answers and refusals |
-//! | `passage`, `agent` | requests that are passed on to the agent; the connection to it |
-//! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; its signed-in operator; an address as an image |
-//! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the files of both |
-//! | `webhooks` | events to the servers of tills |
+//! | `passage`, `agent` | requests that the front passes on to the agent; access to the agent |
+//! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; the signed-in operator; web addresses as QR codes |
+//! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
+//! | `webhooks` | events for the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
-//! | `asking`, `seen` | requests of a till's protocol to the agent; the technician's view of such a till |
-//! | `control` | the connection of the verbs to the running front |
+//! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
+//! | `control` | the connection from the command line to the running front |
 //! | `notify` | messages to systemd |
 
 mod agent;
@@ -78,7 +78,7 @@ use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
 use crate::state::StateFolder;
 
-/// The reason why a verb stopped, and its exit code (sysexits.h).
+/// The reason why a verb failed, with its exit code (sysexits.h).
 enum Stop {
     /// Exit code 78.
     Config(String),
@@ -114,17 +114,19 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version were requested. It makes no difference whether the output is still read.
+            // The error is a wrong command line, or a request for help or the version. A closed output makes no
+            // difference.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };
-    // This comes before the first key is read: no core dump contains a key, and no other program of this user reads it.
+    // This comes before the first key is read. It keeps keys out of core dumps, and other programs of this user cannot
+    // read them.
     let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     if let Err(error) = kept {
         complain(&format!("other programs may read this program's memory: {error}"));
     }
-    // This fails only when a provider was already chosen, which happens nowhere else here.
+    // This fails only if a provider is already installed, and no other code here installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let stop = match arguments.verb.run() {
         Ok(()) => return ExitCode::SUCCESS,
@@ -271,7 +273,7 @@ fn check(at: &Where) -> Result<(), Stop> {
     for webhook in &config.webhooks {
         say(&format!("  webhook   {}", webhook.name));
     }
-    // Only a running front knows which tills the agent names.
+    // Only a running front knows which tills the agent's configuration names.
     let running = asked(&config, Method::GET, "/status", &json!({})).unwrap_or_default();
     for till in running["agent"]["notNamed"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         say(&format!("  WRONG     {}", agent::NotNamed(till)));
@@ -296,7 +298,7 @@ fn begin_log(level: Option<String>) -> Result<(), Stop> {
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(false);
     let log = tracing_subscriber::registry().with(filter);
-    // systemd's journal adds the time.
+    // The journal of systemd adds the time itself.
     let begun = if journal { log.with(lines.without_time()).try_init() } else { log.with(lines).try_init() };
     begun.map_err(|error| Stop::Failed(error.to_string()))
 }
@@ -305,8 +307,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Writes lines on standard output. Text from outside cannot control the user's console. It makes no difference whether
-/// the output is still read.
+/// Writes lines to standard output. Text from outside cannot control the user's console. A closed output makes no
+/// difference.
 fn say(lines: &str) {
     for line in lines.lines() {
         let _ = writeln!(io::stdout(), "{}", cleaned(line));
@@ -319,7 +321,7 @@ fn complain(lines: &str) {
     }
 }
 
-/// Replaces control characters, and characters that change the direction of text, by a visible sign.
+/// Replaces control characters, and characters that change the text direction, with a visible character.
 fn cleaned(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()

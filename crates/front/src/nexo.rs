@@ -1,8 +1,8 @@
 //! Tills that speak nexo: `POST /nexo/` over TLS, and the exchange between a session and the agent.
 //! `pos_protocols::nexo::session` decides how a message is handled.
 //!
-//! A till is identified by its SaleID and by the key that it shares with the terminal. An unsealed message is accepted
-//! only from this board, unless the configuration permits more. It is never accepted from a browser's page.
+//! A till is identified by its SaleID and by the key that it shares with the terminal. Unsealed messages are accepted
+//! only from this board, unless the configuration permits other addresses. Messages from web pages are never accepted.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -39,9 +39,9 @@ use crate::places::{Lasting, Owner, Place};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 
-/// The number of a till's messages that wait for its session.
+/// The largest number of messages that wait for a till's session.
 const MOST_WAITING: usize = 16;
-/// The number in a notification about a message that no session has seen.
+/// The `DeviceID` in a notification about a message that reached no session.
 const NO_NUMBER: &str = "0";
 
 /// All tills that speak nexo, and their port.
@@ -52,7 +52,7 @@ pub(crate) struct Nexo {
     now: fn() -> SystemTime,
 }
 
-/// One till.
+/// A till that speaks nexo.
 struct NexoTill {
     key: Option<Key>,
     seen: Arc<SeenTill>,
@@ -68,13 +68,13 @@ pub(crate) struct Serving {
     now: fn() -> SystemTime,
 }
 
-/// An event from the port for a session.
+/// An event that the port sends to a session.
 enum Event {
     Asked { exchange: Exchange, request: Box<Asked>, received: Bytes, answer: oneshot::Sender<Option<Message>> },
     Gone(Exchange),
 }
 
-/// A message that waits for its answer. When it is dropped without an answer, the till has closed the connection.
+/// A message that waits for its answer. If it is dropped unanswered, the till has closed the connection.
 struct Waiting<'a> {
     exchange: Exchange,
     events: &'a mpsc::Sender<Event>,
@@ -84,7 +84,7 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if !self.answered {
-            // When the queue is full, the session answers a till that is no longer connected.
+            // If the queue is full, the session does not learn this and answers a till that is no longer connected.
             let _ = self.events.try_send(Event::Gone(self.exchange));
         }
     }
@@ -96,21 +96,21 @@ enum NotTaken {
     /// The message cannot be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
-    /// The message is sealed and the seal is wrong. The answer does not tell the cause.
+    /// The seal of the message is wrong. The answer does not state the cause.
     #[error(transparent)]
     Sealed(#[from] BlobError),
-    /// The message is not sealed, so every device on the network could have written it.
+    /// The message is not sealed, so any device on the network could have sent it.
     #[error("unsealed messages are accepted only from this board; seal them with this terminal's key (NexoBlob)")]
     NotSealed,
-    /// No till has this name.
+    /// No configured till has this SaleID.
     #[error("MessageHeader.SaleID: unknown at this terminal; check [[nexo.till]] in front.toml")]
     NoTill,
-    /// The message is a response, but no request was sent.
+    /// The message is a response, but the terminal sent no request.
     #[error("a till must send SaleToPOIRequest, not a response")]
     Response,
 }
 
-/// A received message, with the key that sealed it, if any.
+/// A received message with its till, and with the key of its seal, if any.
 struct Arrived<'a> {
     message: Message,
     till: &'a NexoTill,
@@ -130,7 +130,7 @@ impl Nexo {
                 heard,
                 now,
             });
-            // `judge` has already read the key.
+            // The check of the configuration has already read the key.
             let key = till.key().ok().flatten();
             tills.insert(till.sale_id.clone(), NexoTill { key, seen, events, exchanges: AtomicU32::new(0) });
         }
@@ -144,10 +144,11 @@ impl Nexo {
         seen
     }
 
-    /// Checks whether a connection from there is accepted.
+    /// Checks whether a connection from this peer is accepted.
     pub(crate) fn may_connect(&self, peer: SocketAddr) -> bool {
         let on_board = self.config.listen.is_some_and(|listen| listen.ip().is_loopback());
-        // On a network without a list, each till has a key; otherwise the configuration is refused.
+        // If the list is empty and the port is on a network, each till has a key. The configuration is refused
+        // otherwise.
         (self.config.from.is_empty() && !on_board) || may_connect(peer, &self.config.from)
     }
 
@@ -156,8 +157,8 @@ impl Nexo {
         self.taken(request, way, place).await.unwrap_or_else(Answer::from)
     }
 
-    /// Handles a request. Until its message is read, it counts for the known owner of the connection, or for an
-    /// unidentified caller.
+    /// Handles a request. Until its message is read, the request counts for the connection's identified caller, or else
+    /// for an unidentified one.
     async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
         let reader = place.known().unwrap_or_else(|| Owner::NexoUnread(place.whence()));
         let reading = place.begin(reader, Lasting::Answer)?;
@@ -204,14 +205,14 @@ impl Nexo {
             (Some(message), None) => Ok(json(StatusCode::OK, message.write())),
             (Some(message), Some(key)) => {
                 let mut nonce = [0; 16];
-                // A repeated nonce would show what two messages have in common.
+                // A repeated nonce would reveal what two messages have in common.
                 SystemRandom::new().fill(&mut nonce).map_err(|_| gone())?;
                 Ok(json(StatusCode::OK, message.seal_as_answer(key, nonce)))
             }
         }
     }
 
-    /// Reads a message. Identifies its till and checks whether the message may come in this form.
+    /// Reads a message, identifies its till, and refuses an unsealed message that must be sealed.
     fn read(&self, received: &[u8], way: Way) -> Result<Arrived<'_>, NotTaken> {
         let till_of = |sale_id: Option<&String>| sale_id.and_then(|sale_id| self.tills.get(sale_id));
         match Envelope::read(received)? {
@@ -230,8 +231,8 @@ impl Nexo {
         }
     }
 
-    /// Logs for the technician what no device on the network learns: the till that a message names, its source, and
-    /// what to compare. The logged name is the configured one; only a configured SaleID has one.
+    /// Logs details for the technician that no device on the network may learn: the till, the source, and the settings
+    /// to compare. The logged name is from the configuration. A SaleID that is not configured has none.
     fn log(&self, received: &[u8], why: &NotTaken, way: Way) {
         let header = header_of(received);
         let till = header.and_then(|header| self.tills.get(header.sale_id.as_ref()?));
@@ -269,7 +270,7 @@ impl Nexo {
     }
 }
 
-/// Checks whether the request can be a till's: no page of a browser sends one.
+/// Checks whether a till can have sent the request. A web page cannot be a till.
 fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
     if !matches!(request.uri().path(), "/nexo" | "/nexo/") {
         return Err(Problem::not_found());
@@ -340,7 +341,7 @@ impl Serving {
                         questions.remove(&ticket);
                         self.session.said(ticket, said, self.time(start))
                     }
-                    // The request was given up.
+                    // The session gave up this request.
                     Err(_) => Vec::new(),
                 },
                 () = until(deadline.map(|at| start + at)) => self.session.tick(self.time(start)),
@@ -355,13 +356,13 @@ impl Serving {
                     }
                     Action::GiveUp { ticket } => {
                         if let Some(question) = questions.remove(&ticket) {
-                            // The agent sees the end of the connection.
+                            // This closes the connection, so the agent notices that the request was given up.
                             question.abort();
                         }
                     }
                     Action::Answer { exchange, message } => {
                         if let Some(answer) = answers.remove(&exchange) {
-                            // A till that has closed the connection asks again.
+                            // If the till has closed the connection, it asks again later.
                             let _ = answer.send(message.map(|message| *message));
                         }
                     }

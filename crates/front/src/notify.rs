@@ -1,4 +1,4 @@
-//! Messages to systemd: READY=1, WATCHDOG=1, STOPPING=1 (sd_notify(3)). Without systemd there is no receiver.
+//! Messages to systemd: READY=1, WATCHDOG=1, STOPPING=1 (sd_notify(3)). Without systemd, no messages are sent.
 
 use std::env;
 use std::os::unix::net::UnixDatagram;
@@ -16,7 +16,7 @@ pub(crate) fn tell(message: &str) {
     }
 }
 
-/// Returns how often to send `WATCHDOG=1`: half of `WatchdogSec=`.
+/// Returns the interval at which to send `WATCHDOG=1`, which is half of `WatchdogSec=`.
 pub(crate) fn watchdog_interval() -> Option<Duration> {
     let usec: u64 = env::var("WATCHDOG_USEC").ok()?.parse().ok()?;
     (usec > 0).then(|| Duration::from_micros(usec) / 2)

@@ -1,11 +1,11 @@
-//! The cashier's page: the files of `page/`, which are part of the program.
+//! The cashier's page: the files of `page/`, which are compiled into the program.
 //!
-//! `GET /` is `index.html`. `GET /assets/NAME` is any other file, from any folder below `page/`. The version is a
-//! digest of all files. `index.html` has it in place of `@VERSION@`, and the settings have it too. So a page of an
-//! earlier program detects the change.
+//! `GET /` returns `index.html`. `GET /assets/NAME` returns any other file, from any folder below `page/`. The version
+//! is a digest of all files. It replaces `@VERSION@` in `index.html` and is also in the settings. A page from an
+//! earlier program therefore detects the change.
 //!
-//! The files are packed with gzip in the program, and are sent so. A client that does not accept gzip gets the same
-//! content unpacked.
+//! The program contains the files compressed with gzip and sends them in this form. A client that does not accept gzip
+//! gets the same content uncompressed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ use ring::digest::{Context, SHA256, digest};
 
 use crate::problem::{Answer, empty_answer, whole};
 
-/// The files by their names below `page/`; `build.rs` writes them.
+/// The files, with their names below `page/`. `build.rs` generates this list.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
-/// The bytes of a gzip header without a name, and those of its trailer (RFC 1952, 2.3).
+/// The lengths of a gzip header without a file name and of the trailer, in bytes (RFC 1952, 2.3).
 const GZIP_HEADER: usize = 10;
 const GZIP_TRAILER: usize = 8;
 /// The magic number of a gzip header.
@@ -40,7 +40,7 @@ pub(crate) struct Page {
 struct PageFile {
     content: Cow<'static, [u8]>,
     media: &'static str,
-    /// The tag in quotes, without the mark of a weak one.
+    /// The tag in quotes, without the prefix of a weak tag.
     tag: String,
 }
 
@@ -79,7 +79,7 @@ impl Page {
         &self.languages
     }
 
-    /// Returns the file of a path, if there is one.
+    /// Returns an answer with the file of this path, if there is one.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Answer> {
         let file = self.files.get(path)?;
         let known = headers
@@ -107,12 +107,12 @@ impl PageFile {
         Self { content, media, tag }
     }
 
-    /// Returns the tag as a weak one, because it is the same for the packed and the unpacked form (RFC 9110, 8.8.1).
+    /// Returns the tag as a weak tag, because the compressed and uncompressed forms share it (RFC 9110, 8.8.1).
     fn weak_tag(&self) -> HeaderValue {
         HeaderValue::from_str(&format!("W/{}", self.tag)).expect("hexadecimal digits in quotes")
     }
 
-    /// Returns the answer with the content, packed if the client accepts that.
+    /// Returns an answer with the content, compressed if `packed` is true.
     fn whole(&self, packed: bool) -> Answer {
         let content = match &self.content {
             Cow::Borrowed(content) => bytes::Bytes::from_static(content),
@@ -130,13 +130,13 @@ impl PageFile {
     }
 }
 
-/// Returns the content of a packed file.
+/// Decompresses the content of a file.
 fn unpacked(packed: &[u8]) -> Vec<u8> {
     let deflated = packed.get(GZIP_HEADER..packed.len().saturating_sub(GZIP_TRAILER)).unwrap_or_default();
     miniz_oxide::inflate::decompress_to_vec(deflated).expect("the build has packed it")
 }
 
-/// Returns whether the client names gzip, or every coding, with a weight above zero (RFC 9110, 12.5.3).
+/// Checks whether the client names gzip or `*` with a weight above zero (RFC 9110, 12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let codings = || headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let weight_of = |wanted: &str| {
@@ -200,14 +200,14 @@ mod tests {
         })
     }
 
-    /// Replaces each `${…}` of a path by a value.
+    /// Replaces each `${…}` in a path with a value.
     fn with_values(path: &str) -> String {
         let mut pieces = path.split("${");
         let first = pieces.next().unwrap_or_default().to_owned();
         pieces.fold(first, |path, piece| path + "x" + piece.split_once('}').map_or("", |(_, rest)| rest))
     }
 
-    /// An unknown path finds no route; a page that compares with an unknown state would wait without end.
+    /// A request with an unknown path matches no route. A page that waits for an unknown state would wait forever.
     #[test]
     fn the_page_asks_and_hears_in_the_words_of_the_interface() {
         let (mut paths, mut words) = (0, 0);
@@ -220,7 +220,7 @@ mod tests {
                 }
             }
             for sign in ["=== ", "!== "] {
-                // Only the states of transactions are checked: a sound has a state too.
+                // Only the states of transactions are checked, because sounds also have a state.
                 let of_sales = ["sale.state", "sale?.state", "one.state"].map(|state| format!("{state} {sign}"));
                 for word in of_sales.iter().flat_map(|before| quoted_behind(&script, before)) {
                     let state: State = serde_json::from_value(word.into()).unwrap();
@@ -236,7 +236,7 @@ mod tests {
             for list in ["const PASSING = [", "const KNOWN_500 = ["] {
                 let Some((_, list)) = script.split_once(list) else { continue };
                 for word in list.split(']').next().unwrap().split(", ").map(|word| word.trim_matches('"')) {
-                    // The front alone uses the word `agent-down`.
+                    // Only the front uses the code `agent-down`.
                     assert!(word == "agent-down" || ProblemType::of_code(word).is_some(), "{word}");
                     words += 1;
                 }
@@ -245,7 +245,7 @@ mod tests {
         assert!(paths >= 8 && words >= 20, "{paths} paths and {words} words are found");
     }
 
-    /// Returns a file of the program, unpacked.
+    /// Returns the uncompressed content of a file in the program.
     fn content(wanted: &str) -> Vec<u8> {
         let (_, content) = FILES.iter().find(|(name, _)| *name == wanted).unwrap();
         if content.starts_with(GZIP_MAGIC) { unpacked(content) } else { content.to_vec() }
@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(Page::embedded().files.len(), FILES.len());
     }
 
-    /// On a slow connection, the time to load a page depends on its packed size; a slow board has to read the whole.
-    /// The font comes later: the page is usable without it.
+    /// On a slow connection, the loading time depends on the compressed size. A slow board must read the uncompressed
+    /// content. The font comes later: the page is usable without it.
     #[test]
     fn the_page_weighs_less_than_55_kb_packed_and_150_kb_unpacked_in_each_language() {
         const FONT: &str = "counter.woff2";
@@ -288,7 +288,7 @@ mod tests {
         assert!(style.contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
         let main = text("main.js");
         assert!(main.starts_with("import") && main.ends_with("boot();"), "{main:.60}");
-        // What a person reads keeps its blanks.
+        // Texts for people keep their spaces.
         assert!(text("day.js").contains("join(\" · \")"));
     }
 

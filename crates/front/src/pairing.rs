@@ -1,4 +1,4 @@
-//! Pairing: the way in which a till in the network gets its token.
+//! Pairing: how a till on the network gets its token.
 //!
 //! ```text
 //!  till                          front                          a person at the terminal
@@ -9,11 +9,12 @@
 //!       {"code"} as typed    ──▶ the token, once
 //! ```
 //!
-//! The code proves that the person at the till can read the terminal; the approval decides for which till the token is.
-//! A till can ask only while pairing is open. A wrong code is counted on the disk before it is answered. Five wrong
-//! codes end the request, ten lock their address out for a quarter of an hour, and a hundred lock everyone out. An
-//! address has one request and 64 requests can wait, so an attacker needs that many addresses to lock a till out. Only
-//! the digest of a token is kept. When a till is paired again, only the new token is valid.
+//! The code proves that the person at the till can read the codes at the terminal. The approval decides which till the
+//! token is for. A till can ask for a token only while pairing is open. Each wrong code is counted on disk before it is
+//! answered. Five wrong codes end the request. Ten lock out their address for a quarter of an hour, and a hundred lock
+//! out everyone. Each address can have one request, and 64 requests can wait. An attacker therefore needs that many
+//! addresses to lock out a till. Only the digest of a token is stored. When a till is paired again, only the new token
+//! is valid.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -36,16 +37,17 @@ use crate::state::{StateError, StateFolder};
 const FILE: &str = "tills.json";
 /// The file of the wrong codes in the state folder.
 const WRONG_FILE: &str = "wrong-codes.json";
-/// The time in which a till may ask for a token after pairing was opened.
+/// The time for which pairing stays open.
 const OPEN_FOR: Duration = Duration::from_secs(300);
-/// The time in which a request must be approved and its token collected.
+/// The time within which a request must be approved and its token collected.
 const GOOD_FOR: Duration = Duration::from_secs(300);
 /// The largest number of waiting requests.
 const WAITING: usize = 64;
 /// The largest number of wrong codes for one request.
 const WRONG_OF_REQUEST: u32 = 5;
-/// The largest number of wrong codes within [`PAUSE`], of one address and of all. A guess then has a chance of one in a
-/// hundred thousand, or one in ten thousand for many addresses together. A guessed request also needs an approval.
+/// The largest numbers of wrong codes within [`PAUSE`]: from one address, and from all addresses. One address then
+/// guesses a code with a chance of one in a hundred thousand. For many addresses together, the chance is one in ten
+/// thousand. A request with a guessed code also needs an approval.
 const WRONG_OF_ADDRESS: u32 = 10;
 const WRONG_OF_ALL: u32 = 100;
 const PAUSE: Duration = Duration::from_secs(900);
@@ -73,7 +75,7 @@ struct PairRequest {
     from: IpAddr,
     whence: Whence,
     code: String,
-    /// The till as which it was approved.
+    /// The till for which the request was approved.
     approved: Option<String>,
     wrong: u32,
     since: Instant,
@@ -82,13 +84,13 @@ struct PairRequest {
 /// The reason why a till gets no token.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PairError {
-    /// The name is not a text of the permitted length.
+    /// The name is empty, too long, or contains control characters.
     #[error("name: 1 to {LONGEST_NAME} characters of text")]
     Name,
     /// Pairing is not open.
     #[error("pairing is closed; open it at the terminal: pos-front pair open, or the page")]
     Closed,
-    /// There were too many wrong codes.
+    /// Too many wrong codes were sent.
     #[error("too many wrong codes were sent: pairing is blocked for now")]
     Paused {
         /// The time left.
@@ -131,7 +133,7 @@ pub(crate) enum Collected {
     Token { till: String, token: String },
 }
 
-/// All pairings.
+/// The paired tills, and the tills that ask for a token.
 #[derive(Debug)]
 pub(crate) struct Pairings {
     state: StateFolder,
@@ -147,11 +149,11 @@ struct Inner {
     waiting: Vec<PairRequest>,
     opened: Option<Instant>,
     wrong: WrongCodes,
-    /// The time of the first of these wrong codes; after a restart, the start of the front.
+    /// The time of the first wrong code in `wrong`. After a restart, it is the start time of the front.
     wrong_since: Option<Instant>,
 }
 
-/// The wrong codes by their source address, as they are stored.
+/// The number of wrong codes by source address, as stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct WrongCodes(BTreeMap<Whence, u32>);
 
@@ -171,25 +173,26 @@ impl Pairings {
         Ok(Self { state, allowed, inner: Mutex::new(inner), changed: watch::channel(0).0 })
     }
 
-    /// Returns a receiver of the changes to the waiting requests.
+    /// Returns a receiver that is notified when the waiting requests change.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// Opens pairing for a limited time, on behalf of a person at the terminal.
+    /// Opens pairing on behalf of a person at the terminal. Returns the time for which it stays open.
     pub(crate) fn open(&self, now: Instant) -> Duration {
         self.inner(now).opened = Some(now);
         self.tell();
         OPEN_FOR
     }
 
-    /// Returns how long tills may still ask.
+    /// Returns how long pairing stays open, or `None` if it is closed.
     pub(crate) fn open_for(&self, now: Instant) -> Option<Duration> {
         let until = self.inner(now).opened? + OPEN_FOR;
         Some(until.saturating_duration_since(now)).filter(|left| !left.is_zero())
     }
 
-    /// Adds a till's request for a token and returns its secret id. An address has one request.
+    /// Adds a till's request for a token. Returns the request's secret id and lifetime. An earlier request from the
+    /// same address is removed.
     pub(crate) fn ask(&self, name: &str, way: Way, now: Instant) -> Result<(String, Duration), PairError> {
         let name = name.trim();
         if !(1..=LONGEST_NAME).contains(&name.chars().count()) || name.chars().any(char::is_control) {
@@ -221,7 +224,7 @@ impl Pairings {
         Ok((id, GOOD_FOR))
     }
 
-    /// Checks the code that a person has read from the terminal and typed at the till.
+    /// Checks the code that a person read at the terminal and typed at the till.
     pub(crate) fn collect(
         &self,
         (id, code): (&str, &str),
@@ -260,7 +263,7 @@ impl Pairings {
         Ok(Collected::Token { till, token })
     }
 
-    /// Approves the request with this code as `till`. Without a name, the till's own name is used.
+    /// Approves the request with this code for `till`. If `till` is `None`, the name that the till sent is used.
     pub(crate) fn approve(&self, code: &str, till: Option<&str>, now: Instant) -> Result<String, PairError> {
         let mut inner = self.inner(now);
         let request = inner.waiting.iter_mut().find(|it| it.code == code).ok_or(PairError::NoRequest)?;
@@ -298,8 +301,8 @@ impl Pairings {
         Ok(())
     }
 
-    /// Returns the till of a token. Every stored token is compared, in constant time. A till that was removed from the
-    /// configuration is not found.
+    /// Returns the till that has this token. The token is compared with every stored one in constant time. A till that
+    /// was removed from the configuration is not found.
     pub(crate) fn whose(&self, token: &str, now: Instant) -> Option<String> {
         let (digest, inner) = (digest_of(token), self.inner(now));
         let mut whose = None;
@@ -311,7 +314,7 @@ impl Pairings {
         whose.filter(|till| self.allowed.contains(till))
     }
 
-    /// Returns the waiting requests with their codes: only for a person at the terminal.
+    /// Returns the waiting requests with their codes, which only a person at the terminal may see.
     pub(crate) fn waiting(&self, now: Instant) -> Value {
         let inner = self.inner(now);
         let shown = |it: &PairRequest| {
@@ -367,7 +370,7 @@ pub(crate) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// Returns six digits, all codes equally likely: numbers above the last whole million are drawn again.
+/// Returns a code of six digits. Numbers above the last whole million are drawn again, so all codes are equally likely.
 fn code() -> String {
     loop {
         let number = u32::from_be_bytes(random());
@@ -383,7 +386,7 @@ mod tests {
 
     const AT: &str = "2026-01-01T00:00:00Z";
 
-    /// Creates pairings that were opened a moment ago.
+    /// Creates pairings and opens them.
     fn pairings(folder: &tempfile::TempDir) -> Pairings {
         let state = StateFolder::open(folder.path()).unwrap();
         let allowed = vec!["kasse-2".to_owned(), "kasse-3".to_owned()];
@@ -474,7 +477,7 @@ mod tests {
         assert!(again.ask("x", host(1), began + PAUSE).is_ok());
     }
 
-    /// An honest till is paired regardless of what five addresses do; a hundred wrong codes stop everyone.
+    /// An honest till is paired although five addresses guess codes. A hundred wrong codes lock out everyone.
     #[tokio::test(start_paused = true)]
     async fn five_addresses_keep_no_till_out() {
         let folder = tempfile::tempdir().unwrap();

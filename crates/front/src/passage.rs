@@ -1,9 +1,9 @@
-//! The requests that are passed on to the agent: only those that `pos_till_api::routes` marks.
+//! Requests that the front passes on to the agent. Only the routes that `pos_till_api::routes` marks are passed on.
 //!
-//! A path is compared with the table piece by piece. A value in place of `{…}` is decoded, checked and encoded again.
-//! So no byte of a request reaches the agent in a form that the front and the agent could read differently. The
-//! parameters are those of the table. A paired till is confined to its own transactions: it receives, sees and names no
-//! other till.
+//! A path is compared with the table of routes segment by segment. A value in place of `{…}` is decoded, checked and
+//! encoded again. So the agent never receives a path or query that it could read differently from the front. Only the
+//! parameters in the table are accepted. A paired till is confined to its own transactions: it cannot receive, see or
+//! name those of another till.
 
 use std::time::Duration;
 
@@ -30,20 +30,20 @@ use crate::guard::{Caller, Way};
 use crate::places::{Lasting, UnderWay};
 use crate::problem::{Answer, Body, BodyError, Problem, whole};
 
-/// The largest body in bytes, as at the agent. The request for a transaction has less than 200 bytes.
+/// The largest body in bytes, which is also the agent's limit. The request for a transaction has fewer than 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
-/// The time from a request's head to the end of its body.
+/// The time limit from a request's head to the end of its body.
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
-/// The same time for an unidentified caller, whose name, code or PIN fits into one packet.
+/// The same time limit for an unidentified caller, whose name, code or PIN fits into one packet.
 pub(crate) const STRANGERS_BODY: Duration = Duration::from_secs(3);
 /// The largest body of an unidentified caller, in bytes.
 const STRANGERS_MOST: usize = 4 * 1024;
-/// The longest value of a parameter in bytes: a cursor, or a continued list of numbers.
+/// The longest value of a parameter in bytes, such as a list of numbers in `carried`.
 const LONGEST_VALUE: usize = 8 * 1024;
-/// The longest piece of a path in bytes: a reference.
+/// The longest segment of a path in bytes, which is a reference.
 const LONGEST_PIECE: usize = 64;
 
-/// The parameter of a wait.
+/// The parameter that asks the agent to wait for the outcome.
 const WAIT: &str = "wait-s";
 
 /// The header with a supervisor's approval for one command.
@@ -71,7 +71,7 @@ fn find(method: &Method, path: &str) -> Result<(&'static ApiRoute, String), Prob
     Err(Problem::not_found())
 }
 
-/// Returns the path encoded again, if it matches the pattern.
+/// Returns the path, encoded again, if it matches the pattern.
 fn fits(pattern: &str, path: &str) -> Option<String> {
     let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
     let mut pieces = Vec::new();
@@ -85,7 +85,7 @@ fn fits(pattern: &str, path: &str) -> Option<String> {
     }
 }
 
-/// Decodes a piece of a path. It must be printable ASCII and not the name of a folder.
+/// Decodes a segment of a path. The result must be printable ASCII, and neither `.` nor `..`.
 fn decoded(piece: &str) -> Option<String> {
     let mut bytes = piece.bytes();
     let mut decoded = Vec::new();
@@ -103,7 +103,7 @@ fn decoded(piece: &str) -> Option<String> {
     String::from_utf8(decoded).ok().filter(|_| fits)
 }
 
-/// Returns the query encoded again, with the till in whose name the caller acts.
+/// Checks the query, encodes it again, and adds the till in whose name the caller acts.
 fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Result<String, Problem> {
     let mut query = Serializer::new(String::new());
     let (mut names, mut till) = (Vec::new(), None);
@@ -141,7 +141,7 @@ pub(crate) async fn strangers_body(request: Incoming, headers: &HeaderMap) -> Re
     body_of(request, headers, (STRANGERS_MOST, STRANGERS_BODY)).await
 }
 
-/// Reads the body of a request, at most this many bytes, within this time.
+/// Reads the body of a request, limited to this number of bytes and this time.
 pub(crate) async fn body_of(
     request: Incoming,
     headers: &HeaderMap,
@@ -161,13 +161,13 @@ pub(crate) async fn body_of(
 }
 
 /// Reads the whole body into memory that is wiped after use, because it may contain a PIN. The buffers of the
-/// connections belong to the libraries.
+/// connections are not wiped, because they belong to the libraries.
 async fn wiped(mut body: impl hyper::body::Body<Data = Bytes, Error = BodyError> + Unpin) -> Result<Bytes, BodyError> {
     let mut whole = Zeroizing::new(Vec::new());
     while let Some(frame) = body.frame().await {
         let data = frame?.into_data().unwrap_or_default();
         if whole.capacity() < whole.len() + data.len() {
-            // A vector that grows automatically leaves its earlier content in memory.
+            // A vector that reallocates leaves its earlier content in memory.
             let mut larger = Zeroizing::new(Vec::with_capacity(2 * (whole.len() + data.len())));
             larger.extend_from_slice(&whole);
             whole = larger;
@@ -205,7 +205,7 @@ pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasti
     }
 }
 
-/// Passes a request on and returns its answer.
+/// Passes a request on to the agent and returns the answer.
 pub(crate) async fn pass(
     agent: &Agent,
     request: Request<Incoming>,
@@ -260,7 +260,8 @@ pub(crate) async fn pass(
     }
 }
 
-/// Waits for the answer until another wait needs the slot. Then the answer is the present state.
+/// Waits for the answer until another wait needs the slot. In that case it asks for the current state and returns it
+/// instead.
 async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<Rest>, AgentError> {
     let target = without_wait(&question.target);
     let now = Question { target, headers: question.headers.clone(), ..Question::get("") };
@@ -276,14 +277,14 @@ async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result
     Ok(Rest::of(head, place))
 }
 
-/// Returns the same request without its wait. The front itself wrote the query.
+/// Returns the target without the wait parameter. The front itself wrote this query.
 fn without_wait(target: &str) -> String {
     let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
     let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != WAIT);
     format!("{path}?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
-/// Returns the headers for the agent.
+/// Returns the headers that are passed on to the agent.
 fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for name in [ACCEPT, LAST_EVENT_ID, SUPERVISOR] {
@@ -299,7 +300,7 @@ fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
     headers
 }
 
-/// Returns the answer with only those headers that the page and tills read.
+/// Returns the answer with only the headers that the page and tills read.
 pub(crate) fn handed_back(answer: Response<Body>) -> Answer {
     let (head, body) = answer.into_parts();
     let mut answer = Response::new(body);
@@ -320,7 +321,7 @@ fn own_status(body: &[u8], own: &str) -> Value {
         if fields.get("current").is_some_and(of_another) {
             fields.remove("current");
         }
-        // These are the tills of the front.
+        // This list names the other tills of the front.
         fields.remove("tills");
         for list in ["unconfirmed", "attention"] {
             if let Some(list) = fields.get_mut(list).and_then(Value::as_array_mut) {
@@ -331,7 +332,7 @@ fn own_status(body: &[u8], own: &str) -> Value {
     status
 }
 
-/// Returns a refusal without the name and reference of another till. A till learns only that the terminal is busy.
+/// Removes the name and reference of another till from a refusal. A till learns only that the terminal is busy.
 pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
     let Ok(Value::Object(mut problem)) = serde_json::from_slice(&body) else { return body };
     let of_another = problem.get("till").is_some_and(|till| till.as_str() != Some(own));
@@ -364,7 +365,7 @@ async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) 
     Ok(event_stream(stream))
 }
 
-/// Forwards each event except those of other tills. Ends when the agent falls silent, so that the listener learns it
+/// Forwards each event except those of other tills. Ends when the agent falls silent, so the listener notices
 /// immediately.
 async fn forward(mut events: Events, only: Option<String>, listener: mpsc::Sender<Bytes>) {
     loop {
@@ -420,16 +421,16 @@ mod tests {
     use super::*;
     use crate::places::Owner;
 
-    /// The byte of the secret: no other data in this process repeats it so often.
+    /// The byte that the secret repeats. No other data in this process repeats it as often.
     const SECRET: u8 = 0xA7;
-    /// The secret is in the program's own read-only data, which is not searched.
+    /// The secret, in the program's read-only data. The search skips that data.
     static SECRETS: [u8; 1024] = [SECRET; 1024];
 
-    /// A body in pieces, which breaks off at its end or does not.
+    /// A body in pieces. It ends normally or breaks off after the last piece.
     struct Pieces {
         left: VecDeque<&'static [u8]>,
         breaks_off: bool,
-        /// Buffers that are allocated between the pieces, so that no buffer can grow in place.
+        /// Buffers that are allocated between the pieces. They prevent any buffer from growing in place.
         between: Vec<Vec<u8>>,
     }
 
@@ -462,7 +463,7 @@ mod tests {
             }
             let (from, to) = range.split_once('-').unwrap();
             let [from, to] = [from, to].map(|address| u64::from_str_radix(address, 16).unwrap());
-            // A page that was unmapped in the meantime contains nothing.
+            // A page that was unmapped in the meantime cannot be read.
             for page in (from..to).step_by(4096) {
                 if memory.read_exact_at(&mut window, page).is_err() {
                     continue;
@@ -474,7 +475,7 @@ mod tests {
         found
     }
 
-    /// A body may contain a PIN: neither the data nor an earlier buffer stays in memory.
+    /// A body may contain a PIN, so neither the data nor an earlier buffer may stay in memory.
     #[tokio::test]
     async fn a_body_is_gone_from_memory_when_nobody_reads_it_any_more() {
         for (pieces, breaks_off) in [(1, false), (2, false), (37, false), (1, true), (37, true)] {
@@ -515,8 +516,7 @@ mod tests {
         assert_eq!(format!("{:?}", lasting(&Method::GET, "/v1/nothing", None)), "Answer");
     }
 
-    /// Serves an agent that is as slow as it may be: for its additional questions, and then for the route's own
-    /// question.
+    /// Serves an agent that uses all its time, both for its additional questions and for the route's own question.
     async fn slow_agent(listener: UnixListener, deadline: AnswerDeadline) {
         let beside = AnswerDeadline::AtOnce.agent() * 2;
         let takes = beside + deadline.agent();
@@ -530,7 +530,7 @@ mod tests {
         }
     }
 
-    /// Returns the front's answer to this request of a person at the page.
+    /// Returns the front's answer to this request from the page.
     async fn told(agent: Arc<Agent>, method: &str, target: &str) -> (StatusCode, Bytes) {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let address = "127.0.0.1:8650".parse().unwrap();
@@ -556,7 +556,8 @@ mod tests {
         (status, answer.into_body().collect().await.unwrap().to_bytes())
     }
 
-    /// The page never gets `no-answer` while the agent is within its time: a close of day has more than two minutes.
+    /// The page never gets `no-answer` while the agent keeps its deadline. A close of day may take more than two
+    /// minutes.
     #[tokio::test(start_paused = true)]
     async fn each_answer_reaches_the_page_however_long_the_agent_may_take_for_it() {
         for row in passed_on_routes() {
@@ -633,8 +634,8 @@ mod tests {
         assert!(find(&Method::PUT, "/v1/sales").is_err() && find(&Method::POST, "/v1/latest").is_err());
     }
 
-    /// The routes that the agent describes and the front does not pass on: for technicians and programs of the
-    /// terminal, and those that `session` asks itself.
+    /// The routes in the agent's description that the front does not pass on. They are for technicians and programs on
+    /// the terminal, or `session` uses them itself.
     const KEPT: &[&str] = &[
         "/v1/log-level",
         "/v1/metrics",
@@ -725,7 +726,7 @@ mod tests {
         ] {
             assert!(confined("a", wrong.as_bytes()).is_err(), "{wrong}");
         }
-        // The agent refuses a member that is named twice. Front and agent both use the last value.
+        // The front uses the last value of a member that is named twice. The agent refuses such a body.
         assert!(confined("a", br#"{"till":"b","till":"a"}"#).is_ok());
     }
 

@@ -1,17 +1,17 @@
-//! Connection slots: the number of connections of the front, which connection is closed when no slot is free, and the
-//! limits of one caller.
+//! Connection slots: the number of connections, the connection that is closed when no slot is free, and the limits of
+//! each caller.
 //!
 //! | caller | connections | requests | cancels | lists | waits | streams of events |
 //! |---|---|---|---|---|---|---|
-//! | an unidentified caller, by address | of 48 in all | 8 | | | | |
-//! | a paired till, or one that speaks nexo | 20 | 4, nexo 16 | 2 | 2 | 4 | 2 |
+//! | an unidentified caller, by address | 48 for all of them | 8 | | | | |
+//! | a paired till, or a till that speaks nexo | 20 | 4, nexo 16 | 2 | 2 | 4 | 2 |
 //! | an operator's session, or a page that needs none, by address | 32 | 8 | 2 | 2 | 4 | 6 |
 //!
-//! A connection belongs to an unidentified caller until a request on it identifies the caller. The request does so by a
-//! right token, a right key, or a session that the agent knows. When unidentified callers have all their slots, the
-//! address with the most slots gives its oldest one to the newest connection. So a caller that opens many silent
-//! connections takes no slot from others. A fifth wait takes the slot of the first wait, which is answered with the
-//! present state. All other excess requests are refused immediately.
+//! A connection belongs to an unidentified caller until a request on it identifies the caller. The request does so with
+//! a valid token, a valid key, or a session that the agent knows. When unidentified callers use all their slots, the
+//! newest connection gets the oldest slot of the address with the most slots. A caller that opens many silent
+//! connections therefore takes no slot from others. A caller's fifth wait takes the slot of its first wait, which is
+//! answered with the current state. All other requests above a limit are refused immediately.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -26,14 +26,14 @@ use crate::attempts::Whence;
 use crate::problem::{Answer, Body, BodyError, Problem};
 use crate::session::SessionDigest;
 
-/// The number of connections of unidentified callers; one takes about 40 KiB with TLS.
+/// The largest number of connections of unidentified callers. One connection with TLS takes about 40 KiB.
 const STRANGERS: usize = 48;
-/// The number of connections of the page and of tills.
+/// The largest number of connections of pages and tills.
 const KNOWN: usize = 64;
-/// The number of waits of all callers: the number of slots for waits at the agent.
+/// The largest number of waits of all callers, which equals the number of wait slots at the agent.
 pub(crate) const WAITS: usize = 12;
 
-/// The limits of one caller at a time.
+/// The limits of one caller: the largest numbers that it may have open at the same time.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     connections: usize,
@@ -44,28 +44,28 @@ struct Limits {
     streams: usize,
 }
 
-/// The limits of an unidentified caller, who may neither wait nor listen.
+/// The limits of an unidentified caller, which may neither wait nor listen.
 const STRANGER: Limits = Limits { connections: STRANGERS, requests: 8, cancels: 0, lists: 0, waits: 0, streams: 0 };
-/// The limits of one program, which may wait for some transactions and open two streams.
+/// The limits of a paired till, which may wait for four transactions and open two streams.
 const TILL: Limits = Limits { connections: 20, requests: 4, cancels: 2, lists: 2, waits: 4, streams: 2 };
-/// The limits of a nexo till. Each payment is a request that lasts until the customer is finished; requests about it or
-/// to end it come in addition.
+/// The limits of a nexo till. Each payment is a request that lasts until the customer has finished. Meanwhile the till
+/// can ask about the payment or end it.
 const NEXO: Limits = Limits { requests: 16, ..TILL };
-/// The limits of a page: a browser may have five pages open.
+/// The limits of a page. They are enough for a browser with five open pages.
 const PAGE: Limits = Limits { connections: 32, requests: 8, cancels: 2, lists: 2, waits: 4, streams: 6 };
 
-/// The caller for whom a request is counted.
+/// The caller whose limits a request counts towards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
-    /// A caller who is not identified.
+    /// An unidentified caller.
     Stranger(Whence),
-    /// A caller who is not identified, at the port of tills that speak nexo. The message will identify it.
+    /// An unidentified caller at the port for nexo tills. Its message will identify it.
     NexoUnread(Whence),
-    /// A till that has shown its token.
+    /// A paired till, identified by its token.
     Till(String),
-    /// A till that speaks nexo, by its SaleID.
+    /// A till that speaks nexo, by its name at the agent.
     Nexo(String),
-    /// A page that needs no session.
+    /// A page that needs no session, by its address.
     Page(Whence),
     /// An operator's session that the agent knows.
     Session(SessionDigest),
@@ -87,30 +87,31 @@ impl Owner {
     }
 }
 
-/// The kind of a request's slot: how long the request lasts and with which others it is counted.
+/// The kind of a request's slot. It says how long the request lasts, and with which other requests it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lasting {
     /// A request that lasts until it is answered.
     Answer,
-    /// The same for a request that ends a payment; no other request takes its slot.
+    /// A cancel request. It lasts until it is answered, and no other request takes its slot.
     Cancel,
-    /// A request that lasts as long as the journal is read.
+    /// A request that lasts while the agent reads its journal.
     List,
-    /// A wait: it lasts until a transaction has ended, or another wait needs the slot.
+    /// A wait. It lasts until a transaction has ended or another wait needs the slot.
     Wait,
-    /// A wait that is being answered because another wait has its slot.
+    /// A wait that is being answered because another wait took its slot.
     Leaving,
-    /// A stream of events: it lasts until either side closes it.
+    /// A stream of events. It lasts until either side closes it.
     Stream,
 }
 
-/// All connections.
+/// All connections of the front.
 #[derive(Debug, Default)]
 pub(crate) struct Places(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// A counter of events, for the order in which connections became idle. It also gives the ids of connections.
+    /// A counter that orders the moments at which connections became idle or began a request. It also provides the ids
+    /// of connections.
     moment: u64,
     connections: BTreeMap<u64, Connection>,
 }
@@ -127,7 +128,7 @@ struct Connection {
     answer_now: Arc<Notify>,
 }
 
-/// A connection's slot. It is free again when this is dropped.
+/// A connection's slot. Dropping this value frees the slot.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -137,12 +138,12 @@ pub(crate) struct Place {
     answer_now: Arc<Notify>,
 }
 
-/// A request in progress. It ends when this is dropped.
+/// A request in progress. Dropping this value ends the request.
 #[derive(Debug)]
 pub(crate) struct UnderWay(Arc<Place>);
 
 impl Places {
-    /// Returns a slot for a new connection; `None` when every slot of unidentified callers works for an identified
+    /// Returns a slot for a new connection, or `None` if every slot for unidentified callers is serving an identified
     /// caller.
     pub(crate) fn enter(self: &Arc<Self>, whence: Whence) -> Option<Arc<Place>> {
         let mut inner = self.inner();
@@ -176,8 +177,8 @@ impl Inner {
     }
 
     /// Makes room for a connection of an unidentified caller. When no slot is free, the address with the most slots
-    /// gives one up: an idle one, otherwise the one whose request began first. A connection that has identified its
-    /// caller keeps its slot until its request is answered.
+    /// loses one: its longest idle connection, or else the one whose request began first. A connection that has
+    /// identified its caller keeps its slot until its request is answered.
     fn room_for_a_stranger(&mut self) -> bool {
         let strangers = || self.connections.iter().filter(|(_, connection)| connection.known.is_none());
         if strangers().count() < STRANGERS {
@@ -197,9 +198,9 @@ impl Inner {
         self.leaves(leaving)
     }
 
-    /// Checks whether this connection can belong to its owner. When the owner has all its connections, the owner's
-    /// longest idle connection is closed. When all connections are taken, the longest idle one of the caller with the
-    /// most is closed.
+    /// Checks whether this connection can count towards its owner's limit. When the owner is at its limit, its longest
+    /// idle connection is closed. When all connections are taken, the caller with the most connections loses its
+    /// longest idle one.
     fn room_for(&mut self, id: u64, owner: &Owner) -> Result<bool, Problem> {
         if self.connections.get(&id).is_none_or(|it| it.known.as_ref() == Some(owner)) {
             return Ok(true);
@@ -228,8 +229,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Makes room for a wait of this owner. When the owner has all its waits, its first wait is answered. When all
-    /// waits are taken, the first wait of the owner with the most is answered.
+    /// Makes room for a wait of this owner. When the owner is at its limit, its first wait is answered. When all waits
+    /// are taken, the first wait of the owner with the most waits is answered.
     fn room_to_wait(&mut self, owner: &Owner) {
         let mut of_owner = BTreeMap::<Owner, usize>::new();
         for (waits, lasting) in self.connections.values().filter_map(|connection| connection.under_way.as_ref()) {
@@ -256,7 +257,7 @@ impl Inner {
 }
 
 impl Place {
-    /// Returns when the connection has to leave for another connection.
+    /// Waits until the connection must give its slot to another connection.
     pub(crate) async fn left(&self) {
         self.leave.notified().await;
     }
@@ -281,7 +282,8 @@ impl Place {
             Lasting::Cancel => ("cancels", limits.cancels),
             Lasting::List => ("lists and counts", limits.lists),
             Lasting::Stream => ("streams of events", limits.streams),
-            // The same number again may be about to be answered, so waits never occupy all connections of a till.
+            // The same number of waits may also be about to be answered. Even then, waits never occupy all connections
+            // of a till.
             Lasting::Wait | Lasting::Leaving => ("waits", 2 * limits.waits),
         };
         let wanted = Some((owner.clone(), lasting));
@@ -329,18 +331,18 @@ impl Drop for UnderWay {
 }
 
 impl UnderWay {
-    /// Returns when another wait has the slot of this wait.
+    /// Waits until another wait takes the slot of this wait.
     pub(crate) async fn answer_now(&self) {
         self.0.answer_now.notified().await;
     }
 
-    /// Ends the request when its answer is sent or given up.
+    /// Keeps the request in progress until its answer is sent or given up.
     pub(crate) fn until_sent(self, answer: Answer) -> Answer {
         answer.map(|body| http_body_util::BodyExt::boxed_unsync(Counted { body, _under_way: self }))
     }
 }
 
-/// The body of a counted answer.
+/// The body of an answer, with the request in progress.
 struct Counted {
     body: Body,
     _under_way: UnderWay,
@@ -398,7 +400,7 @@ mod tests {
         assert!(places.inner().connections.is_empty());
     }
 
-    /// An address that connects fast or sends slowly takes only its own slots.
+    /// An address that connects quickly or sends slowly takes only its own slots.
     #[tokio::test(start_paused = true)]
     async fn the_address_with_the_most_places_gives_one_up_although_its_requests_are_under_way() {
         let places = Arc::new(Places::default());
@@ -431,7 +433,7 @@ mod tests {
         assert!(enter().begin(stranger(), Lasting::Answer).is_ok());
     }
 
-    /// Each kind of request has its own slots for each owner; no other kind takes them.
+    /// Each owner has separate slots for each kind of request.
     #[tokio::test(start_paused = true)]
     async fn each_kind_of_request_is_counted_by_itself() {
         let kinds = |it: Limits| {
@@ -466,14 +468,14 @@ mod tests {
         waits.push(wait(1));
         assert!(is_told(waits[0].answer_now()).await && !is_told(waits[1].answer_now()).await);
         assert!(!is_told(waits[4].answer_now()).await);
-        // The number of waits that are about to be answered is limited too.
+        // The number of waits that are being answered is also limited.
         let more: Vec<_> = (0..3).map(|_| wait(1)).collect();
         assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Wait).is_err());
         assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Answer).is_ok());
         drop(more);
         drop(waits.drain(..).rev().collect::<Vec<_>>());
         let waits: Vec<_> = (0..4).map(|_| wait(1)).collect();
-        // The total of waits is limited too: the owner with the most gives one up.
+        // The total number of waits is also limited. The owner with the most waits loses one.
         let _others: Vec<_> = (2..2 + WAITS - 4).map(wait).collect();
         assert!(!is_told(waits[0].answer_now()).await);
         let _one_more = wait(99);

@@ -1,7 +1,7 @@
 //! The refusal of a request, and the common type of all answers.
 //!
-//! A refusal is a problem details object (RFC 9457), as at the agent. `code` is for programs and never changes its
-//! meaning; `detail` is for people and names the remedy.
+//! A refusal is a problem details object (RFC 9457), as in the agent's interface. `code` is for programs, and its
+//! meaning never changes. `detail` is for people and names the remedy.
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -11,17 +11,17 @@ use hyper::{Response, StatusCode};
 use pos_till_api::ProblemType;
 use serde_json::{Value, json};
 
-/// The reason why a body that is passed on broke off.
+/// The reason why the body of an answer broke off.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 /// The body of an answer.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BodyError>;
 /// An answer.
 pub(crate) type Answer = Response<Body>;
 
-/// The largest number of characters in a detail, which may repeat a word of the request.
+/// The largest number of characters in a detail, which may quote the request.
 const LONGEST_DETAIL: usize = 600;
 
-/// One refusal.
+/// A refusal.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -54,7 +54,7 @@ impl Problem {
         Self::of(ProblemType::Forbidden, detail)
     }
 
-    /// Creates the refusal of a path that does not exist, for this method or at all.
+    /// Creates the refusal of a path that does not exist, or not with this method.
     pub(crate) fn not_found() -> Self {
         let detail = "no such path and method; the manual (\"The front\") lists them";
         Self::of(ProblemType::NotFound, detail)
@@ -65,25 +65,25 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, code, "The front does not know the caller", detail)
     }
 
-    /// Creates the refusal of a caller that has reached a limit, of slots or of attempts.
+    /// Creates the refusal of a caller that has reached a limit on slots or attempts.
     pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Self {
         Self { retry_after_s: Some(retry_after_s), ..Self::of(ProblemType::TooManyRequests, detail) }
     }
 
-    /// Creates the refusal for an agent that is not reachable.
+    /// Creates the refusal of a request while the agent is unreachable.
     pub(crate) fn agent_down(detail: impl Into<String>) -> Self {
         let title = "The terminal's agent is not running";
         let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent-down", title, detail);
         Self { retry_after_s: Some(1), ..problem }
     }
 
-    /// Creates the refusal for a request that the agent may have carried out.
+    /// Creates the refusal of a request that the agent may have carried out.
     pub(crate) fn no_answer() -> Self {
         let detail = "the agent does not answer; it may have carried out the request: ask for this reference again";
         Self::of(ProblemType::NoAnswer, detail)
     }
 
-    /// Returns the object with additional members.
+    /// Returns the refusal as an answer, with additional members in its object.
     pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
         let mut object = json!({
             "type": format!("urn:pos-agent:problem:{}", self.code),

@@ -1,18 +1,18 @@
-//! Addresses as QR codes, for the page. Customers open them on their own devices, so no one has to type them.
+//! Web addresses as QR codes, for the page. A customer opens the address on their own device, so no one has to type it.
 
 use std::fmt::Write as _;
 
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde_json::{Value, json};
 
-/// The longest text in bytes: the longest address that the interface permits (`redirect.url`).
+/// The longest text in bytes, which is the longest address that the interface permits (`redirect.url`).
 const LONGEST: usize = 2048;
 
-/// Returns the code as `{"size", "path"}`. `size` is the number of modules in a row, quiet zone included. `path` is an
-/// SVG path of the dark modules, in units of modules.
+/// Returns the code as `{"size", "path"}`. `size` is the number of modules in a row, including the quiet zone. `path`
+/// is an SVG path of the dark modules, in units of modules.
 ///
 /// # Errors
-/// When the text is empty or has more than [`LONGEST`] bytes.
+/// Returns an error if the text is empty or has more than [`LONGEST`] bytes.
 pub(crate) fn drawn(text: &str) -> Result<Value, String> {
     if text.is_empty() || text.len() > LONGEST {
         return Err(format!("text: must be 1 to {LONGEST} bytes"));
@@ -23,7 +23,7 @@ pub(crate) fn drawn(text: &str) -> Result<Value, String> {
     let mut path = String::new();
     for y in 0..code.size() {
         for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
-            // Adjacent dark modules are one stroke.
+            // Adjacent dark modules in a row are one stroke.
             if x > 0 && code.get_module(x - 1, y) {
                 continue;
             }

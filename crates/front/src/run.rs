@@ -27,10 +27,10 @@ use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
 use crate::{control, notify, zvt};
 
-/// The interval of the check whether the certificate has to be renewed.
+/// The interval at which the front checks whether the certificate must be renewed.
 const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
 
-/// The reason why the service cannot begin: a sentence for a person.
+/// The reason why the service cannot start, as a sentence for a person.
 pub(crate) type RunError = String;
 
 /// Serves until SIGTERM or SIGINT.
@@ -107,7 +107,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     }
     tracing::info!("stopping");
     notify::tell("STOPPING=1");
-    // All services receive the shutdown.
+    // This tells all services to shut down.
     let _ = stop.send(true);
     while served.join_next().await.is_some() {}
     let _ = std::fs::remove_file(&front.config.control);
@@ -142,7 +142,7 @@ fn front(
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
     let logo =
         config.page.logo.as_deref().map(Logo::read).transpose().map_err(|(wrong, _)| format!("page.logo: {wrong}"))?;
-    // `localhost` is only for connections from this board, and the guard already permits it there.
+    // The guard itself permits `localhost`, but only for connections from this board.
     let names = names.into_iter().filter(|name| name != "localhost").collect();
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
     let (wrong_tokens, sign_ins) = counters();
@@ -171,7 +171,7 @@ struct Certificates {
     tls: watch::Receiver<Arc<rustls::ServerConfig>>,
 }
 
-/// Creates a certificate that is renewed in time while the front runs.
+/// Opens a certificate and renews it in time while the front runs.
 fn renewed(
     config: &FrontConfig,
     state: &StateFolder,
@@ -193,7 +193,7 @@ fn renewed(
             let opened = HostCertificate::open(&state, &purpose, &names, now());
             match opened.and_then(|certificate| Ok((certificate.tls()?, certificate))) {
                 Ok((tls, certificate)) => {
-                    // This fails only when all receivers are gone because the front is ending.
+                    // This fails only if all receivers are gone because the front is stopping.
                     let _ = (tls_sender.send(tls), made_sender.send(Arc::new(certificate)));
                 }
                 Err(error) => {

@@ -1,4 +1,4 @@
-//! The technician's view of a till with its own protocol: its connection, its last command, and a trace of all
+//! The technician's view of a till that speaks ZVT or nexo: its connection, its last command, and a trace of all
 //! messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use tokio::sync::broadcast;
 
 use crate::control::rfc3339;
 
-/// The number of lines that wait for a reader of the trace; a slower reader misses some.
+/// The largest number of trace lines that wait for a reader. A slower reader misses lines.
 const MOST_WAITING: usize = 64;
 
-/// One till.
+/// A till that speaks ZVT or nexo.
 #[derive(Debug)]
 pub(crate) struct SeenTill {
-    /// The till's name towards the agent.
+    /// The till's name at the agent.
     pub(crate) till: String,
     protocol: &'static str,
     last: Mutex<Last>,
@@ -25,7 +25,7 @@ pub(crate) struct SeenTill {
 
 #[derive(Debug, Default)]
 struct Last {
-    /// The number of open lines, or of requests that wait for their answer.
+    /// The number of open lines (ZVT), or of requests that wait for an answer (nexo).
     open: usize,
     from: Option<String>,
     command: Option<String>,
@@ -38,15 +38,15 @@ impl SeenTill {
         Self { till: till.to_owned(), protocol, last: Mutex::default(), trace, now }
     }
 
-    /// Returns the trace from this moment: one line per message, without card data.
+    /// Returns the trace from this moment on. Each message is one line, without card data.
     pub(crate) fn trace(&self) -> broadcast::Receiver<String> {
         self.trace.subscribe()
     }
 
-    /// Adds a message to the trace. The line is made only when the trace is read.
+    /// Adds a message to the trace. The line is created only if the trace has a reader.
     pub(crate) fn said(&self, direction: &str, line: impl FnOnce() -> String) {
         if self.trace.receiver_count() > 0 {
-            // The reader may have gone.
+            // The reader may have left in the meantime.
             let _ = self.trace.send(format!("{} {} {direction} {}\n", rfc3339((self.now)()), self.till, line()));
         }
     }

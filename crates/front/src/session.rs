@@ -1,8 +1,10 @@
-//! The operator who is signed in at the page: a cookie in the browser, the header `Pos-Session` at the agent.
+//! The session of the operator who is signed in at the page. It is a cookie in the browser, and the header
+//! `Pos-Session` at the agent.
 //!
-//! The front keeps and checks no session. It keeps only digests of the sessions that the agent knew, to count their
-//! requests separately from those of unidentified callers. Scripts cannot read the cookie (`HttpOnly`), pages of other
-//! sites do not send it (`SameSite=Strict`), and with TLS it is sent only over TLS (`Secure`).
+//! The front neither stores nor checks sessions. It stores only digests of the sessions that the agent knew. With them,
+//! it counts their requests separately from those of unidentified callers. Scripts cannot read the cookie (`HttpOnly`),
+//! and browsers do not send it with requests from other sites (`SameSite=Strict`). If the page uses TLS, the cookie is
+//! sent only over TLS (`Secure`).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -19,14 +21,14 @@ use crate::problem::{Answer, Problem, empty_answer, json_answer};
 
 /// The name of the cookie.
 pub(crate) const COOKIE_NAME: &str = "pos_session";
-/// The greatest length of a session; the agent's sessions have 64 characters.
+/// The greatest length of a session in characters. The agent's sessions have 64 characters.
 const LONGEST: usize = 128;
 const PIN_PATIENCE: std::time::Duration = deadline_of("POST", "/v1/sessions").caller();
 
-/// The number of remembered sessions: more than the operators who are signed in at a time.
+/// The number of remembered sessions, which is more than the number of operators who are signed in at the same time.
 const REMEMBERED: usize = 64;
 
-/// A digest that distinguishes sessions and gives no access.
+/// A digest that identifies a session but gives no access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionDigest([u8; 32]);
 
@@ -38,7 +40,7 @@ impl SessionDigest {
     }
 }
 
-/// The sessions that the agent knew at the last request. With each request, the agent decides whether the session is
+/// The sessions that the agent knew at their last request. The agent decides for each request whether the session is
 /// still valid.
 #[derive(Debug, Default)]
 pub(crate) struct KnownSessions(Mutex<VecDeque<SessionDigest>>);
@@ -48,7 +50,7 @@ impl KnownSessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&session)
     }
 
-    /// Remembers a session that the agent knows; the one that was added first is removed when there is no room.
+    /// Remembers a session that the agent knows. If there is no room, the session that was added first is removed.
     pub(crate) fn learn(&self, session: SessionDigest) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|other| *other != session);
@@ -64,7 +66,7 @@ impl KnownSessions {
     }
 }
 
-/// Returns the session among the cookies of a request; `None` when there are two.
+/// Returns the session from the cookies of a request, or `None` if there are two.
 pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
     let pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut ours = pairs.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value);
@@ -90,7 +92,7 @@ pub(crate) async fn sign_in(
     body: bytes::Bytes,
     way: Way,
 ) -> Result<Answer, Problem> {
-    // A person at the terminal does not wait for the PINs of callers from the network.
+    // A sign-in at the terminal must not wait for the PIN checks of callers from the network.
     let room = if way.is_local() { Room::Page } else { Room::Pins };
     let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
     let mut question = Question { room, ..question };
@@ -111,7 +113,7 @@ pub(crate) async fn sign_in(
     }
 }
 
-/// Returns a refusal of the agent in its words.
+/// Returns a refusal by the agent in the agent's words.
 pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     let retry_after = said.get("retryAfterS").and_then(Value::as_u64);
     let mut answer = json_answer(status, &said);
@@ -123,8 +125,8 @@ pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     answer
 }
 
-/// Handles `GET /front/session`: returns the signed-in operator. Without one it returns the operators who could sign
-/// in, or `null` when no sign-in is needed.
+/// Handles `GET /front/session`: returns the signed-in operator. Without one, it returns the operators who can sign in,
+/// or `null` if no sign-in is needed.
 pub(crate) async fn current(
     agent: &Agent,
     session: Option<&HeaderValue>,
@@ -148,7 +150,7 @@ pub(crate) async fn current(
     Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))
 }
 
-/// Returns the operators by name and role; `None` when no one signs in.
+/// Returns the operators with name and role, or `None` if the agent uses no sign-in.
 pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     let (status, said) = agent.ask_json(Question::get("/v1/operators")).await?;
     if status != StatusCode::OK {
@@ -157,7 +159,7 @@ pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
     Ok(who_signs_in(&said))
 }
 
-/// Returns the operators as the page shows them; `None` when no one signs in.
+/// Returns the operators as the page shows them, or `None` if the agent uses no sign-in.
 fn who_signs_in(said: &Value) -> Option<Value> {
     let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
     let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);
@@ -166,11 +168,11 @@ fn who_signs_in(said: &Value) -> Option<Value> {
     Some(Value::Array(shown)).filter(|_| required || !list.is_empty())
 }
 
-/// Handles `DELETE /front/session`: the caller has no cookie afterwards, regardless of the agent's answer.
+/// Handles `DELETE /front/session`: signs the operator out. The cookie is removed, regardless of the agent's answer.
 pub(crate) async fn sign_out(agent: &Agent, session: Option<&HeaderValue>, tls: bool) -> Answer {
     if session.is_some() {
         let question = Question::get("/v1/sessions/current").with_session(session);
-        // A session that cannot be ended at this moment ends automatically later; the browser forgets it in any case.
+        // If the agent cannot end the session, it expires later. The browser forgets the cookie anyway.
         let _ = agent.ask_json(Question { method: Method::DELETE, ..question }).await;
     }
     let mut answer = empty_answer(StatusCode::NO_CONTENT);

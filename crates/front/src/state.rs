@@ -1,8 +1,9 @@
-//! The state folder: small files that only the front's user can open. After a power cut, each file is complete: the
-//! earlier version or the new one.
+//! The state folder contains small files that only the front's user can open. After a power cut, each file is complete,
+//! in its earlier or its new version.
 //!
-//! No data about money is kept here: only the certificate, the digests of paired tills' tokens, and the position of
-//! each webhook. A lost certificate is made again; after a loss of tokens, the tills are paired again.
+//! The folder holds no data about money. Its main content is the certificate, the digests of paired tills' tokens, and
+//! the position of each webhook. A lost certificate is created again. If the tokens are lost, the tills must be paired
+//! again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The largest file in bytes: a webhook's message with the largest event, whose quotes are escaped.
+/// The size of the largest file in bytes, which is a webhook's message with the largest event and escaped quotes.
 const MOST_BYTES: u64 = 768 * 1024;
 
 /// The reason why a file of the state folder cannot be read or written.
@@ -23,11 +24,11 @@ pub(crate) enum StateError {
     Refused {
         /// The file.
         file: PathBuf,
-        /// The error of the system.
+        /// The error from the operating system.
         #[source]
         cause: io::Error,
     },
-    /// The file contains data that the front does not write.
+    /// The file contains data that the front did not write.
     #[error("{}: not written by pos-front ({cause}); move it away, and pos-front creates a new one", file.display())]
     Foreign {
         /// The file.
@@ -38,19 +39,19 @@ pub(crate) enum StateError {
     },
 }
 
-/// The folder.
+/// The state folder.
 #[derive(Clone, Debug)]
 pub(crate) struct StateFolder(PathBuf);
 
 impl StateFolder {
-    /// Opens the folder; makes it if it does not exist.
+    /// Opens the folder, and creates it if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, StateError> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(|cause| StateError::Refused { file: path.to_owned(), cause })?;
         Ok(Self(path.to_owned()))
     }
 
-    /// Returns the content of a file; `None` when there is no file.
+    /// Returns the content of a file, or `None` if there is no such file.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, StateError> {
         let file = self.0.join(name);
         let opened = match File::open(&file) {
@@ -63,7 +64,7 @@ impl StateFolder {
         serde_json::from_slice(&bytes).map(Some).map_err(|cause| StateError::Foreign { file, cause })
     }
 
-    /// Replaces a file. The file is on the disk when this returns.
+    /// Replaces a file. The new content is on disk when this returns.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<(), StateError> {
         let file = self.0.join(name);
         let bytes = serde_json::to_vec(value).expect("state holds only text and numbers");
@@ -72,7 +73,7 @@ impl StateFolder {
 
     fn replace(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
         let new = file.with_extension("new");
-        // A file that remained after an earlier power cut may have any mode.
+        // A file that an earlier power cut left behind may have any mode.
         let _ = fs::remove_file(&new);
         let mut opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         opened.write_all(bytes)?;
@@ -94,7 +95,7 @@ mod tests {
         let path = folder.path().join("front");
         let state = StateFolder::open(&path).unwrap();
         assert_eq!(state.read::<String>("a.json").unwrap(), None);
-        // A file that a power cut left incomplete is not read as the real file.
+        // A file that a power cut left incomplete is never read.
         fs::write(path.join("a.new"), "hal").unwrap();
         for text in ["one", "two"] {
             state.write("a.json", &text).unwrap();

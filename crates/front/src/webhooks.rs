@@ -1,14 +1,16 @@
-//! Webhooks: the agent's events to the servers in the configuration, signed as in Standard Webhooks 1.0.0
+//! Webhooks: delivery of the agent's events to the configured servers, signed as in Standard Webhooks 1.0.0
 //! (standardwebhooks.com).
 //!
-//! Each webhook has its own stream of events. It takes the next event when the previous one was delivered or given up.
-//! So events keep their order, and no queue is needed. The position of a webhook is one id on disk. When either side
-//! was away, the agent is asked to continue after that id (`Last-Event-ID`). A receiver that gets an id twice has
-//! already seen the event; only a lost answer can cause this. The message is on disk before it is sent. So the same id
-//! has the same body after a restart, although the agent sends the event again.
+//! Each webhook has its own stream of events. It takes the next event only after the previous one is delivered or given
+//! up. Events therefore keep their order, and no queue is needed. The position of a webhook is the id of one event,
+//! stored on disk. After an interruption, the front asks the agent to continue after that id (`Last-Event-ID`). A
+//! receiver that gets an id twice has already seen the event. This happens if its answer was lost, or if the front
+//! stopped before it stored the position. The message is written to disk before it is sent. After a restart the agent
+//! sends the event again, but the same id still has the same body.
 //!
-//! A delivery that fails is retried after 1, 2, 4 … seconds up to five minutes, each time a little earlier or later,
-//! until `give-up-after-h`. A message cannot go to another server: redirects are not followed and no proxy is used.
+//! A failed delivery is retried after 1, 2, 4 … seconds, and then every five minutes, until `give-up-after-h`. Each
+//! pause is a little shorter or longer, at random. A message cannot go to another server, because redirects are not
+//! followed and no proxy is used.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -33,20 +35,20 @@ use crate::state::StateFolder;
 
 /// The prefix of every secret (Standard Webhooks, "Signature scheme").
 const SECRET_PREFIX: &str = "whsec_";
-/// The number of bytes in a secret (Standard Webhooks).
+/// The permitted number of bytes in a secret (Standard Webhooks).
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-/// The time limits of a connection and of the whole answer (Standard Webhooks advises 15 to 30 s).
+/// The time limits for the connection and for the whole answer (Standard Webhooks advises 15 to 30 s).
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
-/// The word by which the agent reports that events were missed.
+/// The step that reports missed events.
 const MISSED: &str = "reset";
 /// The pause between the first two attempts, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// The pause before the front opens the agent's events again.
+/// The pause before the front opens the agent's stream of events again.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// Returns the key in a text `whsec_…`.
+/// Returns the key that a text `whsec_…` contains.
 pub(crate) fn signing_key(text: &str) -> Option<Zeroizing<Vec<u8>>> {
     let key = Zeroizing::new(STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok()?);
     Some(key).filter(|key| SECRET_BYTES.contains(&key.len()))
@@ -57,7 +59,7 @@ pub(crate) fn new_secret() -> String {
     format!("{SECRET_PREFIX}{}", STANDARD.encode(random::<32>()))
 }
 
-/// One webhook.
+/// A webhook.
 pub(crate) struct Webhook {
     config: WebhookConfig,
     key: hmac::Key,
@@ -71,11 +73,11 @@ struct HookStanding {
     delivered: u64,
     given_up: u64,
     delivered_at: Option<SystemTime>,
-    /// The start, the number of attempts and the last error of the present event, if its delivery fails.
+    /// The start, the number of attempts and the last error, while the delivery of the current event fails.
     failing: Option<(SystemTime, u32, String)>,
 }
 
-/// The message, which is the same at each attempt.
+/// The message, which is the same in each attempt.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Message {
     id: String,
@@ -122,10 +124,10 @@ impl Webhook {
         change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Delivers the agent's events without end.
+    /// Delivers the agent's events. Never returns.
     pub(crate) async fn run(self: Arc<Self>, agent: Arc<Agent>, state: StateFolder, now: fn() -> SystemTime) {
         let file = format!("webhook-{}.json", self.config.name);
-        // A position that cannot be read is ignored: the webhook continues with the next event.
+        // If the position cannot be read, the webhook continues with the next event.
         let mut after: Option<String> = state.read(&file).ok().flatten();
         loop {
             if let Ok(Heard::Events(mut events)) = agent.listen_for_itself(after.as_deref()).await {
@@ -147,8 +149,9 @@ impl Webhook {
         }
     }
 
-    /// Checks whether the event is for this webhook: a step of its tills that changes a transaction, or one of its
-    /// configured steps. A report of missed events is always for it.
+    /// Checks whether the event is for this webhook. The event must be about one of its tills or about the terminal.
+    /// Its step must be a configured one or, by default, one that changes a transaction. A report of missed events is
+    /// always for the webhook.
     fn wants(&self, event: &Event) -> bool {
         let Some(step) = &event.step else { return false };
         if step == MISSED {
@@ -156,7 +159,7 @@ impl Webhook {
         }
         let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
         if data["training"] == true {
-            // A receiver outside the shop could take it for a payment.
+            // A receiver outside the shop could mistake it for a payment.
             return false;
         }
         let its_till = match (&self.config.tills, till_of(event)) {
@@ -252,13 +255,14 @@ fn signature(key: &hmac::Key, id: &str, seconds: u64, body: &str) -> String {
     format!("v1,{}", STANDARD.encode(signed))
 }
 
-/// Returns the pause before the next attempt: doubled each time, and by `random` up to a quarter shorter or longer.
+/// Returns the pause before the next attempt. It doubles each time, and `random` makes it up to a quarter shorter or
+/// longer.
 fn pause(attempt: u32, random: u8) -> Duration {
     let doubled = FIRST_PAUSE.saturating_mul(1 << (attempt - 1).min(20)).min(LONGEST_PAUSE);
     doubled * 3 / 4 + doubled * u32::from(random) / 512
 }
 
-/// Returns the innermost text of an error: the outer texts tell only that a request failed.
+/// Returns the innermost text of an error. The outer texts say only that a request failed.
 fn cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => cause(source),
@@ -272,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    /// The example of the specification's libraries (standard-webhooks/libraries/python/tests/test_webhooks.py).
+    /// The example in the libraries of the specification (standard-webhooks/libraries/python/tests/test_webhooks.py).
     #[test]
     fn the_signature_is_that_of_standard_webhooks() {
         let key = signing_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
@@ -281,9 +285,9 @@ mod tests {
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
-    /// Creates a webhook for these tills and steps that gives an event up immediately.
+    /// Creates a webhook for these tills and steps. It gives up an event after the first failure.
     fn webhook(url: &str, tills: Option<BTreeSet<String>>, steps: Option<BTreeSet<String>>) -> Webhook {
-        // Another test may have installed it first.
+        // Another test may have installed the provider first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let folder = tempfile::tempdir().unwrap();
         let secret_file = folder.path().join("secret");
@@ -309,7 +313,8 @@ mod tests {
         }
     }
 
-    /// Each field that decides. No event of training mode leaves the shop, regardless of the webhook's configuration.
+    /// Tests each field that decides. No event of training mode leaves the shop, regardless of the webhook's
+    /// configuration.
     #[test]
     fn what_a_webhook_hears_row_by_row() {
         let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());

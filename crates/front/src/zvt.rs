@@ -1,11 +1,11 @@
-//! Tills that speak ZVT: their lines, each with its own listener or serial line, and the exchange between a session and
-//! the agent. `pos_protocols::zvt::session` decides how a command is handled.
+//! Tills that speak ZVT: the listener or serial line of each till, and the exchange between its session and the agent.
+//! `pos_protocols::zvt::session` decides how a command is handled.
 //!
 //! | wait | time limit |
 //! |---|---|
-//! | the rest of an APDU | `WHOLE` |
-//! | the till to read an APDU | `TAKEN` |
-//! | between two APDUs to the same till | `GAP`: some tills take APDUs that arrive together for one |
+//! | for the rest of an APDU | `WHOLE` |
+//! | for the till to read an APDU | `TAKEN` |
+//! | between two APDUs to the same till | `GAP`: some tills mistake APDUs that arrive together for one APDU |
 
 mod serial;
 
@@ -35,18 +35,18 @@ use crate::listen::may_connect;
 use crate::seen::SeenTill;
 use crate::state::StateFolder;
 
-/// The time for the rest of an APDU, counted from its first byte. On Ethernet all of it is there immediately.
+/// The time limit for each further part of an incomplete APDU. Over Ethernet, the whole APDU arrives immediately.
 const WHOLE: Duration = Duration::from_secs(5);
 const TAKEN: Duration = Duration::from_secs(5);
 const GAP: Duration = Duration::from_millis(20);
-/// The pause after the system refused a connection, or the serial line is gone.
+/// The pause after a connection cannot be accepted or a serial line is lost.
 const AGAIN: Duration = Duration::from_secs(1);
-/// The number of bytes in one read.
+/// The largest number of bytes in one read.
 const CHUNK: usize = 4096;
-/// The number of APDUs that wait for a till that does not read. When there are more, the line is closed.
+/// The largest number of APDUs that wait for a till to read them. When there are more, the line is closed.
 const MOST_WAITING: usize = 64;
 
-/// The registration of a till, as it is stored.
+/// The registration of a till, as stored.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     /// The data of `06 00`, hexadecimal.
@@ -56,7 +56,7 @@ struct Kept {
     answers_intermediate: bool,
 }
 
-/// One till.
+/// A till that speaks ZVT.
 #[derive(Debug)]
 pub(crate) struct ZvtTill {
     config: ZvtConfig,
@@ -76,8 +76,8 @@ impl ZvtTill {
         Self { config, seen }
     }
 
-    /// Serves the till until the shutdown. The listener is made before anything is served, so a port that is in use is
-    /// reported immediately.
+    /// Serves the till until the shutdown. The caller creates the listener before the front serves anything, so a port
+    /// that is in use is reported immediately.
     pub(crate) async fn run(
         self: Arc<Self>,
         listener: Option<TcpListener>,
@@ -193,13 +193,13 @@ impl ZvtTill {
 
     fn settings(&self) -> Settings {
         let mut random = [0; 6];
-        // Without randomness a reference would repeat. Then the agent returns the earlier transaction, and no new one
-        // begins.
+        // Without random numbers, a reference would repeat. The agent would then return the earlier transaction and
+        // begin no new one.
         if SystemRandom::new().fill(&mut random).is_err() {
             tracing::error!("the system provides no random numbers");
         }
         Settings {
-            // `check` has already read the password.
+            // The check of the configuration has already read the password.
             password: self.config.password().ok().flatten(),
             credit: self.config.credit,
             unacknowledged: self.config.unacknowledged,
@@ -212,7 +212,7 @@ impl ZvtTill {
     }
 }
 
-/// Writes bytes in letters only: with digits, some references would look like a card number.
+/// Encodes bytes as letters. With digits, some references would look like card numbers.
 fn in_letters(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
 }
@@ -245,7 +245,7 @@ async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Ev
     }
 }
 
-/// Starts the two ends of a connection.
+/// Starts the reader and the writer of a connection.
 async fn open(
     line: Line,
     read: impl AsyncRead + Unpin + Send + 'static,
@@ -258,7 +258,7 @@ async fn open(
     let lost = events.clone();
     let (ready, begin) = tokio::sync::oneshot::channel::<()>();
     let both = tokio::spawn(async move {
-        // Received APDUs are reported only after the event that the line is open.
+        // The event `Opened` must come before any received APDU.
         let _ = begin.await;
         tokio::select! {
             () = read_on(line, read, &lost, &has_lengths) => {}

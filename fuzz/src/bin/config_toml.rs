@@ -1,4 +1,4 @@
-//! `config_toml.rs` describes the conditions.
+//! The fuzzer's program for `config_toml.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

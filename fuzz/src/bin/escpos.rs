@@ -1,4 +1,4 @@
-//! `escpos.rs` describes the conditions.
+//! The fuzzer's program for `escpos.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `gateway_answer.rs` describes the conditions.
+//! The fuzzer's program for `gateway_answer.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

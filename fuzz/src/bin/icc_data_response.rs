@@ -1,4 +1,4 @@
-//! `icc_data_response.rs` describes the conditions.
+//! The fuzzer's program for `icc_data_response.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

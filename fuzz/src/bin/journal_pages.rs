@@ -1,4 +1,4 @@
-//! `journal_pages.rs` describes the conditions.
+//! The fuzzer's program for `journal_pages.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

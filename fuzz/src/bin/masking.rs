@@ -1,4 +1,4 @@
-//! `masking.rs` describes the conditions.
+//! The fuzzer's program for `masking.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

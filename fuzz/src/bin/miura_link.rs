@@ -1,4 +1,4 @@
-//! `miura_link.rs` describes the conditions.
+//! The fuzzer's program for `miura_link.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

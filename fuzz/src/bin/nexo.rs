@@ -1,4 +1,4 @@
-//! `nexo.rs` describes the conditions.
+//! The fuzzer's program for `nexo.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

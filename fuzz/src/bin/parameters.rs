@@ -1,4 +1,4 @@
-//! `parameters.rs` describes the conditions.
+//! The fuzzer's program for `parameters.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

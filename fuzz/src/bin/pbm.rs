@@ -1,4 +1,4 @@
-//! `pbm.rs` describes the conditions.
+//! The fuzzer's program for `pbm.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

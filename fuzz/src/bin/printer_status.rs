@@ -1,4 +1,4 @@
-//! `printer_status.rs` describes the conditions.
+//! The fuzzer's program for `printer_status.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

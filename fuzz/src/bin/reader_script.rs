@@ -1,4 +1,4 @@
-//! `reader_script.rs` describes the conditions.
+//! The fuzzer's program for `reader_script.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `reconcile_csv.rs` describes the conditions.
+//! The fuzzer's program for `reconcile_csv.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `till_requests.rs` describes the conditions.
+//! The fuzzer's program for `till_requests.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `timetable.rs` describes the conditions.
+//! The fuzzer's program for `timetable.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `tlv.rs` describes the conditions.
+//! The fuzzer's program for `tlv.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! `zvt.rs` describes the conditions.
+//! The fuzzer's program for `zvt.rs` in `fuzz/src`, which describes the conditions.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-// A till with the unmodified @adyen/api-library: a payment, its status, its reversal, an aborted payment and a
-// diagnosis of the terminal. It pays once, so the person who runs it taps one card.
+// A till with the unmodified @adyen/api-library. It makes a payment, queries its status, reverses it, aborts another
+// payment and diagnoses the terminal. It pays once, so the person who runs it taps one card.
 //
 //   node till.js CA.pem sealed|plain SALE_ID
 "use strict";

@@ -1,6 +1,6 @@
-//! A till made with the crate `zvt`, unmodified. It does a registration, a status query, two reservations, a partial
-//! reversal and a query for open reservations. Then it does a reversal, a diagnosis and the end of day. `zvt-client
-//! HOST:PORT` exits with 0 when each step has the expected result.
+//! A till built with the unmodified crate `zvt`. It sends a registration, a status query, two reservations, a partial
+//! reversal and a query for open reservations. Then it sends a reversal, a diagnosis and an end of day.
+//! `zvt-client HOST:PORT` exits with 0 if each step has the expected result.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
@@ -17,7 +17,7 @@ async fn main() {
     let address = std::env::args().nth(1).expect("usage: zvt-client HOST:PORT");
     let mut till = TcpStream::connect(&address).await.unwrap();
 
-    // Bits 02 and 04: this till prints; 08: it wants intermediate status; 80: it prints by print commands.
+    // Bits 02 and 04: this till prints. Bit 08: it wants intermediate status. Bit 80: it prints by print commands.
     let registration = packets::Registration { password: PASSWORD, config_byte: 0x8E, currency: EUROS, tlv: None };
     let mut said = sequences::Registration::into_stream(&registration, &mut till);
     let sequences::RegistrationResponse::CompletionData(data) = said.next().await.unwrap().unwrap();
@@ -34,7 +34,7 @@ async fn main() {
 
     let receipts = [reserve(&mut till).await, reserve(&mut till).await];
 
-    // 12.95 of the reserved 25.00 is released: 12.05 is captured.
+    // 12.95 of the reserved 25.00 is released, so 12.05 is captured.
     let part = packets::PartialReversal {
         receipt_no: Some(receipts[0]),
         amount: Some(1295),
@@ -44,7 +44,7 @@ async fn main() {
     };
     assert_eq!(reverses(&mut till, &part).await, None);
 
-    // Asks which reservation is open: the second one.
+    // Asks which reservation is open, which is the second one.
     let question = packets::PartialReversal { receipt_no: Some(0xFFFF), ..packets::PartialReversal::default() };
     let open = reverses(&mut till, &question).await.expect("an answer with 06 1E");
     assert_eq!((open.error, open.receipt_no), (0xB8, Some(receipts[1])));
@@ -115,7 +115,7 @@ async fn reserve(till: &mut TcpStream) -> usize {
     receipt.expect("BMP 87")
 }
 
-/// Returns `None` when the reversal was completed, else how it was aborted.
+/// Returns `None` if the reversal was completed, or else the reason for its abort.
 async fn reverses(till: &mut TcpStream, wanted: &packets::PartialReversal) -> Option<PartialReversalAbort> {
     let mut said = sequences::PartialReversal::into_stream(wanted, till);
     let mut aborted = None;

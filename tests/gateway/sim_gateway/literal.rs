@@ -1,4 +1,4 @@
-//! The letter of the interface: exactly what the documents say.
+//! The literal gateway, which does exactly what the documents say.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ async fn a_reference_is_taken_once_whatever_it_is_for() {
     let sale = counter.paid("DB", "10.00", &own("sale-00001")).await;
     let count = |counter: &Counter| counter.shop.gateway.ledger().entries().len();
     assert_eq!(count(&counter), 1);
-    // In another payment, in a follow-up payment, and with a stored card.
+    // A reference cannot be used again: not for another payment, nor for a follow-up payment, nor with a stored card.
     let used = (400, USED.to_owned());
     assert_eq!(code(&counter.pay("DB", "10.00", &own("sale-00001")).await), used);
     for kind in ["RF", "RV"] {
@@ -54,21 +54,21 @@ async fn a_reference_is_taken_once_whatever_it_is_for() {
     assert_eq!(code(&more), used);
     assert_eq!(code(&counter.with_stored(&stored, "5.00", &own("sale-00001")).await), used);
     assert_eq!(count(&counter), 2);
-    // A follow-up payment also uses its reference up, and so does a declined payment.
+    // A follow-up payment uses up its reference too, and so does a declined payment.
     assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &own("refund-001")).await.0, 200);
     assert_eq!(code(&counter.follow(&sale, "RF", Some("1.00"), &own("refund-001")).await), used);
     assert_eq!(counter.pay("DB", "9.51", &own("declined-1")).await.0, 400);
     assert_eq!(code(&counter.pay("DB", "10.00", &own("declined-1")).await), used);
-    // A request that was not processed does not use its reference up.
+    // A request that is not processed does not use up its reference.
     assert_eq!(counter.pay("DB", "9.63", &own("throttled1")).await.0, 400);
     assert_eq!(counter.pay("DB", "10.00", &own("throttled1")).await.0, 200);
     assert_eq!(counter.follow(&sale, "RF", Some("99.00"), &own("too-much-1")).await.0, 400);
     assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &own("too-much-1")).await.0, 200);
-    // A reference may be missing in several requests.
+    // Several requests may have no reference.
     for _ in 0..2 {
         assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &[]).await.0, 200);
     }
-    // The other gateways accept it.
+    // The other gateways accept a repeated reference.
     let mut checked = Counter::open().await;
     checked.paid("DB", "10.00", &own("sale-00001")).await;
     checked.paid("DB", "10.00", &own("sale-00001")).await;
@@ -121,13 +121,13 @@ async fn a_follow_up_says_all_but_what_it_refers_to() {
     is_whole(&found[1]);
     let own = counter.shop.get(&query("merchantTransactionId=linked-001-r1")).await.1;
     assert_eq!(text(&own, "/payments/0/id"), id);
-    // The answer names the wrong parameter only in its description.
+    // The answer names the invalid parameter only in its description.
     let (status, answer) = counter.pay("DB", "1.00", &[("currency", "eur")]).await;
     assert_eq!((status, answer["result"].get("parameterErrors")), (400, None));
     assert!(text(&answer, "/result/description").contains("currency"));
 }
 
-/// Checks that any request may get a 307, which leads to the same resource, and only once.
+/// Checks that any request may get a 307 that leads to the same resource, but only one.
 #[tokio::test]
 async fn any_request_is_redirected_once_and_is_not_processed_before() {
     let mut counter = letter().await;
@@ -141,7 +141,7 @@ async fn any_request_is_redirected_once_and_is_not_processed_before() {
     assert_eq!(paid.status(), 200, "the redirect has used no key up");
     let id = gateway.ledger().charged("redirect-01")[0].id.clone();
 
-    // Every third GET is redirected.
+    // The gateway redirects every third GET.
     let ask = async |url: String| {
         let answer = counter.shop.client.get(url).bearer_auth(counter.shop.gateway.token()).send().await.unwrap();
         let location = answer.headers().get("location").map(|there| there.to_str().unwrap().to_owned());
@@ -171,12 +171,12 @@ async fn any_request_is_redirected_once_and_is_not_processed_before() {
     }
     assert_eq!((redirects, kinds.len()), (8, 4), "{kinds:?}");
 
-    // The 307 that the cents choose does not come in addition.
+    // The cents choose a 307. The gateway then sends no additional 307.
     for n in 0..4 {
         let form = counter.reader.chip_sale("9.78", &format!("redirect-1{n}"));
         assert_eq!(counter.shop.pay(&form).await.0, 200);
     }
-    // A request with a wrong token is not redirected.
+    // The gateway does not redirect a request with a wrong token.
     let strange = || counter.shop.client.get(format!("{base}{}", paths[0])).bearer_auth("wrong").send();
     for _ in 0..3 {
         assert_eq!(strange().await.unwrap().status(), 403);
@@ -210,7 +210,7 @@ async fn the_query_is_served_by_get_and_by_post_and_keeps_its_limits() {
     assert_eq!(status, 400, "{answer}");
 }
 
-/// Checks the query by date. The agent sends it after each start, with windows that it halves until fewer than `limit`
+/// Checks the query by date. The agent sends it after each start, and halves its window until fewer than `limit`
 /// entries come back.
 #[tokio::test]
 async fn a_query_by_date_gives_the_first_hundred_by_time() {
@@ -218,7 +218,7 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
         let mut counter = Counter::with(Options { host_rules, ..Options::default() }).await;
         let held = counter.paid("PA", "9999.00", &[]).await;
         for n in 0..130_u32 {
-            // A gateway's clock is not always ahead of the entries that it has booked.
+            // A gateway's clock may be behind its booked entries.
             let minute = if n == 129 { 0 } else { n / 10 };
             counter.shop.gateway.set_clock(at(&format!("2026-01-01T10:{minute:02}:{:02}Z", n % 60)));
             let reference = format!("window-{n:04}");
@@ -238,7 +238,7 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
         assert_eq!(all.len(), 130, "{host_rules:?}");
         let first = found("2026-01-01 10:00:00", "2026-01-01 10:59:59", "100").await;
         assert_eq!(first, all[..100], "{host_rules:?}");
-        // The last entry to come is among the first by time.
+        // The entry that was booked last is among the first by time.
         assert!(first.contains(&"window-0129".to_owned()) && !first.contains(&"window-0128".to_owned()));
         let window = found("2026-01-01 10:03:00", "2026-01-01 10:03:59", "100").await;
         assert_eq!(window.len(), 10, "{host_rules:?}");
@@ -247,7 +247,7 @@ async fn a_query_by_date_gives_the_first_hundred_by_time() {
     }
 }
 
-/// Checks that result codes have two to eleven digits and dots; their meaning is in the ledger.
+/// Checks that result codes have two to eleven digits and dots. The ledger knows their meaning.
 #[tokio::test]
 async fn result_codes_are_short_too() {
     let mut counter = letter().await;
@@ -300,7 +300,7 @@ impl Counter {
     }
 }
 
-/// Returns the minor units of an amount, text or number, by its digits alone.
+/// Returns the minor units of an amount, whether text or number, from its digits alone.
 fn money(amount: &Value) -> u64 {
     let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
     let (whole, cents) = text.split_once('.').unwrap_or((&text, ""));
@@ -341,7 +341,7 @@ async fn each_operation_is_throttled_by_itself() {
     counter.paid("DB", "20.00", &[]).await;
     let throttled = (400, "800.120.100".to_owned());
     assert_eq!(code(&counter.pay("DB", "20.00", &[]).await), throttled);
-    // Payments are throttled; all other requests are not.
+    // Payments are throttled, but other requests are not.
     for _ in 0..3 {
         assert_eq!(counter.follow(&sale, "RF", Some("1.00"), &[]).await.0, 200);
     }
@@ -368,7 +368,8 @@ async fn places_are_letters_where_the_interface_says_letters() {
     }
 }
 
-/// Checks that a follow-up payment is refused when the payment's state does not allow it, and that nothing changes.
+/// Checks that the gateway refuses a follow-up payment that the payment's state does not allow, and that nothing
+/// changes.
 #[tokio::test]
 async fn what_is_not_left_is_refused() {
     let mut counter = letter().await;

@@ -1,4 +1,4 @@
-//! The gateway without rules: every readable request is booked, each time it comes.
+//! The permissive gateway: it books every readable request each time it arrives.
 
 use pos_sim::gateway::{HostRules, Kind, LedgerEntry, Options, Outcome, State};
 use serde_json::Value;
@@ -61,10 +61,10 @@ async fn what_nobody_knows_is_followed_too() {
     let ledger = counter.shop.gateway.ledger();
     assert!(ledger.entries().iter().all(|entry| entry.refers_to.as_deref() == Some(nobody)));
     assert_eq!(ledger.entries().len(), 4);
-    // "All of it" has no meaning for an unknown payment.
+    // A refund without an amount has no meaning for an unknown payment.
     let (status, answer) = counter.follow(nobody, "RF", None, &[]).await;
     assert_eq!((status, text(&answer, "/result/code")), (400, INVALID.to_owned()));
-    // A sale is captured, and a declined one is refunded, in another currency as well.
+    // A sale is captured and a declined payment is refunded, even in another currency.
     let sale = counter.paid("DB", "10.00", &[]).await;
     counter.followed(&sale, "CP", Some("99.00")).await;
     let (_, declined) = counter.pay("DB", "9.51", &[]).await;
@@ -90,7 +90,7 @@ async fn each_request_is_booked_as_often_as_it_comes() {
     }
     assert_eq!(booked(&counter, Kind::Refund), ["10.00 EUR"; 3]);
     assert_eq!(counter.shop.gateway.ledger().charged("twice-0001").len(), 2);
-    // A reservation is captured beyond its amount, after its last capture and its reversal.
+    // A reservation can be captured beyond its amount, even after its last capture and its reversal.
     let held = counter.paid("PA", "50.00", &[("numberOfCaptures", "1")]).await;
     counter.follow(&held, "CP", Some("50.00"), &[("sequence", "FINAL")]).await;
     counter.followed(&held, "RV", None).await;
@@ -114,7 +114,7 @@ async fn a_deleted_card_pays() {
     assert_eq!(booked(&counter, Kind::Debit), ["10.00 EUR", "5.00 EUR"]);
 }
 
-/// Checks that access and card are checked as elsewhere: token, path, form, keys.
+/// Checks that access and card are checked as at the other gateways: token, path, form and keys.
 #[tokio::test]
 async fn a_token_a_path_a_form_and_a_right_card_are_wanted() {
     let mut counter = bank().await;
@@ -135,7 +135,7 @@ async fn a_token_a_path_a_form_and_a_right_card_are_wanted() {
 
 const AMOUNT: &str = "amount: must be 1 to 10 digits, a dot and two decimals";
 
-/// Checks that faults of the wire and outcomes of a reversal are the same with every gateway.
+/// Checks that connection faults and the outcomes of a reversal are the same at every gateway.
 #[tokio::test]
 async fn the_cents_choose_here_too() {
     let mut counter = bank().await;
@@ -147,7 +147,7 @@ async fn the_cents_choose_here_too() {
         answer.unwrap().status().as_u16()
     };
     assert_eq!([reversal(&counter).await, reversal(&counter).await, reversal(&counter).await], [500, 200, 200]);
-    // A partial approval of the reversal, as a gateway may give it.
+    // A gateway may approve a reversal partially.
     let sale = counter.paid("DB", "10.00", &[]).await;
     counter.shop.gateway.force(Outcome::Partial);
     let (status, answer) = counter.follow(&sale, "RV", Some("10.00"), &[]).await;
@@ -155,8 +155,8 @@ async fn the_cents_choose_here_too() {
     assert_eq!(counter.left(&sale).as_deref(), Some("5.00"));
 }
 
-/// Checks two cases of a reversal in addition to the faults of the wire: half of it is carried out, or it is found
-/// late. This gateway books the second request again; the others refuse it.
+/// Checks two more outcomes of a reversal: half of it is carried out, or it is found late. This gateway books the
+/// second request again, but the others refuse it.
 #[tokio::test]
 async fn a_reversal_of_a_half_and_one_that_is_found_late() {
     for host_rules in HostRules::ALL {
@@ -173,7 +173,7 @@ async fn a_reversal_of_a_half_and_one_that_is_found_late() {
         let form = [("entityId", entity.as_str()), ("paymentType", "RV"), ("merchantTransactionId", "late-00001-r1")];
         let path = format!("v1/payments/{sale}");
         let reverse = async || counter.shop.send(&path, &crate::shop_client::owned(&form)).await;
-        // The gateway of the interface's letter may redirect it first.
+        // The literal gateway may redirect the reversal first.
         let mut first = reverse().await;
         while first.as_ref().is_ok_and(|answer| answer.status() == 307) {
             first = reverse().await;

@@ -1,17 +1,17 @@
-//! A till that `pos-agent setup` connects: both files are written, and both programs accept them. Each fault is
+//! A till that `pos-agent setup` connects. Both files are written, and both programs accept them. Each fault is
 //! reported in the words of the program that has the rule.
 
 use std::os::unix::fs::MetadataExt;
 
 use super::*;
 
-/// The user id of the front here: no user has it, so it does not matter whether a user pos-front exists.
+/// The user id of the front in these tests. No user has this id, so it does not matter whether a user pos-front exists.
 const FRONT_USER: &str = "4711";
-/// A passphrase; the next constant is a password.
+/// A passphrase. The next constant is a password.
 const PASSPHRASE: &str = "correct horse battery staple";
 const PASSWORD: &str = "604217";
 
-/// Returns the verdict of both programs on the files.
+/// Returns both programs' verdicts on the files.
 fn checked(site: &Site) -> (String, String) {
     let ran = |program: PathBuf, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().unwrap();
@@ -28,7 +28,7 @@ fn owned_by_the_front(site: &Site, name: &str) {
     }
 }
 
-/// Returns the text in the manual's page from the first of these lines to the next empty line.
+/// Returns the text of the manual's page from this first line to the next empty line.
 fn manual(first: &str) -> String {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/src/first-till.md")).unwrap();
     let lines = page.lines().skip_while(|line| *line != first).take_while(|line| !line.is_empty() && *line != "```");
@@ -55,7 +55,7 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.answers("Connect a till", "zvt");
         terminal.answers("The till's name here: letters, digits, - and _ [kasse-1]", "kasse 1");
         terminal.until("must be 1 to 32 letters, digits, - or _; write it as \"till-1\"");
-        // The till of the cashier's page.
+        // This name already belongs to the till of the cashier's page.
         terminal.answers("The till's name here", "counter");
         terminal.until("names a till twice");
         terminal.answers("The till's name here", "");
@@ -97,7 +97,7 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
     let (agent, front) = checked(&site);
     assert!(agent.contains("kasse-1"), "{agent}");
     assert!(front.contains("zvt       kasse-1 0.0.0.0:20007"), "{front}");
-    // The lines that the manual tells the reader to write by hand.
+    // The files contain the lines that the manual tells its reader to write by hand.
     let written = fs::read_to_string(site.path("etc/front.toml")).unwrap();
     let written = written.replace(&site.text("etc"), "/etc/pos-agent");
     assert!(written.contains(&manual("[[zvt]]")), "{written}");
@@ -154,7 +154,7 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
         assert!(!output.status.success() && text(&output).contains(says), "{option}: {}", text(&output));
         assert_eq!(site.files(), [], "{option}");
     }
-    // Options about a till that is not connected are refused, not ignored.
+    // Options for a till that is not connected are refused, not ignored.
     for (kind, says) in [
         ("zvt", "--sale-id: is only for a nexo till"),
         ("page", "--till-address: is only for a till"),
@@ -195,12 +195,12 @@ async fn a_front_file_that_is_there_is_not_touched_without_a_word_and_kept_when_
     assert_eq!(output.status.code(), Some(78), "{}", text(&output));
     assert!(text(&output).contains("front.toml exists and was not changed; --replace"), "{}", text(&output));
     assert_eq!(site.files().len(), 1);
-    // Without an option about a till, the till stays as it is.
+    // Without an option for a till, the till stays as it is.
     let output = run(with(&site.options(), &["--no-doctor", "--token-file", "-"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert!(text(&output).contains("front.toml exists"), "{}", text(&output));
     assert_eq!(fs::read_to_string(site.path("etc/front.toml")).unwrap(), old);
-    // With --replace, omitted options come from the old configuration, which is kept.
+    // With --replace, omitted options come from the old configuration, which is kept as a copy.
     let given = without(&without(&good, "--till-address"), "--sale-id");
     let output = run(with(&given, &["--replace"]), token).await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));

@@ -1,9 +1,9 @@
-//! The judge. It reads the gateway's ledger, the printed bytes and the messages to the till, and never the agent's
+//! The judge. It reads the gateway's ledger, the printed bytes and the messages to the till, but never the agent's
 //! journal.
 //!
-//! A payment is found in the ledger by its amount, which belongs to one reference only. A follow-up payment is found by
-//! the payment that it refers to, and also by its amount when two tills request a part of it. The judge assumes no
-//! rules of a gateway: it counts what the agent requested.
+//! The judge finds a payment in the ledger by its amount, which belongs to only one reference. It finds a follow-up
+//! payment by the payment that it refers to. If two tills request a part of that payment, the amount identifies the
+//! follow-up. The judge assumes no gateway rules and counts what the agent requested.
 
 use pos_agent::till::SaleView;
 use pos_sim::gateway::{self, HostRules, Ledger, LedgerEntry};
@@ -12,12 +12,12 @@ use pos_terms::transaction::{Kind, OutcomeWord};
 use super::plan::{Named, Wish, decimal, minor};
 use super::till::Deal;
 
-/// Requests to the gateway that were carried out. Follow-up requests with the same reference, payment, kind and amount
-/// count as one request. A gateway without rules books each of them; that is not the agent's fault and is counted
+/// The requests that the gateway carried out. Follow-up requests with the same reference, payment, kind and amount
+/// count as one request. The permissive gateway books each of them. This is not the agent's fault and is counted
 /// separately.
 pub struct Books {
     entries: Vec<LedgerEntry>,
-    /// Entries that a gateway has booked beyond the request.
+    /// Entries that a gateway booked in addition to the requested ones.
     residual: Vec<LedgerEntry>,
 }
 
@@ -41,8 +41,8 @@ impl Books {
         Self { entries, residual }
     }
 
-    /// Returns the number of entries that were booked more often than requested, which only a gateway without rules may
-    /// do.
+    /// Returns the number of entries that were booked in addition to the requested ones. Only the permissive gateway
+    /// may book such entries.
     pub fn residual(&self, host_rules: HostRules) -> Result<usize, String> {
         match self.residual.first() {
             Some(twice) if host_rules != HostRules::Permissive => Err(format!("carried out more than once: {twice:?}")),
@@ -50,8 +50,8 @@ impl Books {
         }
     }
 
-    /// Returns whether a gateway without rules has booked more of it than requested: the terminal then says that a
-    /// person must look.
+    /// Returns whether the permissive gateway has booked more of a transaction than requested. The terminal then says
+    /// that a person must decide.
     pub fn is_residual(&self, deals: &[Deal], deal: &Deal) -> bool {
         let once = entries(self, deals, deal);
         let is_of =
@@ -66,7 +66,7 @@ impl Books {
             .filter(move |entry| entry.kind == kind && carried_out(entry) && entry.refers_to.as_deref() == Some(id))
     }
 
-    /// Returns the reversed amount, in minor units.
+    /// Returns the reversed amount in minor units.
     fn taken_back(&self, id: &str) -> u64 {
         let approved = |entry: &&LedgerEntry| entry.state == gateway::State::Approved;
         self.after(id, gateway::Kind::Reversal).filter(approved).map(|entry| minor(&entry.amount)).sum()
@@ -92,8 +92,8 @@ fn kind_of(wish: &Wish) -> gateway::Kind {
 }
 
 /// Returns the entries of a transaction in any state: its payments, or the follow-up payments of the payment that it
-/// refers to. A partial approval has half of the amount, rounded down to a cent, and a wrong one a euro more (`pos-sim
-/// gateway --help`, .60 and .79).
+/// refers to. The entry of a partial approval has half of the amount, rounded down to a cent. A wrong entry has a euro
+/// more (`pos-sim gateway --help`, .60 and .79).
 fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a LedgerEntry> {
     let kind = kind_of(&deal.wish);
     let of_kind = books.entries.iter().filter(|entry| entry.kind == kind);
@@ -105,13 +105,14 @@ fn entries<'a>(books: &'a Books, deals: &[Deal], deal: &Deal) -> Vec<&'a LedgerE
     let first = deals.iter().find(|first| Some(&first.reference) == deal.of.as_ref());
     let ids: Vec<&str> =
         first.map_or_else(Vec::new, |first| entries(books, deals, first)).iter().map(|one| &*one.id).collect();
-    // Two tills may request a part of the same payment at the same time, with different amounts.
+    // Two tills may request parts of the same payment at the same time, with different amounts.
     let amount = deal.wish.amount.filter(|_| deal.wish.kind != Kind::Reversal);
     let ours = |entry: &&LedgerEntry| amount.is_none_or(|asked| minor(&entry.amount) == asked);
     of_kind.filter(|entry| entry.refers_to.as_deref().is_some_and(|id| ids.contains(&id))).filter(ours).collect()
 }
 
-/// Returns the amounts that the gateway holds as approved and not reversed, in minor units: two are a double charge.
+/// Returns the amounts that the gateway holds as approved and not reversed, in minor units. Two amounts are a double
+/// charge.
 pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
     let held = entries(books, deals, deal).into_iter().filter(|entry| entry.state == gateway::State::Approved);
     held.map(|entry| minor(&entry.amount).saturating_sub(books.taken_back(&entry.id)))
@@ -119,7 +120,7 @@ pub fn holds(books: &Books, deals: &[Deal], deal: &Deal) -> Vec<u64> {
         .collect()
 }
 
-/// Returns what the gateway should hold after this message to the till.
+/// Returns the amounts that the gateway should hold after this message to the till.
 fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
     match view.outcome? {
         // A reversal has the amount of its payment.
@@ -132,14 +133,14 @@ fn due(view: &SaleView, deal: &Deal, held: &[u64]) -> Option<Vec<u64>> {
     }
 }
 
-/// Checks the moment of a message: at most one charge, and the gateway holds what the message says.
+/// Checks the moment of a message. There is at most one charge, and the gateway holds what the message says.
 pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result<(), String> {
     let deal = &deals[at];
     let held = holds(books, deals, deal);
     if held.len() > 1 {
         return Err(format!("DOUBLE CHARGE: {} holds {held:?}", deal.reference));
     }
-    // After a request for a reversal, the gateway may have carried it out at any moment.
+    // Once a reversal was requested, the gateway may have carried it out at any moment.
     let being_reversed = reversals(deals, deal).next().is_some();
     let Some(due) = due(view, deal, &held).filter(|_| !being_reversed) else { return Ok(()) };
     if held != due || (view.outcome == Some(OutcomeWord::Approved) && due.is_empty()) {
@@ -153,7 +154,7 @@ pub fn told(books: &Books, deals: &[Deal], at: usize, view: &SaleView) -> Result
     Ok(())
 }
 
-/// Checks the end, when every transaction is resolved.
+/// Checks the final state, in which every transaction is resolved.
 pub fn settled(ledger: &Ledger, deals: &[Deal], receipts: &[String]) -> Result<(), String> {
     let books = Books::of(ledger);
     for deal in deals {
@@ -174,14 +175,14 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
             Err(format!("the terminal refused it, and the gateway has {entries:#?}"))
         };
     }
-    // The amounts that the tills were told as reversed.
+    // The amounts that were reported to the tills as reversed.
     let taken_back: u64 = reversals(deals, deal).filter_map(|reversal| reversed(books, deals, reversal)).sum();
     let mut ends: Vec<_> = deal.told.iter().filter_map(|told| told.view.outcome).collect();
     ends.dedup();
     if ends.len() > 1 {
         return Err(format!("the till was told more than one end: {ends:?}"));
     }
-    // A payment is sent once. A follow-up payment may be sent again when a look-up did not find it.
+    // A payment is sent once. A follow-up payment may be sent again if a look-up did not find it.
     if entries.iter().filter(|entry| carried_out(entry)).count() > 1 || (deal.wish.card.is_some() && entries.len() > 1)
     {
         return Err(format!("carried out or sent more than once: {entries:#?}"));
@@ -192,7 +193,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
             deal.wish.amount.map_or_else(|| held.iter().take(1).copied().collect(), |asked| vec![asked])
         }
         None if deal.needs_a_person() => deal.wish.amount.iter().map(|asked| asked + 100).collect(),
-        // The gateway does not know it.
+        // The gateway does not know the transaction.
         None => Vec::new(),
         Some(view) => {
             let due = due(view, deal, &held).unwrap_or_default();
@@ -203,7 +204,7 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
         let end = deal.end().map(|view| (view.outcome, &view.text));
         return Err(format!("the gateway holds {held:?}; the till was told {end:?}"));
     }
-    // Not only at the end: no approval may have come after the till was told of no charge.
+    // No approval may have arrived after the till got "not charged", neither at the end nor earlier.
     for told in &deal.told {
         let uncharged = matches!(
             told.view.outcome,
@@ -221,7 +222,8 @@ fn one(ledger: &Ledger, books: &Books, deals: &[Deal], deal: &Deal) -> Result<()
     Ok(())
 }
 
-/// Returns the reversals of this that a till has requested; for an increment, also those of its reservation.
+/// Returns the reversals of this transaction that a till has requested. For an increment, this includes the reversals
+/// of its reservation.
 fn reversals<'a>(deals: &'a [Deal], deal: &'a Deal) -> impl Iterator<Item = &'a Deal> {
     let of_it = move |later: &Deal| {
         let with_all = deal.wish.kind == Kind::Increment && later.of == deal.of;
@@ -230,7 +232,8 @@ fn reversals<'a>(deals: &'a [Deal], deal: &'a Deal) -> impl Iterator<Item = &'a 
     deals.iter().filter(move |later| later.wish.kind == Kind::Reversal && of_it(later))
 }
 
-/// Returns the amount that it reversed, as the till was told; when a person must look at two entries, one of them.
+/// Returns the reversed amount, as reported to the till. If a person must decide about two entries, returns the amount
+/// of one of them.
 fn reversed(books: &Books, deals: &[Deal], reversal: &Deal) -> Option<u64> {
     if reversal.needs_a_person() && books.is_residual(deals, reversal) {
         return holds(books, deals, reversal).first().copied();
@@ -242,7 +245,8 @@ fn is_full(view: &SaleView) -> bool {
     view.outcome == Some(OutcomeWord::Approved)
 }
 
-/// Checks that no more is charged or refunded with different references than the payment permits, in any state.
+/// Checks that transactions with different references do not charge or refund more than the payment permits, in any
+/// state.
 fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
     use gateway::Kind::{Capture, Credit, Debit, PreAuthorisation, Refund, Reversal, RiskCheck};
     let sum = |kind, counts: fn(&LedgerEntry) -> bool| -> u64 {
@@ -275,7 +279,7 @@ fn beyond(books: &Books, payment: &LedgerEntry) -> Result<(), String> {
 fn stranger(books: &Books, deals: &[Deal]) -> Result<(), String> {
     let asked: Vec<&str> = deals.iter().flat_map(|deal| entries(books, deals, deal)).map(|entry| &*entry.id).collect();
     let strange = books.entries.iter().find(|entry| {
-        // The agent's own reversals are not requested by a till, but the payments that they refer to are.
+        // No till requests the agent's own reversals, but tills have requested the payments that they refer to.
         let id = entry.refers_to.as_ref().filter(|_| entry.kind == gateway::Kind::Reversal).unwrap_or(&entry.id);
         !asked.contains(&&**id)
     });
@@ -291,10 +295,10 @@ struct Paper {
     reference: String,
     amount: u64,
     verdict: Verdict,
-    /// True for the merchant's copy with the line to sign on, which is printed before the cashier has checked the
+    /// True for the merchant's copy with the line to sign on. It is printed before the cashier has checked the
     /// signature.
     to_sign: bool,
-    /// True if a kill ended it before its last line. The line to sign on may be missing.
+    /// True if a kill ended the receipt before its last line. The line to sign on may be missing.
     is_torn: bool,
 }
 
@@ -306,13 +310,13 @@ enum Verdict {
 }
 
 impl Paper {
-    /// Reads the receipts on a piece of paper. A receipt that a kill interrupted is not cut off, and the next one
-    /// follows it.
+    /// Reads the receipts on a piece of paper. If a kill interrupted a receipt, the paper is not cut, and the next
+    /// receipt follows it.
     fn read(text: &str) -> Vec<Self> {
         text.split("Corner Shop").filter_map(Self::read_one).collect()
     }
 
-    /// Reads one receipt; returns `None` when the paper ends before any content.
+    /// Reads one receipt. Returns `None` if the paper ends before any content.
     fn read_one(text: &str) -> Option<Self> {
         let mut lines = text.lines().map(str::trim);
         let reference = lines.find_map(|line| line.strip_prefix("Reference "))?.trim().to_owned();
@@ -362,7 +366,7 @@ impl Paper {
     }
 }
 
-/// Counts the receipts with this reference that show an approval: the whole ones and the torn ones.
+/// Counts the receipts with this reference that show an approval. Returns the numbers of whole and of torn ones.
 pub fn approvals_on_paper(receipts: &[String], reference: &str) -> (usize, usize) {
     let papers = receipts.iter().flat_map(|text| Paper::read(text));
     let (torn, whole): (Vec<_>, Vec<_>) = papers
@@ -371,7 +375,8 @@ pub fn approvals_on_paper(receipts: &[String], reference: &str) -> (usize, usize
     (whole.len(), torn.len())
 }
 
-/// Checks a slip for signing that a kill ends at any place: it reads as empty, as torn, or as one to sign.
+/// Checks a slip for signing that a kill cuts off at any place. The judge must read it as empty, as torn, or as a slip
+/// to sign.
 #[test]
 fn a_slip_that_ends_early_is_never_an_approval_without_a_line_to_sign() {
     let slip = "Corner Shop\nReference R1\n10.00 EUR\nAPPROVED\nSIGNATURE\nSignature:\nMERCHANT COPY\n";

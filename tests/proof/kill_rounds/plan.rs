@@ -1,5 +1,5 @@
 //! The plan of one round, drawn from its seed. It contains the payments, the follow-up transactions, the tills and the
-//! gateway's behaviour. It also contains the kills, and the state of the gateway at each restart.
+//! gateway's behaviour. It also contains the kills and the gateway's state at each restart.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -7,16 +7,16 @@ use pos_sim::gateway::Outcome;
 use pos_sim::reader::CardEntry;
 use pos_terms::transaction::Kind;
 
-/// One round: a transaction, perhaps follow-up transactions, and the kills.
+/// One round: a transaction, any follow-up transactions, and the kills.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The transactions; never empty. The later ones follow earlier ones.
+    /// The transactions. The list is never empty, and later transactions follow earlier ones.
     pub deals: Vec<Wish>,
-    /// The request of the other till at the same time as the last one, for the same earlier transaction.
+    /// The other till's request for the same earlier transaction, sent at the same time as the last request.
     pub rival: Option<Wish>,
-    /// The index of the transaction into which the first kill falls.
+    /// The index of the transaction in which the first kill occurs.
     pub victim: usize,
-    /// The kills. The first comes in the victim's life, each further one in the recovery after the previous kill.
+    /// The kills. The first occurs during the victim, each further one in the recovery after the previous kill.
     pub kills: Vec<Kill>,
     /// True for each kill after which the agent starts without a reachable gateway.
     pub away: Vec<bool>,
@@ -29,28 +29,28 @@ pub struct Plan {
 pub struct Wish {
     pub kind: Kind,
     pub by: By,
-    /// The number of the earlier transaction in its round; the first one has none.
+    /// The number of the earlier transaction in its round. The first transaction has none.
     pub of: Option<usize>,
     pub named: Named,
     /// True if the gateway stores the card.
     pub stores: bool,
-    /// The amount in minor units; without it, the whole rest.
+    /// The amount in minor units. Without it, the request is for the whole rest.
     pub amount: Option<u64>,
     pub card: Option<(&'static str, CardEntry)>,
-    /// The gateway's behaviour at the next request that it gets, once.
+    /// The gateway's behaviour at the next request, once.
     pub once: Option<Outcome>,
-    /// True if the cashier accepts the signature, when one is required.
+    /// True if the cashier accepts a required signature.
     pub signature: bool,
-    /// The till's confirmation: whether it takes the approved amount.
+    /// The till's confirmation: true if it takes the approved amount.
     pub taken: Option<bool>,
 }
 
-/// The till that sends the request. Both share the terminal.
+/// The till that sends the request. Both tills share the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The person at the terminal, on the Unix socket: may refer to the transactions of any till.
+    /// The person at the terminal, on the Unix socket, may refer to the transactions of any till.
     Socket,
-    /// A till with a token: may refer to its own transactions only.
+    /// A till with a token may refer only to its own transactions.
     Token,
 }
 
@@ -75,19 +75,19 @@ impl By {
 /// The way in which a request names the earlier transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By its till and reference.
+    /// By the till and reference of the earlier transaction.
     Reference,
-    /// By its payment id at the gateway.
+    /// By the payment id at the gateway.
     Payment,
-    /// By the card that the gateway has stored.
+    /// By the card that the gateway stored.
     StoredCard,
 }
 
-/// One end of the agent's process.
+/// An end of the agent's process.
 #[derive(Clone, Copy, Debug)]
 pub struct Kill {
     pub at: Moment,
-    /// True if the agent is stopped (SIGTERM), as systemd does, and may end the sale at the reader first.
+    /// True if the agent is stopped with SIGTERM, as systemd does. It may then end the sale at the reader first.
     pub gently: bool,
 }
 
@@ -100,7 +100,7 @@ impl Kill {
 /// The moment of a kill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// At this fraction of its life (or of the recovery's), in thousandths.
+    /// At this fraction of the transaction's (or the recovery's) duration, in thousandths.
     Life(u64),
     /// This many milliseconds after the till began to send its request.
     Begin(u64),
@@ -110,13 +110,13 @@ pub enum Moment {
     Connected,
     /// The gateway has read a look-up.
     Looked,
-    /// The gateway has read a request for money (a payment, a capture, a reversal), and has not yet processed it.
+    /// The gateway has read a request for money (a payment, a capture, a reversal) but has not yet processed it.
     Asked,
-    /// The gateway has carried out such a request, and has not answered.
+    /// The gateway has carried out such a request but has not answered.
     Answering,
     /// The reader has read CONTINUE TRANSACTION.
     Continue,
-    /// The first byte of a receipt is on its way to the printer.
+    /// The first byte of a receipt is in transit to the printer.
     Paper,
     /// The agent tells the till that it waits for the card.
     ToldWaiting,
@@ -128,21 +128,21 @@ pub enum Moment {
     ToldConfirm,
     /// The agent tells the till that the outcome is unconfirmed.
     ToldUnconfirmed,
-    /// The agent tells the till the end.
+    /// The agent tells the till the outcome.
     ToldEnd,
 }
 
 const CHIPS: &[&str] = &["chip-no-cvm", "chip-no-cvm", "chip-pin", "chip-offline", "chip-scripts", "chip-refuses"];
 
 /// The gateway's behaviour at a sale or a pre-authorisation, by its cents (`pos-sim gateway --help`). Each of them ends
-/// without a person, except .64, .70 and .72 (not processed), for which only a day's absence is believed: see `settled`
-/// in `till`.
+/// without a person. With .64, .70 and .72 (not processed), the absence is final only after a day: see `settled` in
+/// `till`.
 const PAYMENT_CENTS: &[u64] = &[
     51, 55, 60, 60, 61, 61, 63, 64, 65, 66, 67, 69, 70, 71, 71, 72, 73, 75, 76, 77, 78, 79, 80, 81, 82, 85, 87, 88, 89,
     90, 91, 92, 95, 96,
 ];
 
-/// The same for a capture or a refund. Behaviour that would never end (no answer each time) is ordered for one request
+/// The same for a capture or a refund. Behaviour that would never end (no answer each time) applies to one request
 /// instead.
 const LATER_CENTS: &[u64] = &[51, 61, 65, 66, 67, 71, 73, 78];
 
@@ -156,7 +156,7 @@ const ONCE: &[Outcome] = &[
     Outcome::Throttle,
 ];
 
-/// The same, carried out.
+/// The same faults, with a request that is carried out.
 const ONCE_CARRIED_OUT: &[Outcome] = &[
     Outcome::Silence { processed: true },
     Outcome::Cut { processed: true },
@@ -165,9 +165,10 @@ const ONCE_CARRIED_OUT: &[Outcome] = &[
     Outcome::PendingThenApproved,
 ];
 
-/// Kills at moments that other rounds meet only by chance. Every fourth round is for one of them, in turn, so a run of
-/// three hundred has each of them at each gateway. Each has the chip's card, the cents of the sale and the kills. The
-/// cents are 0 or .71 (late: it is approved, and after a kill before the answer the agent has to reverse it).
+/// Kills at moments that other rounds reach only by chance. Every fourth round is for one of them, in turn, so a run of
+/// three hundred rounds has each of them at each gateway. Each row has the chip card, the cents of the sale and the
+/// kills. The cents are 0 or .71. With .71, the approval comes late, and after a kill before the answer the agent must
+/// reverse it.
 const RARE: [(&str, u64, &[Moment]); 12] = [
     ("chip-no-cvm", 0, &[Moment::ToldConfirm]),
     ("chip-no-cvm", 0, &[Moment::ToldConfirm, Moment::ToldConfirm]),
@@ -184,7 +185,7 @@ const RARE: [(&str, u64, &[Moment]); 12] = [
 ];
 
 impl Plan {
-    /// Draws the plan of a round; its `euros` are even and belong to this round only, so its amounts identify it in the
+    /// Draws the plan of a round. Its `euros` are even and belong only to this round, so its amounts identify it in the
     /// ledger.
     pub fn of_round(seed: u64, round: u64, euros: u64) -> Self {
         let random = &mut Random::of_round(seed, round);
@@ -206,7 +207,7 @@ impl Plan {
         let mut deals = deals(random, euros * 100);
         let first = By::draw(random);
         for n in 0..deals.len() {
-            // The socket may follow a transaction that a till with a token has begun.
+            // The socket may follow a transaction that a till with a token began.
             let by = deals[n].of.map_or(first, |of| deals[of].by);
             let is_later = deals[n].of.is_some();
             let deal = &mut deals[n];
@@ -227,7 +228,7 @@ impl Plan {
         Self { deals, rival, victim, kills, away, twice: random.below(4) == 0 }
     }
 
-    /// Returns a text for a person who repeats the round.
+    /// Returns a description for a person who repeats the round.
     pub fn told(&self) -> String {
         let deals: Vec<_> = self.deals.iter().map(Wish::told).collect();
         let rival = self.rival.as_ref().map_or_else(String::new, |rival| format!(", and at once {}", rival.told()));
@@ -241,7 +242,7 @@ impl Plan {
 }
 
 impl Wish {
-    /// Returns whether its card is one whose holder signs.
+    /// Returns whether the cardholder signs for this card.
     pub fn is_signed(&self) -> bool {
         self.card.is_some_and(|(name, _)| name == "swipe" || name == "chip-signature")
     }
@@ -261,7 +262,7 @@ impl Wish {
         format!("{} {amount}{of}{card}{once}{stores}{refused}{taken} at {}", self.kind.as_str(), self.by.till())
     }
 
-    /// Returns the key for the duration of such a transaction.
+    /// Returns the key under which the duration of such a transaction is stored.
     pub fn like(&self) -> (&'static str, Option<&'static str>, u64) {
         (self.kind.as_str(), self.card.map(|(name, _)| name), self.amount.unwrap_or_default() % 100)
     }
@@ -301,7 +302,8 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
         21..=23 => {
             let first = approved(random, Kind::PreAuthorisation);
             let more = later(random, Kind::Increment, minor / 5 * 2);
-            // The whole reserved amount, in any state of the increment; or the amount that was reserved first.
+            // The capture is for the whole reserved amount, in any state of the increment, or for the amount that was
+            // reserved first.
             let amount = if random.below(2) == 0 { None } else { Some(minor / 2) };
             vec![first, more, Wish { amount, ..follow(Kind::Capture, 0) }]
         }
@@ -317,22 +319,22 @@ fn deals(random: &mut Random, minor: u64) -> Vec<Wish> {
             let Wish { amount, once, .. } = later(random, Kind::Credit, minor);
             vec![Wish { amount, once, ..credit }]
         }
-        // The card refuses an approval of the host: the agent reverses it automatically, and the reversal meets a
-        // fault.
+        // The card refuses the host's approval. The agent reverses it automatically, and the reversal meets a fault.
         29 | 30 => {
             let amount = minor + *random.of(REVERSED_CENTS);
             vec![payment(Kind::Sale, amount, ("chip-refuses", CardEntry::Insert), true)]
         }
         _ => {
             let first = Wish { stores: true, ..approved(random, Kind::Sale) };
-            // Amounts of no other round: above all first amounts, and with halves below all halves of those.
+            // No other round uses these amounts. They exceed all first amounts, and their halves are below all halves
+            // of first amounts.
             let again = Wish { named: Named::StoredCard, ..later(random, Kind::ByRegistration, minor / 2 * 3) };
             vec![first, again]
         }
     }
 }
 
-/// Draws the other till's request for the same earlier transaction, of a different kind or amount.
+/// Draws the other till's request for the same earlier transaction, with a different kind or amount.
 fn rival(random: &mut Random, deals: &[Wish]) -> Option<Wish> {
     let [first, .., last] = deals else { return None };
     if last.of != Some(0) || random.below(4) == 0 {
@@ -385,7 +387,7 @@ fn later(random: &mut Random, kind: Kind, minor: u64) -> Wish {
     Wish { amount: Some(minor / 100 * 100 + cents), once, ..follow(kind, 0) }
 }
 
-/// Draws a card that is approved without a person at the counter.
+/// Draws a card whose sale is approved without a person at the counter.
 fn a_card(random: &mut Random) -> (&'static str, CardEntry) {
     *random.of(&[("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)])
 }
@@ -437,7 +439,7 @@ pub fn minor(text: &str) -> u64 {
 pub struct Random(pub u64);
 
 impl Random {
-    /// Returns the numbers of one round, independent of the other rounds.
+    /// Returns the random numbers of one round, which are independent of other rounds.
     pub fn of_round(seed: u64, round: u64) -> Self {
         let mut mixed = Self(seed ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03));
         mixed.below(2);

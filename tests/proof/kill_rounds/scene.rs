@@ -1,5 +1,5 @@
-//! The events of the agent as seen from outside, and the hand at the plug: the moment that it waits for, and the stage
-//! of the transaction when it pulled.
+//! The agent's events as seen from outside, and the kills: the moment that a kill waits for, and the transaction's
+//! stage when the kill occurred.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::plan::{Kill, Moment};
 
-/// The stage of the transaction, seen from outside, when the power was cut.
+/// The stage of the transaction, seen from outside, when the agent was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     Asking,
@@ -109,10 +109,10 @@ impl Seen {
     }
 }
 
-/// One terminal's round, seen from outside.
+/// One terminal's round as seen from outside.
 pub struct Scene {
     inner: Mutex<Inner>,
-    /// True once the till has its answer, so the customer may come to the reader.
+    /// True once the till has its answer. The customer may then come to the reader.
     may_present: watch::Sender<bool>,
 }
 
@@ -123,22 +123,22 @@ struct Inner {
     takes: Option<Box<dyn FnOnce() + Send>>,
     /// True if the process was last ended by SIGTERM.
     gently: bool,
-    /// Tells one arming from the next.
+    /// A number that distinguishes one arming from the next.
     arming: u32,
     seen: Seen,
     story: Vec<String>,
     began: Instant,
     fell: Vec<Stage>,
-    /// Starts of this round without a reachable gateway.
+    /// The number of this round's starts without a reachable gateway.
     away: usize,
-    /// Ends of this round by SIGTERM.
+    /// The number of times in this round that SIGTERM ended the agent.
     gentle: usize,
     started: Instant,
-    /// The longest observed duration of a recovery.
+    /// The longest duration observed for a recovery.
     recovery: Duration,
 }
 
-/// The limit for moments in a recovery: its first steps deserve more kills than its wait for a retry.
+/// The limit for moments in a recovery. Its first steps need more kills than its wait for a retry.
 const LONGEST_RECOVERY: Duration = Duration::from_millis(400);
 
 impl Scene {
@@ -181,7 +181,7 @@ impl Scene {
         self.inner().story.clone()
     }
 
-    /// Returns the stages of this round's kills.
+    /// Returns the stages in which this round's kills occurred.
     pub fn fell(&self) -> Vec<Stage> {
         self.inner().fell.clone()
     }
@@ -198,7 +198,7 @@ impl Scene {
         self.inner().away
     }
 
-    /// Returns the number of this round's ends by SIGTERM.
+    /// Returns how often SIGTERM ended the agent in this round.
     pub fn times_gentle(&self) -> usize {
         self.inner().gentle
     }
@@ -208,7 +208,8 @@ impl Scene {
         self.may_present.send_replace(false);
     }
 
-    /// Waits for this moment. A moment that is a fraction of a life comes `life` thousandths later.
+    /// Waits for this moment to kill the agent. If the moment is a fraction of a duration, the kill comes after that
+    /// many thousandths of `life`.
     pub fn arm(self: &Arc<Self>, kill: Kill, life: Duration) {
         let arming = {
             let mut inner = self.inner();
@@ -241,14 +242,14 @@ impl Scene {
         self.inner().armed.is_some()
     }
 
-    /// Kills the agent immediately, before the moment that it waited for.
+    /// Kills the agent immediately, before the awaited moment.
     pub fn strike(&self) {
         self.inner().strike();
     }
 
     // ---- The agent's process
 
-    /// Returns the signal that ended the agent from here; `None` when it ended without one.
+    /// Returns the signal with which this test ended the agent, or `None` if the agent ended without one.
     pub fn ended_by(&self) -> Option<Signal> {
         let inner = self.inner();
         inner.pid.is_none().then_some(if inner.gently { Signal::TERM } else { Signal::KILL })
@@ -277,7 +278,7 @@ impl Scene {
         self.may_present.send_replace(true);
     }
 
-    /// Returns when the customer may come.
+    /// Waits until the customer may come.
     pub async fn until_presentable(&self) {
         let _ = self.may_present.subscribe().wait_for(|may| *may).await;
     }
@@ -295,7 +296,7 @@ impl Scene {
                 inner.seen.connected = true;
                 Moment::Connected
             }
-            // The probe of each start does not concern a payment.
+            // The probe at each start does not concern a payment.
             gateway::WireEvent::Request { path: "/", .. } | gateway::WireEvent::Answer { path: "/", .. } => return,
             // A look-up may also be a POST.
             gateway::WireEvent::Request { path: "/v1/query", .. } => {
@@ -337,7 +338,7 @@ impl Scene {
 
     pub fn told(&self, state: SaleState) {
         let mut inner = self.inner();
-        // An event on its way may arrive after the answer to a query.
+        // An event in transit may arrive after the answer to a query.
         if inner.seen.told != Some(SaleState::Ended) {
             inner.seen.told = Some(state);
         }
@@ -363,7 +364,7 @@ impl Scene {
         }
     }
 
-    /// Notes that everything is resolved, told and printed.
+    /// Notes that everything is resolved, reported and printed.
     pub fn over(&self) {
         self.inner().seen.over = true;
     }
@@ -381,15 +382,16 @@ impl Inner {
         }
     }
 
-    /// Kills the process. With SIGKILL nothing is tidied up, and bytes that the system does not have yet are lost. With
-    /// SIGTERM the process may end in order.
+    /// Kills the process. With SIGKILL, the process cannot clean up, and bytes that the system does not have yet are
+    /// lost. With SIGTERM, the process may end in order.
     fn strike(&mut self) {
         let gently = self.armed.take().is_some_and(|kill| kill.gently);
         if let Some(take) = self.takes.take() {
             take();
             return self.note(format!("the journal is taken away: {:?}", self.seen.stage()));
         }
-        // A process that was told to stop may still be about to exit; it then ends in that way, with any later signal.
+        // A process that was asked to stop may still be exiting. It then ends in that way, even if a later signal
+        // arrives.
         let Some(pid) = self.pid.take() else { return };
         self.gently = gently;
         if kill_process(pid, if self.gently { Signal::TERM } else { Signal::KILL }).is_err() {

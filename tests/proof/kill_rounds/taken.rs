@@ -1,7 +1,8 @@
-//! Rounds in which the journal is removed or replaced under the running program, at a moment that is visible from
-//! outside. It is removed, or only its `-wal`, or another one is moved over it, or a copy is written over it. Then no
-//! new transaction begins. The program is killed, a person does what the status says, and every open transaction ends
-//! as the agent tells the till. The judge reads the gateway's ledger.
+//! Rounds in which the journal is removed or replaced while the program runs, at a moment that is visible from outside.
+//! Either all of it is removed, or only its `-wal`, or another journal is moved over it, or a copy is written over it.
+//! After that, no new transaction begins. The program is killed, and a person follows the instructions in the status.
+//! Every open transaction then ends with the outcome that the agent reports to the till. The judge reads the gateway's
+//! ledger.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -45,20 +46,20 @@ const MOMENTS: [Moment; 7] = [
     Moment::Paper,
     Moment::ToldEnd,
 ];
-/// The number of combinations: each way at each moment.
+/// The number of combinations of a way and a moment.
 pub const MOST: u64 = (HOWS.len() * MOMENTS.len()) as u64;
 const CARDS: [(&str, CardEntry); 2] = [("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)];
 const ASK_AGAIN: Duration = Duration::from_millis(10);
-/// Longer than any step of a round takes.
+/// A time that exceeds any step of a round.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Three sales with different amounts, which identify them in the ledger.
 const AMOUNTS: [(&str, &str); 3] = [("first", "11.00"), ("second", "22.00"), ("third", "33.00")];
 
-/// The end of the sale that is running, as the till was told.
+/// The outcome of the running sale, as reported to the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     NotBegun,
-    /// Recorded and never sent: the gateway is asked until its absence is final.
+    /// The sale was recorded but never sent. The agent asks the gateway until the sale's absence is final.
     NotThere,
     Ended(OutcomeWord),
 }
@@ -71,7 +72,7 @@ pub struct Round {
     pub adopted: bool,
 }
 
-/// Plays one round.
+/// Runs one round.
 ///
 /// # Errors
 /// The fault, with the story.
@@ -117,7 +118,7 @@ async fn play(
         if scene.is_armed() {
             scene.strike();
         }
-        // While the second one is at the reader, the terminal is busy with it.
+        // While the second sale is at the reader, the terminal is busy.
         let (status, body) = loop {
             match till.begin(AMOUNTS[2]).await.ok_or("no answer")? {
                 (409, _) => sleep(ASK_AGAIN).await,
@@ -187,7 +188,7 @@ fn take(journal: &Path, how: How) {
             drop(Journal::open(&other).unwrap());
             fs::rename(other, journal).unwrap();
         }
-        // Not truncated first, so the program reads no missing page at that moment: the content stays readable.
+        // The file is not truncated first, so that the program never finds a page missing. The content stays readable.
         How::WrittenOver => {
             let copy = fs::read(journal).unwrap();
             fs::OpenOptions::new().write(true).open(journal).unwrap().write_all(&copy).unwrap();
@@ -201,7 +202,7 @@ fn remove(journal: &Path) {
     }
 }
 
-/// Does what the person does: moves the files away and adopts the rescue journal.
+/// Does what a person does: moves the files away and adopts the rescue journal.
 fn adopt(shop: &Shop) -> Result<(), String> {
     let files = fs::read_dir(shop.folder()).unwrap().map(|entry| entry.unwrap().path());
     let rescued: Vec<_> = files.filter(|file| file.to_string_lossy().ends_with("-rescue.db")).collect();
@@ -217,7 +218,7 @@ async fn read<T: DeserializeOwned>(answer: reqwest::Response) -> Option<T> {
     serde_json::from_str(&answer.text().await.ok()?).ok()
 }
 
-/// A till's line, which repeats a request after a cut.
+/// A till's connection, which repeats a request after a cut.
 struct TillLine {
     http: reqwest::Client,
 }
@@ -248,7 +249,7 @@ impl TillLine {
         Some((answer.status().as_u16(), read(answer).await?))
     }
 
-    /// Returns the state of a sale; the inner `None` means that the terminal does not know it.
+    /// Returns the state of a sale. The inner `None` means that the terminal does not know the sale.
     async fn show(&self, reference: &str) -> Option<Option<SaleView>> {
         let answer = self.http.get(format!("http://localhost/v1/sales/{reference}")).send().await.ok()?;
         match answer.status().as_u16() {
@@ -258,7 +259,7 @@ impl TillLine {
         }
     }
 
-    /// Begins a sale and follows it to this state; returns `None` when it was refused.
+    /// Begins a sale and follows it to this state. Returns `None` if the sale was refused.
     async fn sells(
         &self,
         scene: &Scene,

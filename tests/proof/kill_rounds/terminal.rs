@@ -1,4 +1,4 @@
-//! A terminal on the desk: the simulators, which keep running, and the real program as a separate process, which is
+//! A terminal on a desk: the simulators, which keep running, and the real program in a separate process, which is
 //! killed and started again.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -29,24 +29,24 @@ pub struct Terminal {
     pub scene: Arc<Scene>,
     /// The plans for the next restarts.
     pub later: Arc<Mutex<VecDeque<Restart>>>,
-    /// The address for the till with a token.
+    /// The address of the interface for the till with a token.
     pub loopback: String,
     child: Child,
     printer_line: JoinHandle<()>,
-    /// The length of the log at the beginning of the round.
+    /// The length of the log when the round began.
     log_at: usize,
 }
 
-/// The conditions of one start of the agent.
+/// The conditions of a start of the agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Restart {
     /// The next kill.
     pub kill: Option<Kill>,
-    /// True if the gateway is unreachable at the start, and comes back.
+    /// True if the gateway is unreachable at the start and returns later.
     pub away: bool,
 }
 
-/// The time without a gateway: longer than the agent's start and its first request.
+/// How long the gateway is unreachable, which is longer than the agent's start and its first request.
 const AWAY: Duration = Duration::from_millis(400);
 
 impl Terminal {
@@ -57,10 +57,10 @@ impl Terminal {
         let loopback = own_address();
         let mut changes = vec![
             ("answer-timeout-ms = 10000", "answer-timeout-ms = 700".to_owned()),
-            // The amounts of a round identify it.
+            // The amounts identify a round, so the limit is high.
             ("max-credit-amount = \"1000.00\"", "max-credit-amount = \"9999999.00\"".to_owned()),
             ("http = \"127.0.0.1:0\"", format!("http = \"{loopback}\"")),
-            // The till may also pay out.
+            // This till may also pay out credits.
             ("till = \"till-1\"", "till = \"till-1\"\nrights = [\"till\", \"credit\"]".to_owned()),
         ];
         if host_rules == HostRules::Literal {
@@ -95,7 +95,7 @@ impl Terminal {
             if !is_ours {
                 return format!("the agent ended by itself: {status}");
             }
-            // The terminal is off: the customer takes the card.
+            // The terminal is off, so the customer takes the card out.
             self.shop.reader.remove();
             let next = self.later.lock().unwrap().pop_front();
             if next.is_some_and(|next| next.away) {
@@ -108,13 +108,13 @@ impl Terminal {
         }
     }
 
-    /// Kills the agent directly, without waiting for a moment.
+    /// Kills the agent immediately, without waiting for a moment.
     pub async fn killed(&mut self) {
         self.child.kill().await.unwrap();
         self.shop.reader.remove();
     }
 
-    /// Starts the agent after that.
+    /// Starts the agent again after [`Self::killed`].
     pub fn started_again(&mut self) {
         self.child = start(&self.shop, &self.scene);
     }
@@ -135,7 +135,7 @@ impl Terminal {
         fs::read_to_string(self.shop.folder().join("agent.log")).unwrap_or_default()
     }
 
-    /// Returns the agent's log of this round, for a person; the checks never read it.
+    /// Returns the agent's log of this round for a person. The checks never read it.
     pub fn log_of_round(&self) -> String {
         self.log().split_off(self.log_at)
     }
@@ -147,8 +147,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns an address on which the agent can listen after each of its starts. It is a loopback address that no other
-/// terminal has. So outgoing connections from 127.0.0.1 cannot take the port while the agent is down.
+/// Returns a loopback address that no other terminal uses, so the agent can listen on it after each start. Outgoing
+/// connections from 127.0.0.1 cannot take the port while the agent is down.
 fn own_address() -> String {
     static TERMINALS: AtomicU32 = AtomicU32::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();
@@ -173,7 +173,8 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
     child
 }
 
-/// Plays the customer: comes when the till has sent its request, and presents the card when the reader asks for it.
+/// Acts as the customer, who comes when the till has sent its request and presents the card when the reader asks for
+/// it.
 pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::reader::CardEntry)) {
     loop {
         scene.until_presentable().await;
@@ -184,8 +185,8 @@ pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::
     }
 }
 
-/// Opens the agent's line to the printer through a watcher, which sees the first byte of a receipt before the printer
-/// does.
+/// Opens the agent's connection to the printer through a proxy, which sees the first byte of a receipt before the
+/// printer does.
 async fn watched_printer(shop: &Shop, scene: &Arc<Scene>) -> JoinHandle<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let (place, watched) = (shop.printer.place(), format!("tcp://{}", listener.local_addr().unwrap()));
@@ -194,7 +195,7 @@ async fn watched_printer(shop: &Shop, scene: &Arc<Scene>) -> JoinHandle<()> {
     fs::write(shop.config(), text.replace(&place, &watched)).unwrap();
     let (printer, scene) = (place.trim_start_matches("tcp://").to_owned(), Arc::clone(scene));
     tokio::spawn(async move {
-        // One connection at a time, as in the printer itself.
+        // There is one connection at a time, as with the printer itself.
         while let Ok((agent, _)) = listener.accept().await {
             let Ok(printer) = TcpStream::connect(&printer).await else { continue };
             carry(agent, printer, &scene).await;
@@ -208,7 +209,7 @@ async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
     let prints = async {
         let (mut bytes, mut begun) = ([0; 512], false);
         while let Ok(count @ 1..) = from_agent.read(&mut bytes).await {
-            // Queries of its state (DLE EOT n) are no receipt.
+            // Queries of the printer's state (DLE EOT n) are not part of a receipt.
             let is_paper = !bytes[..count].chunks(3).all(|three| three.starts_with(&[0x10, 0x04]));
             if is_paper && !begun {
                 begun = true;
@@ -218,7 +219,7 @@ async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
                 return;
             }
         }
-        // The agent sends no more bytes and may still read.
+        // The agent sends no more bytes but may still read.
         let _ = to_printer.shutdown().await;
         std::future::pending().await
     };

@@ -1,6 +1,6 @@
-//! A till as a separate program: HTTP on the agent's Unix socket, the stream of events, and its own book with its
-//! requests and all messages to it. After a lost connection it asks for its reference again, and never uses another
-//! reference.
+//! A till as a separate program. It uses HTTP on the agent's Unix socket, the event stream, and a record of its
+//! requests and all messages to it. After a lost connection, it asks for the same reference again and never uses
+//! another one.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -20,32 +20,32 @@ use super::checker::{self, Books};
 use super::plan::{By, Named, Wish, decimal};
 use super::scene::Scene;
 
-/// The interval at which a till asks again without an event.
+/// The interval at which a till asks again if no event arrives.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// The cause of an unconfirmed transaction that the gateway does not list. After a day of it, a payment ends as
-/// declined (`absence-final-after-h`, 1 at least), and a capture or refund is sent again. One process must have watched
-/// for an hour of that day. No test can wait for that. A reversal is sent again immediately; so is a capture or a
-/// refund, if the gateway accepts a reference only once.
+/// The reason for an unconfirmed transaction that the gateway does not list. After a day, a payment ends as declined
+/// (`absence-final-after-h`, 1 at least), and a capture or refund is sent again. One process must have watched for an
+/// hour of that day, which is too long for a test. A reversal is sent again immediately. So is a capture or a refund,
+/// if the gateway accepts each reference only once.
 pub const NOT_THERE: &str = "not-listed-yet";
-/// The cause when the request was sent twice and one try was declined: while the other may still come, the agent also
-/// waits for the end of the day.
+/// The reason when the request was sent twice and one try was declined. The other try may still arrive, so the agent
+/// also waits for the end of the day.
 const DECLINED_ONCE: &str = "earlier-try-open";
 
-/// One transaction in the till's book.
+/// One transaction in the till's record.
 #[derive(Clone, Debug)]
 pub struct Deal {
     pub reference: String,
     pub wish: Wish,
-    /// The reference that it refers to.
+    /// The reference of the earlier transaction.
     pub of: Option<String>,
-    /// The reason why the terminal has not begun it, where a refusal is allowed.
+    /// The reason why the terminal did not begin the transaction, where a refusal is allowed.
     pub refused: Option<String>,
-    /// Each message that differed from the previous one.
+    /// The messages to the till that differed from the previous one.
     pub told: Vec<TillResult>,
 }
 
-/// A message to the till, with the number of entries in the gateway's ledger at that moment.
+/// A message to the till, and the number of entries in the gateway's ledger at that moment.
 #[derive(Clone, Debug)]
 pub struct TillResult {
     pub view: SaleView,
@@ -53,23 +53,23 @@ pub struct TillResult {
 }
 
 impl Deal {
-    /// Returns the message with the end, if there was one.
+    /// Returns the message with the outcome, if there was one.
     pub fn end(&self) -> Option<&SaleView> {
         self.told.iter().map(|told| &told.view).rfind(|view| view.outcome.is_some())
     }
 
-    /// Returns whether only a person can bring it further.
+    /// Returns whether the transaction waits for a person.
     pub fn needs_a_person(&self) -> bool {
         self.told.last().is_some_and(|told| told.view.needs_person.is_some())
     }
 
-    /// Returns whether it may need a person: a euro more than requested was approved (`pos-sim gateway --help`, .79).
-    /// When a look-up finds that, a person must decide.
+    /// Returns whether the transaction may need a person. The gateway approves a euro more than requested
+    /// (`pos-sim gateway --help`, .79). If a look-up finds this, a person must decide.
     pub fn may_need_a_person(&self) -> bool {
         self.of.is_none() && self.wish.amount.is_some_and(|minor| minor % 100 == 79)
     }
 
-    /// Returns the end as the till got it, for the counts.
+    /// Returns the outcome as the till received it, for the counts.
     pub fn ended_as(&self) -> &'static str {
         if self.refused.is_some() {
             return "refused at the terminal";
@@ -89,12 +89,12 @@ impl Deal {
     }
 }
 
-/// The book into which every listener of the till writes.
+/// The record that every listener of the till writes to.
 pub struct Book {
     shop: Arc<Shop>,
     scene: Arc<Scene>,
     deals: Mutex<Vec<Deal>>,
-    /// The reference whose life the hand at the plug follows.
+    /// The reference of the transaction whose moments trigger the kills.
     followed: Mutex<String>,
     wrong: Mutex<Option<String>>,
     news: Notify,
@@ -110,7 +110,7 @@ impl Book {
         self.wrong.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
-    /// Writes down a message, and checks the gateway's ledger at the same moment.
+    /// Records a message and checks the gateway's ledger at the same moment.
     fn hears(&self, view: SaleView, how: &str) {
         let ledger = self.shop.gateway.ledger();
         let mut deals = self.deals();
@@ -140,22 +140,22 @@ impl Book {
 /// The reason why the till has no answer.
 #[derive(Debug)]
 pub enum Failed {
-    /// The connection is lost: the agent was killed.
+    /// The connection is lost, because the agent was killed.
     Lost,
-    /// The terminal does not begin it: the rest of the earlier transaction, or its owner, does not permit it.
+    /// The terminal refuses to begin the transaction. The earlier transaction's rest or owner does not permit it.
     Refused(String),
     /// The answer is wrong.
     Wrong(String),
 }
 
-/// The terminal's right to refuse it.
+/// Whether the terminal may refuse a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Never: there is no reason to refuse.
+    /// The terminal has no reason to refuse.
     Never,
-    /// Another till sends a request for the same transaction at the same time.
+    /// It may refuse, because another till sends a request for the same transaction at the same time.
     May,
-    /// It refers to another till's transaction, and this till has no right to that.
+    /// It must refuse, because the request refers to another till's transaction and this till has no right to that.
     Must,
 }
 
@@ -163,10 +163,10 @@ type Answer<T> = Result<T, Failed>;
 
 pub struct Till {
     pub book: Arc<Book>,
-    /// True if the gateway accepts a reference only once, and the agent knows it.
+    /// True if the gateway accepts each reference only once and the agent knows this.
     sends_again: bool,
     http: reqwest::Client,
-    /// The client and address of the till with a token.
+    /// The HTTP client and the address for the till with a token.
     loopback: (reqwest::Client, String),
     ears: Mutex<Option<JoinHandle<()>>>,
 }
@@ -188,12 +188,12 @@ impl Till {
         Self { book: Arc::new(book), sends_again, http, loopback: (own, loopback), ears: Mutex::new(None) }
     }
 
-    /// Makes the hand at the plug wait for the moments of this transaction.
+    /// Makes the kills wait for the moments of this transaction.
     pub fn follows(&self, reference: &str) {
         reference.clone_into(&mut self.book.followed.lock().unwrap());
     }
 
-    /// Sends this request and waits until it is resolved, through every restart.
+    /// Sends this request and waits until the transaction is resolved, across all restarts.
     pub async fn carry_out(
         &self,
         wish: &Wish,
@@ -206,7 +206,7 @@ impl Till {
         let (named, of) = (reference.to_owned(), of.map(str::to_owned));
         let deal = Deal { reference: named, wish: wish.clone(), of, refused: None, told: Vec::new() };
         self.book.deals().push(deal);
-        // The first time the agent cannot know it, so a query would be useless.
+        // The first time, the agent cannot know the reference, so a query would be useless.
         let mut is_new = true;
         loop {
             let life = async {
@@ -244,7 +244,7 @@ impl Till {
         self.book.deals().iter().filter(|deal| deal.end().is_none() && deal.refused.is_none()).count()
     }
 
-    /// Waits until the terminal can take a sale and has no receipt left to print.
+    /// Waits until the terminal can begin a sale and has no receipts left to print.
     pub async fn until_idle(&self) {
         loop {
             let waits = |status: &StatusView| status.printers.iter().any(|printer| printer.waiting > 0);
@@ -255,7 +255,7 @@ impl Till {
         }
     }
 
-    /// Waits until the agent serves tills, and follows its events.
+    /// Waits until the agent serves tills, then follows its events.
     pub async fn until_serving(&self) {
         while !self.listen().await {
             tokio::time::sleep(ASK_AGAIN).await;
@@ -263,7 +263,7 @@ impl Till {
         self.book.scene.serving();
     }
 
-    /// Queries this transaction until it is resolved, through every restart.
+    /// Queries this transaction until it is resolved, across all restarts.
     pub async fn look_again(&self, reference: &str) -> Result<(), String> {
         loop {
             match self.until_settled(reference).await {
@@ -274,7 +274,7 @@ impl Till {
         }
     }
 
-    /// Sends the same request once more: it is answered without any other effect.
+    /// Sends the same request again. The terminal answers it, and it has no other effect.
     pub async fn ask_again(&self, reference: &str) -> Result<(), String> {
         let before = self.book.shop.gateway.ledger().entries().len();
         let known = self.book.deals().iter().find(|deal| deal.reference == reference).and_then(Deal::end).cloned();
@@ -293,7 +293,7 @@ impl Till {
         self.book.wrong()
     }
 
-    /// Returns the sale, when the agent knows it.
+    /// Returns the sale if the agent knows it.
     async fn find(&self, reference: &str) -> Answer<Option<SaleView>> {
         let found: Option<SaleView> =
             self.get(&format!("sales/{reference}?till={}", self.by(reference).till())).await?;
@@ -303,8 +303,8 @@ impl Till {
         Ok(found)
     }
 
-    /// Begins it. A new request is allowed only after an answer that nothing was recorded, and then with the same
-    /// reference.
+    /// Begins the transaction. A new request is allowed only if the agent has answered that it recorded nothing, and
+    /// then with the same reference.
     async fn begin(&self, reference: &str, twice: bool) -> Answer<()> {
         loop {
             let (status, said) = if twice {
@@ -321,7 +321,7 @@ impl Till {
                     self.book.scene.accepted();
                     return Ok(());
                 }
-                // The reader of a terminal that was just started is not open yet.
+                // The reader of a terminal that has just started is not open yet.
                 (503, Some("not-ready")) => tokio::time::sleep(ASK_AGAIN).await,
                 (403 | 422, Some("forbidden" | "not-possible" | "amount")) => {
                     return Err(Failed::Refused(format!("{status} {said}")));
@@ -365,13 +365,13 @@ impl Till {
                 self.book.hears(view, "by asking");
                 continue;
             }
-            // An event announces news; without one the till asks again.
+            // An event announces news. If none arrives, the till asks again.
             let _ = tokio::time::timeout(ASK_AGAIN, self.book.news.notified()).await;
         }
     }
 
-    /// Returns whether it has ended, or waits only for a person. A transaction that the gateway does not list may also
-    /// wait for the end of the day (see [`NOT_THERE`]).
+    /// Returns whether the transaction has ended or waits only for a person. A transaction that the gateway does not
+    /// list may also wait for the end of the day (see [`NOT_THERE`]).
     fn is_settled(&self, view: &SaleView) -> bool {
         match view.state {
             SaleState::Ended => true,
@@ -467,10 +467,10 @@ impl Till {
         }
     }
 
-    /// Begins to listen to every event; returns false while no agent serves.
+    /// Begins to listen to all events. Returns false while no agent serves.
     async fn listen(&self) -> bool {
         let Ok(mut stream) = self.http.get("http://till/v1/events").send().await else { return false };
-        // The first message confirms that no event is missed from here on.
+        // The first message confirms that no later event is missed.
         let Ok(Some(first)) = stream.chunk().await else { return false };
         let book = Arc::clone(&self.book);
         let mut text = String::from_utf8(first.to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! The judge: the gateway's ledger against the messages to the tills, and no other source.
+//! The judge. It compares the gateway's ledger with the messages to the tills and uses no other source.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use pos_terms::transaction::OutcomeWord;
 
 use super::till::Deal;
 
-/// Returns the faults, a line each, and the counts of the transactions' ends.
+/// Returns the faults, one per line, and the counts of the transactions' outcomes.
 pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
     let books = Books::of(ledger);
     let mut wrong = Vec::new();
@@ -26,7 +26,7 @@ pub fn judge(ledger: &Ledger, deals: &[Deal]) -> (Vec<String>, String) {
         };
         let is_true = match outcome(deal) {
             Some((OutcomeWord::Approved | OutcomeWord::PartiallyApproved, approved)) => held == [approved],
-            // A person resolves it: the terminal says that it needs one.
+            // A person must resolve it, and the terminal says so.
             None if deal.view.as_ref().is_some_and(|view| view.needs_person.is_some()) => held.len() <= 1,
             Some(_) | None => held.is_empty(),
         };
@@ -57,7 +57,7 @@ fn end_of(deal: &Deal) -> String {
     }
 }
 
-/// The ledger, by amount and by the payment that an entry refers to.
+/// The ledger, indexed by amount and by the payment that an entry refers to.
 struct Books<'a> {
     payments: HashMap<u64, Vec<&'a LedgerEntry>>,
     later: HashMap<&'a str, Vec<&'a LedgerEntry>>,
@@ -75,8 +75,8 @@ impl<'a> Books<'a> {
         books
     }
 
-    /// Returns the possible payments of a deal: with its amount, or with half of it, rounded down, for a partial
-    /// approval.
+    /// Returns the possible payments of a transaction. They have its amount, or for a partial approval half of it,
+    /// rounded down.
     fn payments(&self, deal: &Deal) -> impl Iterator<Item = &'a LedgerEntry> {
         let of = |minor| self.payments.get(&minor).into_iter().flatten().copied();
         of(deal.minor).chain(of(deal.minor / 2))

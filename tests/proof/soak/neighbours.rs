@@ -1,4 +1,5 @@
-//! The neighbours: each goes on until it is stopped. Their requests have no purpose, and must not harm the shop.
+//! The neighbours, each of which continues until it is stopped. Their requests have no purpose and must not harm the
+//! shop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +12,10 @@ use tokio::time::{sleep, timeout};
 
 use super::terminal::{NOISY_TOKEN, Terminal};
 
-/// The number of silent connections, and how long each stays.
+/// The number of silent connections. The next constant is how long each one stays open.
 const SILENT: usize = 60;
 const SILENCE: Duration = Duration::from_secs(20);
-/// The interval of each kind; in a short soak they come many times as often.
+/// The interval of each kind of disturbance. In a short soak, they come many times as often.
 const KILL_EVERY: Duration = Duration::from_secs(240);
 const JUMP_EVERY: Duration = Duration::from_secs(45);
 const PULL_EVERY: Duration = Duration::from_secs(17);
@@ -23,7 +24,7 @@ const FLOOD_EVERY: Duration = Duration::from_secs(120);
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
-/// Offsets of the board's clock from the true time, in seconds; 1970 is the start time of a board without a battery.
+/// Offsets of the board's clock from the true time, in seconds. A board without a battery starts in 1970.
 const JUMPS: &[i64] = &[2 * HOUR, -3 * HOUR, 40 * DAY, -400 * DAY, 370 * DAY, -20_000 * DAY, 0];
 
 /// Opens connections and sends no bytes.
@@ -47,7 +48,7 @@ pub async fn silent(terminal: Arc<Terminal>) {
     tokio::join!(all(SILENT, &terminal, at_port), all(4, &terminal, at_socket));
 }
 
-/// Sends a request byte by byte, or only its head, and never ends it.
+/// Sends a request byte by byte, or only its head, and never completes it.
 pub async fn dribbling(terminal: Arc<Terminal>) {
     async fn head(terminal: Arc<Terminal>) {
         loop {
@@ -73,7 +74,7 @@ pub async fn dribbling(terminal: Arc<Terminal>) {
     tokio::join!(all(12, &terminal, head), all(2, &terminal, body));
 }
 
-/// Sends bytes that are no request, or no request for this terminal.
+/// Sends bytes that are not a request, or not a request for this terminal.
 pub async fn shouting(terminal: Arc<Terminal>) {
     async fn shout(terminal: Arc<Terminal>) {
         let long = vec![b'A'; 64 * 1024];
@@ -93,7 +94,7 @@ pub async fn shouting(terminal: Arc<Terminal>) {
     all(4, &terminal, shout).await;
 }
 
-/// Asks for events with a token, and never reads them.
+/// Requests events with a token and never reads them.
 pub async fn deaf_listeners(terminal: Arc<Terminal>) {
     async fn listen(terminal: Arc<Terminal>) {
         loop {
@@ -106,7 +107,7 @@ pub async fn deaf_listeners(terminal: Arc<Terminal>) {
     all(8, &terminal, listen).await;
 }
 
-/// Asks for the whole list many times in parallel, and reads it slowly.
+/// Requests the whole list many times in parallel and reads it slowly.
 pub async fn listings(terminal: Arc<Terminal>) {
     async fn list(terminal: Arc<Terminal>) {
         loop {
@@ -122,7 +123,7 @@ pub async fn listings(terminal: Arc<Terminal>) {
     all(8, &terminal, list).await;
 }
 
-/// Opens a connection with the beginning of a request with a token; returns `None` when no agent answers.
+/// Opens a connection and sends the beginning of a request with a token. Returns `None` if no agent answers.
 async fn with_token(terminal: &Terminal, head: &str) -> Option<TcpStream> {
     let mut line = TcpStream::connect(&terminal.loopback).await.ok()?;
     let rest = format!("Host: localhost\r\nAuthorization: Bearer {NOISY_TOKEN}\r\nConnection: close\r\n\r\n");
@@ -140,7 +141,7 @@ pub async fn cable(terminal: Arc<Terminal>) {
     }
 }
 
-/// Makes the reader send without end, another message each time; the agent then stops listening to it for a while.
+/// Makes the reader send endlessly, each time with another message. The agent then stops listening to it for a while.
 pub async fn floods(terminal: Arc<Terminal>) {
     let reader = &terminal.shop.reader;
     for (name, _) in FLOODS.iter().cycle() {
@@ -152,7 +153,7 @@ pub async fn floods(terminal: Arc<Terminal>) {
     }
 }
 
-/// Makes the gateway unreachable, then reachable, and slow for a while.
+/// Makes the gateway unreachable, then reachable again but slow for a while.
 pub async fn gateway(terminal: Arc<Terminal>) {
     loop {
         sleep(terminal.every(AWAY_EVERY)).await;
@@ -173,7 +174,7 @@ pub async fn kills(terminal: Arc<Terminal>) {
     }
 }
 
-/// Sets the board's clock wrongly, and correctly again at the end of each round.
+/// Sets the board's clock to a wrong time, and to the right time at the end of each round.
 pub async fn clocks(terminal: Arc<Terminal>) {
     for ahead in JUMPS.iter().cycle() {
         sleep(JUMP_EVERY).await;
@@ -181,7 +182,7 @@ pub async fn clocks(terminal: Arc<Terminal>) {
     }
 }
 
-/// Runs this many of them together; they end with this function.
+/// Runs this many neighbours of one kind at the same time. They end with this function.
 async fn all<F>(count: usize, terminal: &Arc<Terminal>, one: fn(Arc<Terminal>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! The shop on the desk, and the real program as a separate process, which is killed and started again.
+//! The shop on a desk, and the real program in a separate process, which is killed and started again.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use pos_sim::shop::{Options, Shop};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
-/// Paths of Debian's library that gives a program another clock.
+/// The paths of Debian's library that gives a program another clock.
 const FAKETIME: &[&str] = &[
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1",
@@ -26,12 +26,12 @@ pub struct Terminal {
     /// The number of starts.
     pub starts: AtomicU32,
     pid: AtomicU32,
-    /// True for a long run: clocks jump, and events come at their written intervals.
+    /// True for a long run, in which clocks jump and events come at their written intervals.
     long: bool,
     child: Mutex<Option<Child>>,
 }
 
-/// The token of a neighbour's program, which has its own limits.
+/// The token of a neighbour's program. It has separate limits.
 pub const NOISY_TOKEN: &str = "bm9pc3ktbmVpZ2hib3Vycy10b2tlbg";
 
 fn second_token(shop: &Shop) {
@@ -85,30 +85,30 @@ impl Terminal {
         *self.child.lock().unwrap() = Some(child);
     }
 
-    /// Starts the agent again after each kill. Panics when the agent ends without one.
+    /// Starts the agent again after each kill. Panics if the agent ends without a kill.
     pub async fn keep_running(&self, over: &AtomicBool) {
         loop {
             let mut child = self.child.lock().unwrap().take().unwrap();
             let status = child.wait().await.unwrap();
             let killed = self.pid.swap(0, Ordering::SeqCst) == 0;
             assert!(killed || over.load(Ordering::SeqCst), "the agent ended by itself: {status}\n{}", self.log_end());
-            // The terminal is off: the customer takes the card.
+            // The terminal is off, so the customer takes the card out.
             self.shop.reader.remove();
             self.start();
         }
     }
 
-    /// Returns the wait for an event with this interval.
+    /// Returns the time to wait for an event with this interval.
     pub fn every(&self, often: Duration) -> Duration {
         if self.long { often } else { often / 60 }
     }
 
-    /// Returns the process, unless it was just killed.
+    /// Returns the process id, unless the process was just killed.
     pub fn pid(&self) -> Option<u32> {
         Some(self.pid.load(Ordering::SeqCst)).filter(|pid| *pid != 0)
     }
 
-    /// Kills it with SIGKILL.
+    /// Kills the process with SIGKILL.
     pub fn kill(&self) {
         let pid = self.pid.swap(0, Ordering::SeqCst);
         if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
@@ -134,7 +134,7 @@ impl Terminal {
         self.shop.folder().join("agent.log")
     }
 
-    /// Returns the last lines of the agent's log, for a person.
+    /// Returns the last lines of the agent's log for a person.
     pub fn log_end(&self) -> String {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();

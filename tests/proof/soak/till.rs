@@ -1,6 +1,6 @@
-//! The shop's own staff and tills: a cashier at the socket with card sales, a till with a token and stored cards, both
-//! with refunds; and the customer at the reader. Each amount belongs to one payment, so it is found in the gateway's
-//! ledger.
+//! The shop's staff and tills. A cashier at the socket makes card sales, and a till with a token uses stored cards.
+//! Both make refunds. The customer is at the reader. Each amount belongs to one payment, so the payment can be found in
+//! the gateway's ledger.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,15 +15,15 @@ use tokio::time::sleep;
 use super::Until;
 use super::terminal::Terminal;
 
-/// The interval of retries when the terminal is busy, starting, or without a reader.
+/// The interval between retries while the terminal is busy, starting, or without a reader.
 const AGAIN: Duration = Duration::from_millis(50);
-/// The time without an answer after which a till calls the technician.
+/// The time without an answer after which a till would call the technician.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The cause of an unconfirmed transaction that the gateway does not list: it ends a day later
+/// The reason for an unconfirmed transaction that the gateway does not list. It ends a day later
 /// (`absence-final-after-h`).
 const NOT_THERE: &str = "not-listed-yet";
 
-/// The gateway's behaviour, by the cents of the amount (`pos-sim gateway --help`); most are approved.
+/// The gateway's behaviour, chosen by the cents of the amount (`pos-sim gateway --help`). Most payments are approved.
 const CENTS: &[u64] = &[10, 11, 12, 13, 14, 15, 16, 17, 51, 55, 60, 61, 65, 67, 71, 73, 75];
 const CARDS: &[(&str, CardEntry)] = &[
     ("chip-no-cvm", CardEntry::Insert),
@@ -33,18 +33,18 @@ const CARDS: &[(&str, CardEntry)] = &[
     ("tap-pin", CardEntry::Tap),
 ];
 
-/// A transaction in a till's book.
+/// A transaction in a till's record.
 #[derive(Clone, Debug)]
 pub struct Deal {
     pub reference: String,
-    /// The reference of the payment that is refunded.
+    /// The reference of the refunded payment.
     pub of: Option<String>,
     pub minor: u64,
-    /// The till's last message.
+    /// The last message to the till.
     pub view: Option<SaleView>,
-    /// The fault when there were two ends, or an end that changed.
+    /// The fault, if there were two outcomes or an outcome changed.
     pub changed: Option<String>,
-    /// The reason why the terminal has not begun it.
+    /// The reason why the terminal did not begin the transaction.
     pub refused: Option<String>,
     by: By,
 }
@@ -84,7 +84,7 @@ impl Tills {
         self.book().clone()
     }
 
-    /// Returns the transactions that wait for more than the end of the day.
+    /// Returns the transactions that wait for something other than the end of the day.
     pub fn open(&self) -> Vec<String> {
         let deals = self.book();
         let open = deals.iter().filter(|deal| !deal.is_settled());
@@ -153,7 +153,7 @@ impl Tills {
         self.carry_out(Deal { reference, of, minor, view: None, changed: None, refused: None, by }, &body).await;
     }
 
-    /// Asks until the agent tells the end, or until only time can bring it.
+    /// Sends the request until the agent reports the outcome, or until only time can bring it.
     async fn carry_out(&self, deal: Deal, body: &Value) -> Deal {
         let (reference, by) = (deal.reference.clone(), deal.by);
         self.book().push(deal);
@@ -170,7 +170,7 @@ impl Tills {
                     false
                 }
                 Ok((401 | 404 | 415, said)) => panic!("{reference}: {said}"),
-                // Busy, not ready, too many: no transaction was begun.
+                // The terminal is busy, not ready, or has too many requests, so no transaction was begun.
                 Ok(_) | Err(_) => {
                     assert!(heard.elapsed() < PATIENCE, "{reference} had no answer for {PATIENCE:?}: {said:?}");
                     true
@@ -184,7 +184,7 @@ impl Tills {
         }
     }
 
-    /// Writes down the message; returns whether the transaction goes on.
+    /// Records the message. Returns whether the transaction goes on.
     fn hears(&self, reference: &str, view: Value) -> bool {
         let view: SaleView = serde_json::from_value(view).unwrap();
         let mut goes_on = true;
@@ -209,7 +209,7 @@ impl Tills {
         loop {
             let open: Vec<(String, By)> = {
                 let deals = self.book();
-                // The gateway may have learned meanwhile of a transaction that it did not know.
+                // The gateway may meanwhile have received a transaction that it did not know.
                 let open = deals.iter().filter(|deal| deal.refused.is_none() && !deal.has_ended());
                 open.map(|deal| (deal.reference.clone(), deal.by)).collect()
             };
@@ -229,7 +229,7 @@ impl Tills {
         }
     }
 
-    /// Measures the status query at the socket, and with a token.
+    /// Measures the status query at the socket and with a token.
     pub async fn ask_for_status(&self) -> [Option<Duration>; 2] {
         let ask = async |by| {
             let begun = Instant::now();
@@ -267,7 +267,7 @@ impl Deal {
         self.view.as_ref().is_some_and(|view| view.state == SaleState::Ended)
     }
 
-    /// Returns whether it has ended, was refused, or waits for the end of the day or for a person.
+    /// Returns whether the transaction has ended, was refused, or waits for the end of the day or for a person.
     fn is_settled(&self) -> bool {
         let waits = |view: &SaleView| {
             view.state.is_unconfirmed() && (view.needs_person.is_some() || view.unsettled.as_deref() == Some(NOT_THERE))

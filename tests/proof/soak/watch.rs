@@ -1,5 +1,5 @@
-//! The cost of the process, read from outside: `/proc`, and the time that an honest till waits for an answer. A line
-//! for each minute.
+//! The resources that the process uses, read from outside: `/proc`, and the time that an honest till waits for an
+//! answer. Prints a line for each minute.
 
 use std::fs;
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use super::till::Tills;
 
 const EVERY: Duration = Duration::from_millis(500);
 const MINUTE: Duration = Duration::from_secs(60);
-/// The time after which a process is warm; from then on its memory must stay nearly the same.
+/// The time after which a process counts as warm. From then on, its memory must stay nearly the same.
 const WARM: Duration = Duration::from_secs(45);
-/// The limits of the unit file: `MemoryMax` in KiB, `TasksMax`.
+/// The limit `MemoryMax` of the unit file in KiB. The next constant is `TasksMax`.
 const MOST_KIB: u64 = 64 * 1024;
 const MOST_THREADS: u64 = 32;
-/// The permitted growth of memory after a process is warm, in KiB: the allocator's pages, SQLite's cache.
+/// The permitted growth of memory after a process is warm, in KiB. The allocator's pages and SQLite's cache need it.
 const GROWTH_KIB: u64 = 4 * 1024;
-/// The limit of open files: connections of both interfaces, the journal, the devices.
+/// The limit of open files: the connections of both interfaces, the journal and the devices.
 const MOST_FILES: u64 = 128;
 
 #[derive(Default)]
@@ -29,7 +29,7 @@ pub struct Watch {
     lives: Mutex<Vec<Life>>,
 }
 
-/// One process.
+/// The measured values of one process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Life {
     start: u32,
@@ -48,7 +48,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// Reads a process; returns `None` when it has just ended.
+    /// Reads a process. Returns `None` if it has just ended.
     fn of(pid: u32) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
         let field = |name: &str| {
@@ -60,7 +60,7 @@ impl Sample {
     }
 }
 
-/// Measures repeatedly, until it is stopped.
+/// Measures repeatedly until it is stopped.
 pub async fn measure(watch: Arc<Watch>, terminal: Arc<Terminal>, tills: Arc<Tills>) {
     let (mut minute, mut life_began) = (Instant::now(), Instant::now());
     let mut waits: [Vec<Duration>; 2] = Default::default();
@@ -129,7 +129,7 @@ impl Watch {
         life.most_files = life.most_files.max(sample.files);
     }
 
-    /// Prints each life of the agent.
+    /// Prints each run of the agent.
     pub fn print(&self) {
         for life in self.lives.lock().unwrap().iter() {
             let Life { start, age, warm_kib, most_kib, most_threads, most_files } = life;
@@ -140,7 +140,7 @@ impl Watch {
         }
     }
 
-    /// Checks that no figure grew with time, and that none is beyond the limits of the unit file.
+    /// Checks that no value has grown over time and that none exceeds the limits of the unit file.
     pub fn is_flat(&self) {
         let lives = self.lives.lock().unwrap();
         assert!(!lives.is_empty(), "the agent was never seen");

@@ -1,7 +1,7 @@
-//! The names that a journal keeps: tables and columns, the fields of its records, and the words of their enumerations.
-//! The program reads a journal of the previous version by these names, so an existing name must stay.
-//! `stored-names.txt` has each name that the storms of `cargo test` write. A developer adds a new one by hand, with the
-//! first version that writes it.
+//! The names that a journal stores: tables, columns, the fields of its records, and the words of their enumerations.
+//! The program uses these names to read a journal of the previous version, so an existing name must stay.
+//! `stored-names.txt` lists each name that the storms of `cargo test` write. A developer adds a new name by hand, with
+//! the first version that writes it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::Value;
 const KNOWN: &str = include_str!("stored-names.txt");
 /// The columns that contain JSON.
 const TEXTS: [(&str, &str); 4] = [("step", "records"), ("mark", "what"), ("close", "content"), ("receipt", "page")];
-/// Fields with free words instead of an enumeration.
+/// Fields that contain free text instead of enumeration words.
 const FREE: [&str; 1] = ["registration"];
 
 /// Returns every name in this journal.
@@ -59,7 +59,7 @@ fn is_word(path: &str, word: &str) -> bool {
         && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'-')
 }
 
-/// Returns the names that no version has kept, and the names that are no longer kept.
+/// Returns the names that are not on the list, and the names on the list that are missing in the journals.
 pub(crate) fn changed(names: &BTreeSet<String>) -> Vec<String> {
     let known: BTreeSet<String> = KNOWN.lines().map(str::to_owned).collect();
     let new = names.difference(&known).map(|name| format!("+ {name}"));

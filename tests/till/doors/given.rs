@@ -1,5 +1,5 @@
-//! Sockets that systemd opens before the program runs (sd_listen_fds(3)): they stay open while the program is down, and
-//! no other program can take them. The shell hands them over here, with the numbers and variables that systemd uses.
+//! Sockets that systemd opens before the program runs (sd_listen_fds(3)). They stay open while the program is down, and
+//! no other program can take them. Here the shell passes them on, with the numbers and variables that systemd uses.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -15,12 +15,13 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::program::{self, get, own_address};
 
-/// Hands over file descriptors from 3 on, with their owner: the shell becomes the program and keeps its process id.
+/// Passes on file descriptors from 3 upwards, with the process id of their owner. The shell becomes the program and
+/// keeps that id.
 const HANDS_OVER: &str = r#"exec 3<&0 4<&1 </dev/null >/dev/null
 export LISTEN_PID=$$ LISTEN_FDS="$1" LISTEN_FDNAMES=a:b
 exec "$0" run --config "$2""#;
 
-/// The two sockets as systemd's units give them.
+/// The two sockets as systemd's units provide them.
 struct Doors {
     unix: UnixListener,
     tcp: std::net::TcpListener,
@@ -78,13 +79,13 @@ async fn who_connects_while_the_program_is_away_is_served_when_it_comes() {
         assert!(one.starts_with("HTTP/1.1 200") && other.starts_with("HTTP/1.1 200"), "{one}\n{other}");
         let ended = tokio::task::spawn_blocking(move || ends(agent, signal)).await.unwrap();
         assert_eq!(ended.status.success(), signal == Signal::TERM, "{}", String::from_utf8_lossy(&ended.stderr));
-        // The agent closes neither the port nor the socket's name: they belong to systemd.
+        // The agent closes neither the port nor the socket: both belong to systemd.
         assert!(shop.socket().exists());
         assert!(std::net::TcpListener::bind(&address).is_err());
     }
 }
 
-/// Runs the program to its end; returns the exit code and the message.
+/// Runs the program until it ends. Returns the exit code and the message.
 async fn refused(mut command: Command) -> (Option<i32>, String) {
     let ended = within("its end", tokio::task::spawn_blocking(move || command.output().unwrap())).await.unwrap();
     (ended.status.code(), String::from_utf8(ended.stderr).unwrap())

@@ -1,5 +1,5 @@
-//! A stand-in for the agent that answers immediately, and the front in front of it. They run on their own thread, so
-//! only the front wakes the till in this process.
+//! A stand-in for the agent, which answers immediately, and the front that uses it. The stand-in runs on its own
+//! thread, so only the front wakes the till in this process.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, mpsc};
@@ -21,7 +21,7 @@ use tokio::time::{Interval, interval, sleep};
 
 use crate::process::Running;
 
-/// The front and the agent behind it, until this is dropped.
+/// The front and the stand-in for the agent, which run until this value is dropped.
 pub(crate) struct Desk {
     agent: Arc<StandIn>,
     /// The terminal's CA in PEM form.
@@ -30,7 +30,7 @@ pub(crate) struct Desk {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The moment at which the agent was asked for the latest sale, and the moment of its outcome.
+/// The moments at which the agent received the latest sale and sent its outcome.
 #[derive(Clone, Copy)]
 pub(crate) struct Moments {
     pub(crate) asked: Instant,
@@ -38,18 +38,19 @@ pub(crate) struct Moments {
 }
 
 struct StandIn {
-    /// The time that card and bank take.
+    /// The time that the card and the bank take.
     card: Duration,
     asked: Mutex<Option<Instant>>,
     answered: Mutex<Option<Instant>>,
     number: Mutex<u64>,
-    /// True when the till has to confirm the latest sale; `None` when no sale was begun.
+    /// True when the till must confirm the latest sale. `None` before a sale begins and after its outcome was
+    /// requested.
     confirms: Mutex<Option<bool>>,
 }
 
 impl Desk {
-    /// Starts both; returns when the front knows that the agent answers. `more` is added to `front.toml`, with the path
-    /// of the folder in place of `FOLDER`. The folder has the `files`.
+    /// Starts both, and returns when the front knows that the agent answers. `more` is added to `front.toml`, with
+    /// `FOLDER` replaced by the path of a folder. That folder contains the `files`.
     pub(crate) fn begin(card: Duration, files: &'static [(&str, &str)], more: String) -> Self {
         let agent = StandIn {
             card,
@@ -137,7 +138,7 @@ impl StandIn {
                 json_of(200, &self.sale(&reference(path), "ended", &approved()))
             }
             ("GET", path) if path.ends_with("/receipt") => json_of(200, &receipt()),
-            // No earlier sale belongs to this one.
+            // The list contains no earlier sale.
             ("GET", "/v1/sales") => json_of(200, &json!({ "sales": [], "next": null })),
             ("GET", path) if path.starts_with("/v1/sales/") => {
                 let Some(confirms) = self.confirms.lock().unwrap().take() else {
@@ -160,7 +161,7 @@ impl StandIn {
         }
     }
 
-    /// Returns a sale in the agent's form.
+    /// Returns a sale in the format of the agent.
     fn sale(&self, reference: &Value, state: &str, more: &Value) -> Value {
         let number = *self.number.lock().unwrap();
         let mut sale = json!({
@@ -190,7 +191,7 @@ fn approved() -> Value {
     })
 }
 
-/// Returns a receipt copy of usual length.
+/// Returns a receipt copy of typical length.
 fn receipt() -> Value {
     let rows: Vec<Value> = (0..24).map(|_| json!({ "is": "pair", "text": "Terminal", "value": "12345678" })).collect();
     json!({ "copy": "customer", "language": "en", "text": "Terminal 12345678\n".repeat(24), "rows": rows })
@@ -216,7 +217,7 @@ fn events() -> Answer {
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
 }
 
-/// A stream without events: a comment each second shows that the agent is alive.
+/// A stream without events. A comment each second shows that the agent is alive.
 struct Comments(Interval);
 
 impl Body for Comments {

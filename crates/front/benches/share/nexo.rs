@@ -1,5 +1,5 @@
-//! A till that speaks nexo with sealed messages, on one TLS connection that stays open. The till's own time to seal a
-//! message and to open the answer is not counted.
+//! A till that speaks nexo with sealed messages, on one TLS connection that stays open. The time that the till needs to
+//! seal a message and open the answer is not counted.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -81,7 +81,7 @@ impl Till {
         [head.into_bytes(), body].concat()
     }
 
-    /// Sends a message. Returns when its last byte was written, and when the answer's first byte came.
+    /// Sends a message. Returns the moments at which its last byte was written and the answer's first byte arrived.
     fn pays(&mut self, message: &[u8]) -> (Instant, Instant) {
         self.stream.write_all(message).unwrap();
         self.stream.flush().unwrap();
@@ -105,7 +105,7 @@ impl Till {
     }
 }
 
-/// Returns the body of an answer when it is complete.
+/// Returns the body of an answer, or `None` while it is incomplete.
 fn whole(answer: &[u8]) -> Option<Vec<u8>> {
     let end = answer.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
     let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();

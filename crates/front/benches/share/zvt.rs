@@ -1,7 +1,7 @@
 //! A till that speaks ZVT over TCP: it registers, pays, and acknowledges each message immediately.
 //!
-//! The front leaves 20 ms between two APDUs to the same till, which some tills need. The outcome's share contains this
-//! pause when the front has sent a message shortly before. A real bank is never that fast.
+//! The front leaves 20 ms between two APDUs to the same till, which some tills need. The share of the outcome contains
+//! this pause if the front has sent a message shortly before. A real bank never answers that fast.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -94,7 +94,8 @@ impl Till {
         }
     }
 
-    /// Reads the next APDU, with the moment of its first byte. Acknowledges it if it needs an answer.
+    /// Reads the next APDU and acknowledges it if it needs an answer. Returns the moment of its first byte and its
+    /// message.
     fn hears(&mut self) -> (Instant, TerminalMessage) {
         let (mut chunk, mut first) = ([0; 4096], None);
         loop {

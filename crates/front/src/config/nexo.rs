@@ -1,5 +1,5 @@
-//! `[nexo]`: tills that speak nexo (Terminal API). Each till's name towards the agent is configured here by its SaleID.
-//! The front listens only on the configured address.
+//! `[nexo]`: tills that speak nexo (Terminal API). Each `[[nexo.till]]` gives the till with a SaleID its name at the
+//! agent. The front listens only on the configured address.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -13,22 +13,22 @@ use super::is_till;
 use super::section::Section;
 use super::zvt::{SUMS, Wrong, secret_line};
 
-/// The largest number of tills: enough for the counters of a shop.
+/// The largest number of tills, which is enough for the counters of a shop.
 const MOST: usize = 16;
-/// The greatest length of a SaleID or POIID.
+/// The greatest length of a SaleID or POIID, in characters.
 const LONGEST_NAME: usize = 128;
 
 /// The port for tills that speak nexo.
 #[derive(Clone, Debug)]
 pub(crate) struct NexoConfig {
-    /// The address to listen on; without it, the front does not listen.
+    /// The address to listen on. If absent, the front does not listen for nexo tills.
     pub(crate) listen: Option<SocketAddr>,
-    /// The addresses that may connect. On a network, when the list is empty, every address may connect and each till
-    /// has a key.
+    /// The addresses that may connect. If the list is empty and the port is on a network, every address may connect,
+    /// and each till must have a key.
     pub(crate) from: Vec<IpAddr>,
     /// The terminal's own name, `POIID`.
     pub(crate) poi_id: String,
-    /// The common name of the certificate. Libraries of some tills require one that their maker defines.
+    /// The common name of the certificate. The libraries of some tills require a name that their maker defines.
     pub(crate) common_name: Option<String>,
     /// True when unsealed messages are accepted from every address that may connect, not only from this board.
     pub(crate) plain: bool,
@@ -39,7 +39,7 @@ pub(crate) struct NexoConfig {
 /// One till that speaks nexo.
 #[derive(Clone, Debug)]
 pub(crate) struct NexoTillConfig {
-    /// The till's name towards the agent.
+    /// The till's name at the agent.
     pub(crate) till: String,
     /// The till's own name, `SaleID`.
     pub(crate) sale_id: String,
@@ -49,17 +49,17 @@ pub(crate) struct NexoTillConfig {
     key_version: u32,
     /// True when the till may pay out without an earlier payment.
     pub(crate) credit: bool,
-    /// True when the terminal prints receipts and the till gets them too.
+    /// True when the terminal prints the receipts. The till also gets them.
     pub(crate) terminal_prints: bool,
     /// The format of receipts.
     pub(crate) profile: Profile,
-    /// The characters per line of a receipt.
+    /// The number of characters per receipt line.
     pub(crate) width: u8,
-    /// True when the till's captures are made at this terminal.
+    /// True when the till captures its reservations at this terminal.
     pub(crate) reserves: bool,
     /// The keys of SaleToAcquirerData that are ignored.
     pub(crate) ignore: Vec<String>,
-    /// True when the till's sums are its own, not the terminal's.
+    /// True when the till gets its own sums instead of the terminal's.
     pub(crate) own_sums: bool,
 }
 
@@ -170,7 +170,7 @@ impl NexoTillConfig {
     }
 }
 
-/// Checks a name for the header of a message.
+/// Checks a SaleID or POIID.
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control) && name.trim() == name
 }

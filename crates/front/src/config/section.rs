@@ -1,5 +1,5 @@
-//! Tables of the configuration file. Keys are taken out one by one with the type that they must have; the keys that
-//! remain are unknown. So all faults of a file's form are found together.
+//! Tables of the configuration file. Each known key is taken out of its table and checked for its type. The keys that
+//! remain are unknown. All such faults of a file are therefore found in one run.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use toml::Table;
 
 use super::Fault;
 
-/// A table of the file whose keys are taken out one by one; the remaining keys are unknown.
+/// A table of the file. Reading a key removes it, so the keys that remain are unknown.
 pub(super) struct Section<'a> {
     pub(super) prefix: String,
     pub(super) table: &'a mut Table,
@@ -22,7 +22,8 @@ impl Section<'_> {
         self.faults.push(Fault { key, wrong: wrong.into(), remedy: remedy.to_owned() });
     }
 
-    /// Takes a key with its type. `fitting` returns `None` for a value that has the type but cannot be used.
+    /// Takes the value of a key and checks its type. `fitting` returns `None` for a value of the right type that cannot
+    /// be used.
     fn take<T: DeserializeOwned, U>(
         &mut self,
         key: &str,
@@ -42,7 +43,7 @@ impl Section<'_> {
         self.take(key, "text in quotes", Some)
     }
 
-    /// Takes a text that must be present.
+    /// Takes a required text.
     pub(super) fn needed_text(&mut self, key: &str) -> String {
         if !self.table.contains_key(key) {
             self.fault(key, "is missing", "write it");
@@ -54,7 +55,7 @@ impl Section<'_> {
         self.take(key, "an absolute path in quotes", |path: PathBuf| path.is_absolute().then_some(path))
     }
 
-    /// Takes one of these words and returns its meaning.
+    /// Takes a value that must be one of these words, and returns the word's meaning.
     pub(super) fn word<T: Copy>(&mut self, key: &str, words: &[(&str, T)]) -> Option<T> {
         let quoted: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let (last, others) = quoted.split_last()?;
@@ -89,7 +90,7 @@ impl Section<'_> {
         self.take(key, "a list of addresses, such as [\"192.168.1.20\"]", Some).unwrap_or_default()
     }
 
-    /// Reads a table below this one; it is empty when the file does not have it.
+    /// Reads a table below this one. A missing table counts as empty.
     pub(super) fn section<T>(&mut self, key: &str, read: impl FnOnce(&mut Section<'_>) -> T) -> T {
         let mut table: Table = self.take(key, &format!("a table [{key}]"), Some).unwrap_or_default();
         let prefix = format!("{}{key}.", self.prefix);

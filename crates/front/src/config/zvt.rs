@@ -1,4 +1,4 @@
-//! `[[zvt]]`: tills that speak ZVT. Each till's name towards the agent is configured here and never comes from its
+//! `[[zvt]]`: tills that speak ZVT. Each till's name at the agent is configured here and never comes from its
 //! connection. The front listens only on the configured lines.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use pos_till_api::OnSilence;
 use super::is_till;
 use super::section::Section;
 
-/// The largest number of tills: enough for the counters of a shop.
+/// The largest number of tills, which is enough for the counters of a shop.
 const MOST: usize = 16;
 /// The speeds that the specification names, in bits per second.
 const SPEEDS: [u64; 2] = [9600, 115_200];
@@ -21,29 +21,29 @@ const SPEEDS: [u64; 2] = [9600, 115_200];
 /// The sums that a till gets: the terminal's, or its own.
 pub(super) const SUMS: [(&str, bool); 2] = [("terminal", false), ("own", true)];
 
-/// The error and the remedy.
+/// An error and its remedy.
 pub(super) type Wrong = (String, &'static str);
 
 /// One till that speaks ZVT.
 #[derive(Clone, Debug)]
 pub(crate) struct ZvtConfig {
-    /// The till's name towards the agent.
+    /// The till's name at the agent.
     pub(crate) till: String,
     /// The line of the till.
     pub(crate) line: ZvtLine,
-    /// The file with the till's password of six digits.
+    /// The file with the till's six-digit password.
     password_file: Option<PathBuf>,
     /// True when the till may pay out without an earlier payment (06 31).
     pub(crate) credit: bool,
-    /// The action on an approval that the till does not acknowledge.
+    /// The action after an approval that the till does not acknowledge.
     pub(crate) unacknowledged: OnSilence,
     /// True when the fields of 04 0F are in ascending order, not in the order of the specification's table.
     pub(crate) ascending: bool,
-    /// True when 04 0F may have a container of TLVs.
+    /// True when 04 0F may contain a TLV container.
     pub(crate) status_containers: bool,
-    /// True when only the necessary frames are sent: no 04 FF, no printed lines.
+    /// True when only the necessary frames are sent, without 04 FF and print lines.
     pub(crate) needed_frames_only: bool,
-    /// True when the till's sums are its own, not the terminal's.
+    /// True when the till gets its own sums instead of the terminal's.
     pub(crate) own_sums: bool,
 }
 
@@ -74,7 +74,7 @@ impl ZvtConfig {
         let speed = zvt.number("speed", 9600..=115_200).unwrap_or(9600);
         let line = match serial {
             Some(path) if listen.is_none() => ZvtLine::Serial { path, speed: u32::try_from(speed).unwrap_or(0) },
-            // Both keys together are a fault. `judge` finds it by this value, which is never valid.
+            // Setting both keys is a fault. `judge` recognises it by this value, which is never valid.
             Some(_) => ZvtLine::Serial { path: PathBuf::new(), speed: 0 },
             None => ZvtLine::Tcp { listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 20_007))), from },
         };
@@ -165,7 +165,7 @@ impl fmt::Display for ZvtLine {
     }
 }
 
-/// Reads the one line of a file that only the front's user may open.
+/// Reads a file that has one line and that only the front's user may open.
 pub(super) fn secret_line(key: &str, file: &Path, remedy: &'static str) -> Result<String, Wrong> {
     let wrong = |what: &str| (format!("{key}: {}: {what}", file.display()), remedy);
     let facts = fs::metadata(file).map_err(|error| wrong(&error.to_string()))?;

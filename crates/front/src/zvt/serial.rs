@@ -1,4 +1,4 @@
-//! A till on a serial line: the frames of the line, and its device, which is opened again after a loss.
+//! A till on a serial line. The device is opened again after it is lost.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use tokio_serial::{DataBits, FlowControl, Parity, SerialPortBuilderExt, SerialSt
 use super::{AGAIN, CHUNK, Event, MOST_WAITING};
 use crate::asking::until;
 
-/// Opens the line, holds it until it is lost, and opens it again.
+/// Opens the line, serves it until it is lost, and then opens it again.
 pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) {
     let (mut count, mut said) = (0, false);
     loop {
         let port = tokio_serial::new(path.to_string_lossy(), speed)
             .data_bits(DataBits::Eight)
             .parity(Parity::None)
-            // Two stop bits, as in the specification; a till with one stop bit is received too.
+            // The specification requires two stop bits. Data from a till with one stop bit is also received.
             .stop_bits(StopBits::Two)
             .flow_control(FlowControl::None)
             .open_native_async();
@@ -52,7 +52,8 @@ async fn serve(
     events: &mpsc::Sender<Event>,
 ) -> std::io::Result<()> {
     let (writer, mut waiting) = mpsc::channel::<Apdu>(MOST_WAITING);
-    // The event needs the handle of a task to stop. This task ends with the line, so the handle is of an empty task.
+    // The event needs the handle of a task to stop. This task ends with the line anyway, so the handle is that of an
+    // empty task.
     let stop = tokio::spawn(std::future::pending::<()>()).abort_handle();
     if events.send(Event::Opened(line, writer, stop, path.display().to_string())).await.is_err() {
         return Ok(());
@@ -81,7 +82,7 @@ async fn serve(
                         return Ok(());
                     }
                 }
-                // A till that does not acknowledge counts as a broken connection.
+                // A till that does not acknowledge counts as disconnected.
                 LinkAction::Lost => return Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! The agent is down, returns, and breaks off during a request.
+//! Tests with an agent that is down, comes back, or stops during a request.
 
 use std::time::Duration;
 
@@ -18,9 +18,9 @@ async fn without_an_agent_it_says_so_and_recovers_by_itself() {
     let answer = client.get(front.https_url("/v1/latest")).send().await.unwrap();
     assert_eq!(answer.headers()["retry-after"], "1");
     assert_eq!(problem(answer).await, (503, "agent-down".to_owned()));
-    // The front's own stream may end a moment after the agent stopped accepting connections.
+    // The front's own stream of events may end a moment after the agent stops accepting connections.
     until(|| async { health().await["agent"] == "down" }).await;
-    // The page starts anyway, with the known settings of the terminal.
+    // The page starts anyway, with the terminal's last known settings.
     assert_eq!(json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await, settings);
     let agent = stopped.begin();
     agent.is_listened_to(1).await;
@@ -40,7 +40,7 @@ async fn it_begins_before_the_agent_does() {
     until(|| async { front.client().get(front.https_url("/v1/latest")).send().await.unwrap().status() == 200 }).await;
 }
 
-/// The socket accepts connections, as when systemd holds it and the agent does not start.
+/// The socket accepts connections, as if systemd held it and the agent did not start.
 #[tokio::test]
 async fn an_agent_that_takes_connections_and_says_nothing_is_down_and_nobody_waits_for_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ async fn a_page_hears_at_once_that_its_events_have_ended() {
     assert!(matches!(ended, Ok(Ok(None) | Err(_))), "{ended:?}");
 }
 
-/// Repeats a question until it is true.
+/// Waits until a condition is true.
 async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) {
     let asked = async {
         while !is_so().await {

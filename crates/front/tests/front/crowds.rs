@@ -1,4 +1,4 @@
-//! Unidentified callers that send slowly and tills that ask too much, next to callers with real work.
+//! Unidentified callers that send slowly and tills that send too many requests, next to callers with real work.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn latest(front: &Running, client: &Client, token: &str) -> Response {
     timeout(PATIENCE, request.send()).await.expect("an answer").unwrap()
 }
 
-/// Opens this many waits for a transaction with this token; they take their slots.
+/// Starts this many waits for a transaction with this token. Each takes a slot.
 async fn waits(front: &Running, token: &str, count: usize) -> Vec<TcpStream> {
     let mut waits = Vec::new();
     for _ in 0..count {
@@ -32,14 +32,14 @@ async fn waits(front: &Running, token: &str, count: usize) -> Vec<TcpStream> {
     waits
 }
 
-/// Reads the answer on a connection, when there is one.
+/// Waits for the answer on a connection and reads it.
 async fn answered(stream: &mut TcpStream) -> String {
     let mut piece = [0; 4096];
     let read = timeout(PATIENCE, stream.read(&mut piece)).await.expect("an answer").unwrap();
     String::from_utf8_lossy(&piece[..read]).into_owned()
 }
 
-/// Sends heads of pairing requests without their bodies, from the address of the till and of the page.
+/// Sends heads of pairing requests without bodies, from the address that the till and the page also use.
 #[tokio::test]
 async fn bodies_that_never_come_take_no_place_from_a_till_and_a_page_of_the_same_address() {
     let (front, _agent) = front("").await;
@@ -60,7 +60,7 @@ async fn bodies_that_never_come_take_no_place_from_a_till_and_a_page_of_the_same
             assert_eq!(page.status(), StatusCode::OK, "round {round}");
         }
     }
-    // A request that had a slot ends long before one of a known caller would.
+    // A request that had a slot ends long before a request of an identified caller would.
     let mut last = slow.pop().unwrap();
     let said = answered(&mut last).await;
     assert!(said.starts_with("HTTP/1.1 408") || said.starts_with("HTTP/1.1 429"), "{said}");
@@ -90,11 +90,11 @@ async fn the_fifth_wait_of_a_till_ends_the_first_with_how_the_sale_stands() {
     let first = answered(&mut held[0]).await;
     assert!(first.starts_with("HTTP/1.1 200") && first.contains("{\"sales\":[]}"), "{first}");
     timeout(PATIENCE, begun(5)).await.expect("the fifth has its place");
-    // The present state was asked for without a wait.
+    // The front asked for the current state without a wait.
     assert!(agent.heard().iter().any(|it| it.target == "/v1/sales/R-1?till=kasse-2"));
 }
 
-/// A till holds many connections from several addresses. Its own cancel and the page still have their slots.
+/// A till holds many connections with waits. Its own cancel requests and the page still have their slots.
 #[tokio::test]
 async fn a_till_that_waits_everywhere_keeps_nobody_from_acting() {
     let (front, agent) = front("").await;
@@ -110,7 +110,7 @@ async fn a_till_that_waits_everywhere_keeps_nobody_from_acting() {
     assert_eq!(latest(&front, &client, &token).await.status(), StatusCode::OK);
     let page = client.get(front.https_url("/v1/latest")).send().await.unwrap();
     assert_eq!(page.status(), StatusCode::OK);
-    // The stand-in accepts a cancel and never answers; two are in progress at a time.
+    // The stand-in accepts cancel requests and never answers them, so two stay in progress.
     let cancel = async || {
         let mut stream = front.connect().await;
         let head = format!(
@@ -132,8 +132,8 @@ async fn a_till_that_waits_everywhere_keeps_nobody_from_acting() {
     assert!(third.starts_with("HTTP/1.1 429"), "{third}");
 }
 
-/// A session that the agent knew is counted separately. An invented session counts as an unidentified caller, and the
-/// front asks the agent about it before it reads the body.
+/// Requests with a session that the agent knew are counted separately. A caller with an invented session counts as
+/// unidentified, and the front asks the agent about the session before it reads the body.
 #[tokio::test]
 async fn a_made_up_session_is_a_strangers() {
     let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"").await;
@@ -153,7 +153,7 @@ async fn a_made_up_session_is_a_strangers() {
     let cookie = format!("pos_session={}", crate::stand_in::SESSION);
     let latest = || client.get(front.https_url("/v1/latest")).header("cookie", &cookie).send();
     assert_eq!(latest().await.unwrap().status(), StatusCode::OK);
-    // When unidentified callers have taken all their slots, the session has its own.
+    // When unidentified callers use all their slots, the session still has its own.
     let mut slow = Vec::new();
     for _ in 0..12 {
         let mut stream = front.connect().await;

@@ -1,14 +1,14 @@
-//! Tests of the front as a process over real sockets. In front of it is an independent TLS client. Behind it is a
-//! stand-in for the agent; all answers of the stand-in are in `stand_in.rs`.
+//! Tests of the front as a process, over real sockets. The client is an independent TLS client. A stand-in replaces the
+//! agent, and `stand_in.rs` contains all its answers.
 //!
 //! | file | content |
 //! |---|---|
-//! | `requests` | requests that are passed on, and requests of abused browsers, proxies and slow peers |
-//! | `away` | the agent is down, returns, and breaks off during a request |
-//! | `crowds` | unidentified callers and greedy tills next to callers with real work |
+//! | `requests` | requests that are passed on, and requests from misused browsers, proxies and slow peers |
+//! | `away` | an agent that is down, comes back, or stops during a request |
+//! | `crowds` | unidentified callers and greedy tills, next to callers with real work |
 //! | `signing_in` | the cookie, and the rights of an operator's session |
-//! | `pairing` | codes, tokens, and the view of a paired till |
-//! | `webhooks` | receivers that hang, redirect and fail: order, signature, no duplicates |
+//! | `pairing` | codes, tokens, and the data that a paired till can see |
+//! | `webhooks` | receivers that hang, redirect and fail; order, signature and duplicates |
 //! | `verbs` | the command line |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]

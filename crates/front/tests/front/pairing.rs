@@ -1,4 +1,4 @@
-//! Codes, tokens, and the view of a paired till.
+//! Tests of codes, of tokens, and of the data that a paired till can see.
 
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ async fn post(client: &Client, url: String, body: Value) -> Response {
     client.post(url).header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
 }
 
-/// Asks for a token as a till, after a person has opened pairing. Returns the path for its token, and the code.
+/// Opens pairing and asks for a token as a till. Returns the path for the token, and the code.
 async fn ask(front: &Running, client: &Client) -> (String, String) {
     assert!(front.verb(&["pair", "open"]).status.success());
     let asked = post(client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -60,7 +60,7 @@ async fn a_till_has_its_token_after_code_and_approval_and_over_a_restart() {
     assert_eq!(problem(answer).await, (401, "unauthorized".to_owned()));
 }
 
-/// Pairing is opened by the command line, and on the page by its users.
+/// Pairing can be opened on the command line, and on the page by its users.
 #[tokio::test]
 async fn nobody_asks_for_a_token_before_somebody_at_the_terminal_has_opened_it() {
     let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"").await;
@@ -80,7 +80,7 @@ async fn nobody_asks_for_a_token_before_somebody_at_the_terminal_has_opened_it()
     let opened = open(&format!("pos_session={}", crate::stand_in::SESSION)).await;
     assert_eq!(json(opened).await, json!({ "openForS": 300 }));
     assert_eq!(ask().await.status(), StatusCode::ACCEPTED);
-    // After a restart a person opens pairing again.
+    // After a restart, pairing must be opened again.
     let front = front.kill().await.begin("").await;
     let client = front.client();
     let closed = post(&client, front.https_url("/front/pair"), json!({ "name": "kasse-2" })).await;
@@ -131,7 +131,7 @@ async fn a_paired_till_is_confined_to_its_own() {
     }
     let status = json(get("/v1/status").await).await;
     assert_eq!((&status["current"], &status["unconfirmed"]), (&Value::Null, &json!([{ "till": "kasse-2" }])));
-    // The till gets its own events and the terminal's.
+    // The till gets its own events and those of the terminal.
     let mut stream = get("/v1/events").await;
     stream.chunk().await.unwrap().unwrap();
     agent.event("local", "ended");
@@ -161,7 +161,7 @@ async fn wrong_tokens_are_counted_and_a_page_of_a_listed_origin_needs_one() {
         statuses.push(problem(wrong).await.0);
     }
     assert_eq!((statuses[19], statuses[20]), (401, 429));
-    // A right token works despite wrong tokens from the same address, and does not reset their count.
+    // A right token works despite wrong tokens from the same address. It does not reset their count.
     let right = client.get(front.https_url("/v1/latest")).header("authorization", format!("Bearer {token}"));
     assert_eq!(right.send().await.unwrap().status(), StatusCode::OK);
     let wrong = client.get(front.https_url("/v1/latest")).header("authorization", "Bearer x").send().await.unwrap();
@@ -206,8 +206,8 @@ const NOT_FOR_TILLS: [&str; 6] = [
     "POST /v1/approvals",
 ];
 
-/// Checks each row of the manual's table of routes for four callers: a paired till, a page of a listed origin with its
-/// token, such a page without a token, and the front's own page. A new row is for all tills, or is listed in
+/// Checks each row of the manual's table of routes for four callers. They are a paired till, a listed page with the
+/// till's token, a listed page without a token, and the front's own page. A new row must be for all tills or in
 /// [`NOT_FOR_TILLS`].
 #[tokio::test]
 async fn who_reaches_what_row_by_row_of_the_table_of_passage() {

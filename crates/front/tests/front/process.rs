@@ -1,4 +1,4 @@
-//! The program itself, with a configuration in its own folder, and clients for it.
+//! The program itself, with a configuration in its own folder, and clients that use it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Program, Output, Stdio};
@@ -13,18 +13,20 @@ use tokio::sync::watch;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
 
-/// A running front in front of a stand-in or the real agent.
+/// A running front that uses a stand-in or the real agent.
 pub(crate) struct Running {
     pub(crate) folder: TempDir,
     child: Child,
-    /// The host and port.
+    /// The log so far.
     log: watch::Receiver<String>,
+    /// The host and port with TLS.
     pub(crate) https: String,
+    /// The host and port without TLS.
     pub(crate) http: String,
 }
 
 impl Running {
-    /// Starts the front; returns when it listens and knows the state of the agent.
+    /// Starts the front, and returns when it listens and knows the state of the agent.
     pub(crate) async fn begin(folder: TempDir, more: &str) -> Self {
         Self::begin_by(Command::new(PROGRAM), folder, more).await
     }
@@ -39,8 +41,8 @@ impl Running {
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) async fn begin_program_as(from: &Path, uid: u32, folder: TempDir, more: &str) -> Self {
         let program = folder.path().join("pos-front");
-        // Another process makes the copy. If this process wrote the file, a program that another test starts could hold
-        // it open. Then the copy could not be run.
+        // Another process makes the copy. If this process wrote the file, a program that another test starts could keep
+        // it open, and the copy could not be run.
         assert!(Program::new("cp").arg(from).arg(&program).status().unwrap().success());
         std::os::unix::fs::chown(folder.path(), Some(uid), None).unwrap();
         let mut command = Command::new(program);
@@ -48,7 +50,7 @@ impl Running {
         Self::begin_by(command, folder, more).await
     }
 
-    /// Starts the front by this command.
+    /// Starts the front with this command.
     pub(crate) async fn begin_by(mut command: Command, folder: TempDir, more: &str) -> Self {
         write_config(folder.path(), more);
         let mut child = command
@@ -73,7 +75,7 @@ impl Running {
             asked |= line.contains("the agent is running") || line.contains("the agent is not running");
             said.push_str(&line);
         }
-        // The front must not wait for a reader of its log.
+        // The log is always read, so the front never waits for its reader.
         let (lines_of_log, log) = watch::channel(said);
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
@@ -83,7 +85,7 @@ impl Running {
         Self { folder, child, log, https: https.unwrap(), http: http.unwrap() }
     }
 
-    /// Returns the first line of the log that contains these words.
+    /// Waits for the first line of the log that contains these words, and returns it.
     #[allow(dead_code, reason = "for the tests with the real agent")]
     pub(crate) async fn until_logged(&self, words: &str) -> String {
         let mut log = self.log.clone();
@@ -139,7 +141,7 @@ impl Running {
         TcpStream::connect(&self.http).await.unwrap()
     }
 
-    /// Sends these bytes. Returns the status and the rest of the answer; either side may close the connection.
+    /// Sends these bytes, and returns the status and the answer. Either side may close the connection.
     pub(crate) async fn raw(&self, bytes: &str) -> (u16, String) {
         let mut stream = self.connect().await;
         stream.write_all(bytes.as_bytes()).await.unwrap();
@@ -160,7 +162,7 @@ impl Running {
     }
 }
 
-/// A front that was killed, with the folder that it left.
+/// The folder that a killed front left behind.
 pub(crate) struct Killed(TempDir);
 
 impl Killed {
@@ -175,7 +177,7 @@ impl Killed {
     }
 }
 
-/// Chooses ring for all TLS in this process.
+/// Installs ring as the provider for all TLS in this process.
 pub(crate) fn provider() {
     static PROVIDER: Once = Once::new();
     PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
@@ -183,7 +185,8 @@ pub(crate) fn provider() {
 
 pub(crate) fn client() -> reqwest::ClientBuilder {
     provider();
-    // Shorter than the front's time limit for idle connections, so no request crosses with their end.
+    // This is shorter than the front's time limit for idle connections, so no request is sent while the front closes
+    // one.
     let idle = std::time::Duration::from_secs(5);
     reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).pool_idle_timeout(idle)
 }
@@ -192,7 +195,7 @@ pub(crate) fn config(folder: &Path) -> PathBuf {
     folder.join("front.toml")
 }
 
-/// The end of a configuration in which no till may be paired.
+/// The additional text for a configuration in which no till may be paired.
 pub(crate) const NO_TILLS: &str = "# no till may be paired\n";
 
 fn write_config(folder: &Path, more: &str) {

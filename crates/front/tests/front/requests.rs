@@ -1,4 +1,4 @@
-//! Requests that are passed on, and requests of abused browsers, proxies and slow peers.
+//! Tests of requests that are passed on, and of requests from misused browsers, proxies and slow peers.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
     assert!(text.contains(settings["version"].as_str().unwrap()), "{text} {settings}");
     let of_agent = ["terminal", "currency", "exponent", "operators"].map(|name| settings[name].to_string());
     assert_eq!(of_agent, ["\"T-1\"", "\"EUR\"", "2", "false"]);
-    // The page offers pairing when the configuration lists a till for it.
+    // The page offers pairing if the configuration lists a till that may be paired.
     assert_eq!(settings["mayPair"], true);
     let front = front.kill().await.begin(NO_TILLS).await;
     let settings = json(front.client().get(front.https_url("/front/settings")).send().await.unwrap()).await;
@@ -57,7 +57,7 @@ async fn no_other_ca_is_trusted_for_it_and_nothing_is_said_without_tls() {
     let (front, _agent) = front("").await;
     let strangers = crate::process::client().build().unwrap();
     assert!(strangers.get(front.https_url("/")).send().await.is_err());
-    // Without TLS, the TLS port sends nothing of the page.
+    // The TLS port does not answer a request without TLS.
     let mut plain = tokio::net::TcpStream::connect(&front.https).await.unwrap();
     plain.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut said = Vec::new();
@@ -100,7 +100,8 @@ async fn a_receipt_is_asked_for_in_the_form_and_width_that_the_page_wants() {
     assert_eq!(heard.headers["accept"], "text/html");
 }
 
-/// A browser with the page of an earlier version learns from the settings that there is another version, and loads it.
+/// The settings tell a browser with an earlier version of the page that there is another version, and the browser loads
+/// it.
 #[tokio::test]
 async fn a_page_of_an_earlier_version_is_told_so_and_gets_this_one() {
     let (front, _agent) = front("").await;
@@ -163,7 +164,7 @@ async fn what_is_in_no_table_never_reaches_the_agent() {
         assert!((400..500).contains(&status), "{head}: {answer}");
     }
     assert!(agent.heard().is_empty(), "{:?}", agent.heard());
-    // In the same way, a request of the table is passed on.
+    // A request that is in the table and is sent in the same way is passed on.
     assert_eq!(front.raw(&format!("GET /v1/sales HTTP/1.1\r\nHost: {host}\r\n\r\n")).await.0, 200);
     assert_eq!(agent.heard().len(), 1);
 }
@@ -215,15 +216,15 @@ async fn ten_megabytes_are_refused_before_they_are_sent_and_while_they_are() {
     let head = format!(
         "POST /v1/sales HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nContent-Type: application/json\r\n"
     );
-    // The size is announced: the front does not wait for the body.
+    // If the size is announced, the front does not wait for the body.
     let (status, _) = front.raw(&format!("{head}Content-Length: 10485760\r\n\r\n")).await;
     assert_eq!(status, 413);
-    // The size is not announced: the request ends with the first piece above the limit.
+    // If the size is not announced, the request ends with the first piece above the limit.
     let piece = "a".repeat(40_000);
     let chunk = format!("{:x}\r\n{piece}\r\n", piece.len());
     let (status, _) = front.raw(&format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunk}{chunk}")).await;
     assert_eq!(status, 413);
-    // A request with both headers could be read as two requests by one of two readers.
+    // With both headers, two programs could disagree on whether the bytes are one request or two.
     let both = format!("{head}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
     let mut stream = front.connect().await;
     stream.write_all(both.as_bytes()).await.unwrap();
@@ -244,7 +245,7 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     assert_eq!(front.raw(&format!("GET /front/health HTTP/1.1\r\nHost: {}\r\n\r\n", front.http)).await.0, 200);
     let last = slow.pop().unwrap();
     for mut stream in slow {
-        // The connection ends, either for a newer one or by its deadline.
+        // The connection ends because a newer one replaces it, or at its deadline.
         let mut said = Vec::new();
         let ended = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut said)).await;
         assert!(ended.is_ok());
@@ -252,7 +253,7 @@ async fn whoever_sends_slowly_is_given_up_and_takes_no_place_from_others() {
     drop(last);
 }
 
-/// Six pages of one address get the events. The seventh is asked to return later, and gets the slot of a page that was
+/// Six pages from one address get the events. The seventh must ask again later, and gets the slot of a page that was
 /// closed.
 #[tokio::test]
 async fn one_page_too_many_is_told_so_and_takes_the_place_of_one_that_was_closed() {

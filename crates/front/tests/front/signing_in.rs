@@ -1,4 +1,4 @@
-//! The cookie, and the rights of an operator's session.
+//! Tests of the cookie, and of the rights of an operator's session.
 
 use reqwest::{Response, StatusCode};
 use serde_json::json;
@@ -43,10 +43,10 @@ async fn a_session_is_a_cookie_that_no_script_reads_and_becomes_the_agents_heade
     assert_eq!(json(current).await["operator"], "Anna");
     client.get(front.https_url("/v1/latest")).header("cookie", &cookie).send().await.unwrap();
     assert_eq!(agent.heard().pop().unwrap().headers["pos-session"], SESSION);
-    // A browser's header of that name does not count as a session.
+    // A header `Pos-Session` from a browser does not count as a session.
     client.get(front.https_url("/v1/latest")).header("pos-session", "x").send().await.unwrap();
     assert!(agent.heard().pop().unwrap().headers.get("pos-session").is_none());
-    // The agent refuses a session that has ended, with any request.
+    // The agent refuses any request with a session that has ended.
     let ended = client.get(front.https_url("/v1/latest")).header("cookie", "pos_session=old").send().await.unwrap();
     assert_eq!(problem(ended).await, (401, "session-ended".to_owned()));
     let out = client.delete(front.https_url("/front/session")).header("origin", front.https_url(""));
@@ -82,7 +82,7 @@ async fn where_it_takes_an_operator_nothing_is_passed_on_without_one() {
     agent.has_operators();
     let agent = agent.stop().begin();
     agent.is_listened_to(1).await;
-    // A PIN that no one has checked does not count as wrong, in any number of tries.
+    // A PIN that was not checked never counts as wrong, however often it is sent.
     let signed_in = loop {
         let answer = sign_in(&front, "1234").await;
         if answer.status() == StatusCode::OK {

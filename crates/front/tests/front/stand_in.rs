@@ -1,5 +1,5 @@
-//! A stand-in for the agent: the part of its interface that the front uses, on a Unix socket, as described in the
-//! manual (`docs/src/till-http.md`). It records the requests.
+//! A stand-in for the agent. It serves the part of the agent's interface that the front uses, on a Unix socket, as in
+//! the manual (`docs/src/till-http.md`). It records the requests.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) struct HeardRequest {
     pub(crate) body: Bytes,
 }
 
-/// The stand-in, until it is dropped or stopped.
+/// The stand-in, which runs until it is dropped or stopped.
 pub(crate) struct StandIn {
     pub(crate) socket: PathBuf,
     state: Arc<State>,
@@ -54,7 +54,7 @@ struct State {
     /// The events with their ids, from 1.
     events: watch::Sender<Vec<String>>,
     operators: Mutex<bool>,
-    /// The number of streams. In each further stream a wait has less time left, as at the agent.
+    /// The number of streams so far. Each further stream sends a smaller `leftS`, as the agent does.
     streams: std::sync::atomic::AtomicUsize,
 }
 
@@ -86,7 +86,7 @@ impl StandIn {
         Self { socket, state, served }
     }
 
-    /// Stops as after `kill -9`: connections break off, and the socket has no listener.
+    /// Stops as if by `kill -9`: connections break off, and the socket has no listener.
     pub(crate) fn stop(self) -> Stopped {
         self.served.abort();
         std::fs::remove_file(&self.socket).unwrap();
@@ -97,18 +97,18 @@ impl StandIn {
         *self.state.operators.lock().unwrap() = true;
     }
 
-    /// Returns the requests of callers, without those that the front makes for itself.
+    /// Returns the requests of callers, without the front's own requests.
     pub(crate) fn heard(&self) -> Vec<HeardRequest> {
         let own = ["/v1/events", "/v1/operators", "/v1/sessions/current"];
         let heard = self.state.heard.lock().unwrap();
-        // The front itself asks which tills the agent names. A request of the page has a mark, and a request of a till
-        // names the till.
+        // The front itself asks which tills the agent names. A request from the page has a mark, and a request from a
+        // till names the till.
         let of_itself = |it: &&HeardRequest| it.target == "/v1/status" && !it.headers.contains_key("pos-page");
         let others = heard.iter().filter(|it| !own.contains(&it.target.as_str()) && !of_itself(it));
         others.cloned().collect()
     }
 
-    /// Returns the number of requests, without the streams of the front itself.
+    /// Returns the number of all requests, including the front's own.
     pub(crate) fn asked(&self) -> usize {
         self.state.heard.lock().unwrap().len()
     }
@@ -122,7 +122,7 @@ impl StandIn {
         });
     }
 
-    /// Returns when this many streams of events are open.
+    /// Waits until this many streams of events are open.
     pub(crate) async fn is_listened_to(&self, times: usize) {
         while self.state.events.receiver_count() < times {
             tokio::task::yield_now().await;
@@ -222,7 +222,7 @@ fn problem(status: u16, code: &str) -> Response<Body> {
     head.body(whole(json!({ "code": code, "status": status, "detail": code }).to_string())).unwrap()
 }
 
-/// Streams the events after `Last-Event-ID`, or those from this moment. The first message names the position.
+/// Streams the events after `Last-Event-ID`, or all events from this moment on. The first message names the position.
 fn events(state: &Arc<State>, headers: &HeaderMap) -> Response<Body> {
     let mut all = state.events.subscribe();
     let after = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.strip_prefix("e-")?.parse().ok());

@@ -1,4 +1,4 @@
-//! The command line.
+//! Tests of the command line.
 
 use std::process::Command;
 
@@ -42,7 +42,7 @@ async fn a_configuration_is_checked_whole_and_a_front_that_is_away_is_named() {
     assert!(String::from_utf8(said.stderr).unwrap().contains("systemctl status pos-front"));
 }
 
-/// Tries `pos-front status --config PATH` and every other verb in the same way.
+/// Tries `--config FILE` before and after the verbs of `pair`, and after `status`.
 #[tokio::test]
 async fn the_configuration_may_be_named_before_a_verb_of_pair_and_after_it() {
     let (front, _agent) = front("").await;
@@ -78,8 +78,8 @@ async fn a_user_who_may_not_use_the_control_socket_is_told_who_may() {
     open(folder.path(), 0o755);
     let at = |name: &str| folder.path().join(name);
     let _socket = std::os::unix::net::UnixListener::bind(at("control.sock")).unwrap();
-    // Another process makes the copy. If this process wrote the file, a program that another test starts could hold it
-    // open.
+    // Another process makes the copy. If this process wrote the file, a program that another test starts could keep it
+    // open, and the copy could not be run.
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_pos-front")).arg(at("pos-front")).status().unwrap().success());
     let settings =
         format!("control = {:?}\nstate = {:?}\n[listen]\nhttp = [\"127.0.0.1:0\"]", at("control.sock"), at("state"));

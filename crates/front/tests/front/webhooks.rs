@@ -1,4 +1,4 @@
-//! Receivers that hang, redirect and fail: order, signature, no duplicates.
+//! Tests with receivers that hang, redirect and fail. They check order, signature and the absence of duplicates.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use crate::stand_in::StandIn;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// The receiver's way of answering.
+/// The receiver's behaviour.
 #[derive(Clone, Copy)]
 enum Mood {
     Takes,
@@ -66,7 +66,7 @@ impl Receiver {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// Waits for this many attempts.
+    /// Waits for this many attempts and returns them.
     async fn attempts(&mut self, most: usize) -> Vec<Delivery> {
         let waited = self.deliveries.wait_for(|all| all.len() >= most);
         tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone()
@@ -166,8 +166,8 @@ async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order(
     assert_eq!(failing().await["webhooks"][0]["state"], "good");
 }
 
-/// The receiver has no TLS, or a certificate that the terminal does not trust. No part of the event is sent, and the
-/// event is kept.
+/// The receiver has no TLS, or a certificate that the front does not trust. No part of the event is sent, and the event
+/// is kept.
 #[tokio::test]
 async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is_kept() {
     let mut receiver = Receiver::begin(Mood::Takes).await;
@@ -192,7 +192,7 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
     };
     let said = failing(&front).await;
     assert!(!said.contains(&receiver.address), "{said}");
-    // The front's own HTTPS certificate is from a CA that the system does not trust.
+    // The other front's HTTPS certificate is from a CA that the system does not trust.
     let other = Running::begin(tempfile::tempdir().unwrap(), "").await;
     let killed = front.kill().await;
     let front = killed.begin(&plain.replace(&receiver.address, &other.https)).await;
@@ -200,7 +200,7 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
     agent.event("kasse-2", "ended");
     let said = failing(&front).await;
     assert!(said.contains("certificate") || said.contains("UnknownIssuer"), "{said}");
-    // With the right configuration, both events come in order.
+    // With the right configuration, both events arrive in order.
     let killed = front.kill().await;
     let _front = killed.begin(&plain.replace("https://", "http://")).await;
     assert_eq!(receiver.taken(2).await, ["evt_e-1", "evt_e-2"]);
@@ -215,7 +215,7 @@ async fn an_event_comes_again_as_it_was_after_the_front_was_killed() {
     agent.event("kasse-2", "ended");
     let first = receiver.attempts(1).await.remove(0);
     let killed = front.kill().await;
-    // The time is in whole seconds, so the test waits for a new second.
+    // The message's time is in whole seconds, so the test waits until a new message would have another time.
     let second = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let then = second();
     while second() < then + 2 {
@@ -253,7 +253,7 @@ async fn what_happened_while_the_front_was_killed_or_the_agent_was_away_comes_la
         agent.event("kasse-2", "ended");
         receiver.taken(number).await;
     }
-    // The receiver gets the event before the position is on disk. If the front is killed in between, the event comes
+    // The receiver gets the event before the position is on disk. If the front is killed in between, the event arrives
     // again with the same id.
     let position = front.folder.path().join("state/webhook-books.json");
     while std::fs::read_to_string(&position).unwrap_or_default() != "\"e-2\"" {

@@ -1,6 +1,6 @@
-//! A repeated transaction has the data of the first one. Every screen shows the same amount for the customer. A refusal
-//! stays until it is closed. The close of day names what it closes. The gateway's ledger and the agent confirm the
-//! results.
+//! Tests of retries, amounts, refusals and the close of day. A retried transaction has the data of the first one. Every
+//! screen shows the same amount for the customer. A refusal stays on the screen until it is closed. The close of day
+//! shows its total and its number of transactions. The gateway's ledger and the agent confirm the results.
 
 use pos_sim::gateway::{Kind, Outcome};
 use pos_sim::reader::CardEntry;
@@ -13,17 +13,17 @@ use crate::training::taught;
 
 const LARGE: (u32, u32) = (1024, 600);
 
-/// A transaction that ends without money and is tried again.
+/// A transaction that ends without a payment and is retried.
 struct Trial {
     kind: &'static str,
     booked: Kind,
-    /// The amount as keys of the keypad, and as the agent has it.
+    /// The amount as typed on the keypad, and as the agent reports it.
     amount: (&'static str, &'static str),
-    /// The tip in per cent; only a sale has one.
+    /// The tip in per cent. Only a sale has one.
     tip: Option<&'static str>,
     /// The amount that the customer pays.
     pays: &'static str,
-    /// The outcome of the first transaction: the cents make the gateway decline it, or the cashier cancels it.
+    /// The outcome of the first transaction. Its cents make the gateway decline it, or the cashier cancels it.
     ends: &'static str,
     button: &'static str,
 }
@@ -73,7 +73,7 @@ async fn what_is_tried_again_is_what_was_tried() {
     let driver = Driver::start().await;
     let page = driver.browser().await;
     for trial in TRIALS {
-        // Each trial has its own ledger without other entries.
+        // Each trial begins with an empty ledger.
         let counter = Counter::open(taught()).await;
         open(&page, &counter).await;
         trial.play(&counter, &page).await;
@@ -110,7 +110,7 @@ impl Trial {
         counter.shop.gateway.force(Outcome::Approve);
         page.press("#retry", By::Pointer).await;
         page.until_screen("sale-card").await;
-        // Money that leaves the shop has a sign.
+        // An amount that leaves the shop has a minus sign.
         let sign = if self.kind == "credit" { "− " } else { "" };
         assert_eq!(shown(page, ".sale .sum").await, format!("{sign}€{}", self.pays));
         let second = reference(page).await;
@@ -126,7 +126,7 @@ impl Trial {
         }
         let ledger = counter.shop.gateway.ledger();
         let entries = ledger.entries();
-        // A cancelled transaction was not sent.
+        // A cancelled transaction was never sent.
         assert_eq!(entries.len(), if self.ends == "declined" { 2 } else { 1 }, "{entries:?}");
         assert!(entries.iter().all(|entry| entry.kind == self.booked && entry.amount == self.pays), "{entries:?}");
         assert_eq!(counter.moved(self.booked), 1, "{entries:?}");
@@ -154,7 +154,7 @@ async fn with_a_tip_each_screen_names_what_the_customer_pays() {
     assert_eq!(shown(&page, ".entry .sum").await, PAYS, "in the list");
     page.press(".bar button", By::Pointer).await;
     page.until_screen("sale-card").await;
-    // The cents would cause another outcome.
+    // The cents of the amount would cause another outcome.
     counter.shop.gateway.force(Outcome::Approve);
     counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-approved").await;
@@ -179,7 +179,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     page.until_screen("sale-declined").await;
     let mine = reference(&page).await;
     counter.begin_beside(json!({ "reference": "tills", "amount": "21.00" })).await;
-    // The page knows that the terminal is busy and still shows its own transaction.
+    // The page shows that the terminal is busy, but it still shows its own transaction.
     page.until("document.getElementById('link').dataset.link === 'busy'").await;
     assert_eq!(page.screen().await, "sale-declined");
     counter.present("tap", CardEntry::Tap).await;
@@ -192,7 +192,7 @@ async fn a_refusal_stays_when_a_till_beside_it_is_approved() {
     page.press("#new", By::Pointer).await;
     page.until_screen("pay").await;
 
-    // A closed screen makes room; the screen of the other till's transaction names the till.
+    // After the screen is closed, the page shows the other till's transaction and names that till.
     counter.begin_beside(json!({ "reference": "tills-2", "amount": "22.00" })).await;
     page.until_screen("sale-card").await;
     assert!(shown(&page, ".sale .whose").await.starts_with("Started at till "));
@@ -212,7 +212,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     }
     let back = json!({ "kind": "refund", "of": "before", "reference": "back", "amount": "7.50" });
     assert_eq!(counter.beside(back, None).await["outcome"], "approved");
-    // 50.00 and 12.00 in, 7.50 out; the declined transaction is in neither sum.
+    // The shop receives 50.00 and 12.00 and pays 7.50 back. The declined transaction is not counted.
     let (net, count) = ("€54.50", "transactions: 3");
     open(&page, &counter).await;
     page.press("[data-view=day]", By::Pointer).await;
@@ -222,7 +222,7 @@ async fn the_close_names_what_it_closes_before_and_after() {
     page.until("document.querySelector('#close-what')").await;
     let question = shown(&page, "#close-what").await;
     assert!(question.contains(net) && question.contains(count), "the question: {question}");
-    // A cashier who declines the question closes nothing.
+    // If the cashier declines the question, nothing is closed.
     page.keys(&ESCAPE.to_string()).await;
     page.until("!document.querySelector('dialog[open]')").await;
     assert_eq!(counter.get("/v1/closes").await["closes"], json!([]));
@@ -246,13 +246,13 @@ async fn open(page: &Browser, counter: &Counter) {
     page.until_screen("pay").await;
 }
 
-/// Returns the text that a person reads there.
+/// Returns the text that a person reads at this element.
 async fn shown(page: &Browser, selector: &str) -> String {
     let text = page.run(&format!("return document.querySelector({selector:?})?.innerText ?? null")).await;
     text.as_str().unwrap_or_else(|| panic!("nothing is at {selector}")).trim().to_owned()
 }
 
-/// Returns the reference of the transaction in hand, as the page stores it.
+/// Returns the reference of the current transaction, as the page stores it.
 async fn reference(page: &Browser) -> String {
     let memory: Value = page.run("return JSON.parse(localStorage.getItem('pos.sale'))?.reference ?? null").await;
     memory.as_str().expect("the page remembers what it has begun").to_owned()

@@ -1,5 +1,5 @@
-//! A counter: the programs `pos-agent` and `pos-front` as processes, with a simulated reader, gateway and printer on
-//! real connections.
+//! A counter in a shop. The programs `pos-agent` and `pos-front` run as processes, with a simulated reader, gateway and
+//! printer on real connections.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 
 use crate::within;
 
-/// The path of the front; cargo builds it for this test.
+/// The path of the front, which cargo builds for this test.
 const FRONT: &str = env!("CARGO_BIN_EXE_pos-front");
 
 /// All parts of the counter except the browser.
@@ -34,7 +34,7 @@ pub(crate) struct Counter {
 }
 
 impl Counter {
-    /// Starts a counter; returns when a transaction can begin.
+    /// Starts a counter, and returns when a transaction can begin.
     pub(crate) async fn open(options: Options) -> Self {
         Self::open_with(options, "").await
     }
@@ -94,7 +94,7 @@ impl Counter {
     }
 
     pub(crate) async fn start_agent(&mut self) {
-        // The agent is next to the front, where `cargo build` of the whole workspace writes both.
+        // `cargo build` of the whole workspace puts the agent next to the front.
         self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml"));
         let socket = self.shop.socket();
         let answers = async {
@@ -125,12 +125,12 @@ impl Counter {
         self.front.take().expect("it runs").kill().await.unwrap();
     }
 
-    /// Stops the front without closing a connection.
+    /// Pauses the front, which leaves its connections open.
     pub(crate) fn stop_front(&self) {
         self.signal_front(Signal::STOP);
     }
 
-    /// Continues the stopped front.
+    /// Continues the paused front.
     pub(crate) fn continue_front(&self) {
         self.signal_front(Signal::CONT);
     }
@@ -143,7 +143,7 @@ impl Counter {
 
     pub(crate) async fn until_ready(&self) {
         let ready = async {
-            // When operators are required, the status is refused to unidentified callers. The refusal shows that the
+            // When operators are required, callers that are not signed in get no status. The refusal shows that the
             // agent answers.
             loop {
                 let said = self.get("/v1/status").await;
@@ -156,7 +156,7 @@ impl Counter {
         within("a terminal that is ready", ready).await;
     }
 
-    /// Returns the agent's answer through the front; `Null` when one of them does not answer.
+    /// Returns the agent's answer through the front, or `Null` if one of them does not answer.
     pub(crate) async fn get(&self, path: &str) -> Value {
         let answer = async { self.client.get(format!("{}{path}", self.url)).send().await?.text().await };
         answer.await.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -173,7 +173,7 @@ impl Counter {
         within("a reader that is free", free).await;
     }
 
-    /// Makes a transaction of another till. Returns when it has ended and the reader is free.
+    /// Makes a transaction for another till. Returns when it has ended and the reader is free.
     pub(crate) async fn beside(&self, body: Value, with_card: Option<(&str, CardEntry)>) -> Value {
         let reference = body["reference"].as_str().unwrap().to_owned();
         self.begin_beside(body).await;
@@ -185,14 +185,14 @@ impl Counter {
         ended
     }
 
-    /// Begins such a transaction without waiting for its end.
+    /// Begins a transaction for another till without waiting for its end.
     pub(crate) async fn begin_beside(&self, body: Value) {
         let request = self.client.post(format!("{}/v1/sales", self.url)).header("origin", &self.url);
         let answer = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         assert_eq!(answer.status(), 201, "{body}");
     }
 
-    /// Asks to be paired as a till in the network; pairing is already open.
+    /// Asks to be paired, as a till on the network does. Pairing must be open.
     pub(crate) async fn asks_to_be_paired(&self, name: &str) {
         let request = self.client.post(format!("{}/front/pair", self.url)).header("content-type", "application/json");
         let answer = request.body(json!({ "name": name }).to_string()).send().await.unwrap();
@@ -205,7 +205,7 @@ impl Counter {
         self.shop.reader.present(card(name).unwrap(), entry);
     }
 
-    /// Makes a transaction of 50.00 that the tests refer to. `more` has its other fields.
+    /// Makes a transaction of 50.00, to which later transactions can refer. `more` contains its other fields.
     pub(crate) async fn sold(&self, mut more: Value) -> Value {
         (more["reference"], more["amount"]) = (json!("before"), json!("50.00"));
         let sale = self.beside(more, Some(("tap", CardEntry::Tap))).await;
@@ -227,7 +227,7 @@ impl Counter {
     }
 }
 
-/// Returns an address that no other program uses, so a restarted front gets the same one.
+/// Returns an address that no other program uses, so a restarted front can use it again.
 fn own_address() -> String {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let [.., high, low] = std::process::id().to_be_bytes();

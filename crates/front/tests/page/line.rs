@@ -1,5 +1,5 @@
-//! The connection between page and front is cut. The page reports this within three seconds, marks its data as old, and
-//! recovers automatically.
+//! Tests in which the connection between page and front breaks. The page reports this within three seconds, marks its
+//! data as old, and recovers automatically.
 
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
@@ -9,7 +9,7 @@ use crate::counter::Counter;
 
 const LARGE: (u32, u32) = (1024, 600);
 
-/// Records, by the page's own clock, when its server was last reached and when the page reported the lost connection.
+/// Records when the page last reached the front and when it reported the lost connection, both by the page's clock.
 const WATCH: &str = "
   window.reached = performance.now();
   const ask = window.fetch;
@@ -38,7 +38,7 @@ async fn a_cut_connection_is_said_and_nothing_is_guessed() {
     charged(&page, &counter).await;
     page.run(WATCH).await;
 
-    // No side closes the connection: it is like a cable that was pulled out.
+    // Neither side closes the connection, as if a cable were pulled out.
     counter.stop_front();
     page.until_link("lost").await;
     page.until("document.querySelector('.sale').dataset.stale === 'true'").await;
@@ -58,7 +58,7 @@ async fn a_cut_connection_is_said_and_nothing_is_guessed() {
     page.until_screen("sale-approved").await;
     page.until("document.querySelector('.end').dataset.stale === 'false'").await;
 
-    // A shown outcome is marked too, with the time of the last answer.
+    // An outcome on the screen is also marked as old, with the time of the last answer.
     counter.kill_front().await;
     page.until("document.querySelector('.end').dataset.stale === 'true'").await;
     page.until("/As of/.test(document.querySelector('.end').innerText)").await;
@@ -92,7 +92,7 @@ async fn two_pages_that_begin_at_once_begin_one_sale() {
     other.close().await;
 }
 
-/// Prints the time without a limit, because the load of the test's machine decides it.
+/// Prints the time but sets no limit, because the time depends on the load of the machine.
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_first_paint_is_measured() {

@@ -1,5 +1,5 @@
-// Returns what is clipped, too small, overlapping or needs scrolling on the screen. It runs in the page as the body of
-// a function.
+// Returns the elements on the screen that are clipped, too small, overlapping or in need of scrolling. This script runs
+// in the page as the body of a function.
 const faults = [];
 const dialog = document.querySelector("dialog[open]");
 const visible = (e) => { const r = e.getBoundingClientRect(); return r.width > 2 && r.height > 2 && getComputedStyle(e).visibility !== "hidden" && !e.closest(".unseen, .skip, [hidden]") && (!dialog || dialog.contains(e)) && (!e.closest("details:not([open])") || e.tagName === "SUMMARY"); };
@@ -14,7 +14,7 @@ for (const e of document.querySelectorAll("button, input, h1, h2, p, span, stron
   const o = getComputedStyle(e).overflowX;
   if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
 }
-// A line of text that is longer than its box, to either side.
+// This finds text that extends beyond its box on either side.
 for (const e of document.querySelectorAll("output, .sum, button > span, h1, dd, td")) {
   const box = e.closest(".display, button, .panel, .act, aside, dl, td, header");
   if (!visible(e) || !box) continue;

@@ -1,16 +1,16 @@
-//! Few rows that contain each pair of values of any two factors. They find faults caused by two conditions together,
-//! without all combinations.
+//! A small set of rows that contains each pair of values of any two factors. The rows find faults that two conditions
+//! cause together, without trying all combinations.
 
 use std::collections::BTreeSet;
 
-/// The number of a value for each factor.
+/// The index of one value for each factor.
 pub(crate) type Row = Vec<usize>;
 
 /// A pair: a factor and its value, and a later factor and its value.
 type Pair = (usize, usize, usize, usize);
 
-/// Returns rows for factors with this many values each. Each row begins with a missing pair and then takes for each
-/// factor the value that covers most missing pairs. The same factors always give the same rows.
+/// Returns rows for factors with these numbers of values. Each row begins with a missing pair. For each other factor,
+/// it then takes the value that covers the most missing pairs. The same factors always give the same rows.
 pub(crate) fn all_pairs(sizes: &[usize]) -> Vec<Row> {
     let mut missing = pairs(sizes);
     let mut rows = Vec::new();
@@ -26,8 +26,8 @@ pub(crate) fn all_pairs(sizes: &[usize]) -> Vec<Row> {
                 with[factor] = Some(value);
                 missing.iter().filter(|pair| holds(&with, pair)).count()
             };
-            // Among equally good values, the next in turn is taken. So no value is preferred, and no two factors change
-            // together.
+            // Of equally good values, the next one in rotation is taken. No value is therefore preferred, and no two
+            // factors change together.
             let turn = rows.len() / (factor + 1) % sizes[factor];
             let value = (0..sizes[factor]).max_by_key(|value| (met(*value), *value == turn));
             row[factor] = value;

@@ -1,6 +1,6 @@
-//! Transactions from the page, each with one disturbance. Kind and outcome, disturbance, input method, size and
-//! language are combined pairwise. At the end, the page's last word, the agent's state and the gateway's ledger agree,
-//! and no one has paid twice.
+//! Tests of transactions from the page, each with one disturbance. Kind and outcome, disturbance, input method, size
+//! and language are combined pairwise. At the end, the outcome on the page, the agent's state and the gateway's ledger
+//! agree, and no customer has paid twice.
 
 use std::time::Duration;
 
@@ -14,18 +14,20 @@ use crate::counter::Counter;
 use crate::pairs::all_pairs;
 use crate::within;
 
-/// N: each Nth row of the table is played, beginning with the first. If not set, all rows are played.
+/// The variable with a number N. Only every Nth row of the table is tested, beginning with the first. If the variable
+/// is not set, all rows are tested.
 const EVERY: &str = "POS_FRONT_PAGE_EVERY";
-/// A text: only rows whose printed line contains it are played, such as `by-registration`, `AgentKilledAtBank`.
+/// The variable with a text, such as `by-registration` or `AgentKilledAtBank`. Only rows whose printed line contains
+/// the text are tested.
 const ONLY: &str = "POS_FRONT_PAGE_ONLY";
 
 /// A transaction and its outcome.
 #[derive(Clone, Copy, Debug)]
 struct Play {
     kind: &'static str,
-    /// The earlier transaction that it refers to, if any.
+    /// The earlier transaction to which this one refers, if any.
     upon: Option<Before>,
-    /// The amount as keys of the keypad, or as typed into the question.
+    /// The amount as typed on the keypad or in the dialog.
     amount: &'static str,
     card: (&'static str, CardEntry),
     deed: Deed,
@@ -49,11 +51,11 @@ enum Deed {
     AcceptsSignature,
     RefusesSignature,
     GatewayIsGone,
-    /// The id of the stored card is typed instead of taken from the payment in the list.
+    /// The cashier types the id of the stored card instead of choosing the payment in the list.
     TypesRegistration,
-    /// Another till has begun the transaction and has to confirm it; the cashier confirms it.
+    /// Another till began the transaction and must confirm it, but the cashier confirms it.
     TakesForTheTill,
-    /// The same, and the cashier does not confirm it.
+    /// Another till began the transaction and must confirm it, but the cashier refuses.
     LeavesForTheTill,
 }
 
@@ -64,9 +66,10 @@ enum Disturbance {
     SecondPage,
     AgentKilled,
     FrontKilled,
-    /// While the bank is asked about a card payment; otherwise not at all.
+    /// The agent is killed while the gateway authorises a card payment. Other transactions are not disturbed.
     AgentKilledAtBank,
-    /// While a signature is compared or the till has to confirm; otherwise not at all.
+    /// The agent is killed while the cashier compares a signature or the till must confirm. Other transactions are not
+    /// disturbed.
     AgentKilledAtDecision,
 }
 
@@ -87,7 +90,7 @@ const TAP: (&str, CardEntry) = ("tap", CardEntry::Tap);
 const SIGNED: (&str, CardEntry) = ("chip-signature", CardEntry::Insert);
 /// A card that refuses what the gateway has approved.
 const REFUSING: (&str, CardEntry) = ("chip-refuses", CardEntry::Insert);
-/// The end without an outcome: a person is needed, but there is none.
+/// The result when a transaction has no outcome because it needs a person, and no person acts.
 const NEEDS_PERSON: &str = "needs-person";
 
 const fn own(kind: &'static str, amount: &'static str, outcome: &'static str) -> Play {
@@ -103,7 +106,8 @@ const PLAYS: &[Play] = &[
     own("sale", "1234", "approved"),
     own("sale", "1251", "declined"),
     own("sale", "1260", "partially-approved"),
-    // Approved, and the answer is lost: the page shows unconfirmed until the agent has looked it up.
+    // The gateway approves, but its answer is lost. The page shows the sale as unconfirmed until the agent has looked
+    // it up.
     own("sale", "1273", "reversed"),
     Play { deed: Deed::Cancels, ..own("sale", "1200", "cancelled") },
     Play { deed: Deed::GatewayIsGone, ..own("sale", "1300", "not-sent") },
@@ -114,9 +118,9 @@ const PLAYS: &[Play] = &[
     Play { deed: Deed::Cancels, ..own("pre-authorisation", "5000", "cancelled") },
     own("credit", "300", "approved"),
     own("credit", "351", "declined"),
-    // The card refuses, and the gateway refuses the reversal.
+    // The card refuses, and the gateway then refuses the reversal.
     Play { card: REFUSING, ..own("sale", "1284", NEEDS_PERSON) },
-    // Approved, and the answer is lost: unconfirmed, then found.
+    // The gateway approves, but its answer is lost. The credit is unconfirmed until the agent finds it.
     own("credit", "373", "approved"),
     Play { deed: Deed::TakesForTheTill, ..own("sale", "2100", "approved") },
     Play { deed: Deed::LeavesForTheTill, ..own("sale", "2100", "reversed") },
@@ -163,7 +167,7 @@ async fn each_kind_and_end_with_each_disturbance() {
         if !format!("{round:?}").contains(&only) {
             continue;
         }
-        // The row is printed before it is played, so a failing row is the last line.
+        // The row is printed before it is tested, so the last line shows a failing row.
         println!("{round:?}");
         round.play(&first, &second).await;
         played += 1;
@@ -194,7 +198,7 @@ impl Round {
         page.until_link("up").await;
         page.until_screen("pay").await;
         if self.play.upon.is_some() {
-            // The delay gives the disturbance this much time when there is no wait for a card.
+            // The delay gives the disturbance time, because these transactions do not wait for a card.
             counter.shop.gateway.set_delay(Duration::from_secs(1));
             if self.disturbance == Disturbance::SecondPage {
                 self.open_second(&counter, second).await;
@@ -230,7 +234,7 @@ impl Round {
         assert_eq!(page.complaints().await, Vec::<String>::new(), "the page complains");
     }
 
-    /// Does the cashier's part until the transaction is asked for.
+    /// Acts as the cashier until the page has requested the transaction.
     async fn begin(&self, page: &Browser, registration: Option<&str>) {
         let Play { kind, upon, amount, .. } = self.play;
         let types = self.play.deed == Deed::TypesRegistration;
@@ -275,7 +279,7 @@ impl Round {
         }
     }
 
-    /// Returns the reference that the page has made, once the agent knows it.
+    /// Waits until the agent knows the reference that the page created, and returns it.
     async fn reference(&self, counter: &Counter, page: &Browser) -> String {
         page.until("JSON.parse(localStorage.getItem('pos.sale') ?? '{}').reference").await;
         let memory = page.run("return JSON.parse(localStorage.getItem('pos.sale')).reference").await;
@@ -313,7 +317,7 @@ impl Round {
         }
     }
 
-    /// Plays the parts of customer and cashier until the transaction has ended.
+    /// Acts as the customer and the cashier until the transaction has ended.
     async fn carry_on(&self, counter: &mut Counter, page: &Browser, reference: &str) -> Value {
         let carried = async {
             let mut decided = false;
@@ -324,7 +328,7 @@ impl Round {
                 match sale["state"].as_str() {
                     Some("ended") => return sale,
                     Some("unconfirmed") if sale["needsPerson"].is_string() => return sale,
-                    // The agent was killed. Only the gateway can tell whether its journal is an outdated copy.
+                    // The agent was killed. It needs the gateway to find out whether its journal is an outdated copy.
                     Some("unconfirmed") if self.play.deed == Deed::GatewayIsGone => {
                         page.until_screen("sale-unconfirmed").await;
                         counter.shop.gateway.set_offline(false).await.unwrap();
@@ -366,12 +370,12 @@ impl Round {
         within("the end", carried).await
     }
 
-    /// Checks whether the agent has to be killed at this moment.
+    /// Checks whether the agent must be killed at this moment.
     fn is_killed_in(&self, state: &str, sale: &Value) -> bool {
         match self.disturbance {
             Disturbance::AgentKilledAtBank => {
                 let asked = state == "in-progress" && sale["step"] == "authorising";
-                // Without a reachable bank, the outcome would come a day later.
+                // If the bank is unreachable, the outcome would come a day later.
                 asked
                     && self.play.deed != Deed::GatewayIsGone
                     && ["sale", "pre-authorisation", "credit"].contains(&self.play.kind)
@@ -384,7 +388,7 @@ impl Round {
     /// Checks that the agent's outcome is the expected one and that the gateway's ledger agrees.
     fn judge(&self, counter: &Counter, ended: &Value) {
         let outcome = ended["outcome"].as_str().unwrap_or_default();
-        // An agent that was killed gives up its work and reverses what it cannot finish.
+        // An agent that was killed gives up the transaction and reverses a payment that it cannot finish.
         let gives_up = matches!(
             self.disturbance,
             Disturbance::AgentKilled | Disturbance::AgentKilledAtBank | Disturbance::AgentKilledAtDecision
@@ -408,7 +412,7 @@ impl Round {
         };
         let ledger = counter.shop.gateway.ledger();
         if outcome == NEEDS_PERSON {
-            // The gateway holds the payment, and a person is informed of it.
+            // The gateway holds the payment, and the agent informs a person.
             assert_eq!(counter.moved(kind), 1, "{ended}\n{:?}", ledger.entries());
             return;
         }
@@ -446,7 +450,7 @@ fn screen_of(state: &str) -> &'static str {
     }
 }
 
-/// Kills the agent. Meanwhile the page marks its data as old and shows no outcome.
+/// Kills the agent and starts it again. In between, the page must mark its data as old and show no outcome.
 async fn kill_agent(counter: &mut Counter, page: &Browser) {
     counter.kill_agent().await;
     page.until_link("agent-down").await;
@@ -457,7 +461,7 @@ async fn kill_agent(counter: &mut Counter, page: &Browser) {
     page.until_link("up").await;
 }
 
-/// Checks that this is the page's last word and is not marked as old.
+/// Checks that the page shows this result and does not mark it as old.
 async fn shows(page: &Browser, word: &str) {
     page.until_screen(&format!("sale-{word}")).await;
     page.until("document.querySelector('.end')?.dataset.stale === 'false'").await;

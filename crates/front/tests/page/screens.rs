@@ -1,6 +1,6 @@
-//! Each main screen in each language, at five sizes, in light, in dark and in large. No content is clipped or covered,
-//! every control is large enough for a finger, and axe-core finds no fault against WCAG 2.2 AA. The screenshots are for
-//! people.
+//! Tests of each main screen in each language, at five sizes, in light and dark colours and in the large size. No content
+//! is clipped or covered, and every control is large enough for a finger. axe-core finds no violation of WCAG 2.2 AA.
+//! The screenshots are for people.
 //!
 //! A sample (`POS_FRONT_PAGE_EVERY`) combines screens, languages, sizes and looks pairwise.
 
@@ -15,9 +15,9 @@ use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
 use crate::training::{taught, train};
 
-/// A folder with npm's package axe-core; `crates/front/tests/page/run` makes it.
+/// The variable with the folder of the npm package axe-core. `crates/front/tests/page/run` creates the folder.
 const NPM: &str = "POS_FRONT_PAGE_NPM";
-/// The folder for the screenshots; if not set, a folder below `target/`.
+/// The variable with the folder for the screenshots. If the variable is not set, a folder below `target/` is used.
 const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
 
 /// Looks at a sample unless it is 1; `crates/front/tests/page/run` explains it.
@@ -33,7 +33,7 @@ const RULES: &str = "axe.run(document, {
     const where = one.nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + (node.any[0]?.message ?? ''));
     return one.id + ': ' + where.join(' | ');
   }))";
-/// A promise that is fulfilled when all movement has ended and is drawn.
+/// A promise that is fulfilled when all animations have ended and their result is drawn.
 const SETTLED: &str = "(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     await frame();
@@ -43,7 +43,7 @@ const SETTLED: &str = "(async () => {
     await frame();
   })()";
 
-/// Checks one screen after the other and keeps the faults.
+/// Checks one screen after another and collects the faults.
 struct Eye<'a> {
     page: &'a Browser,
     language: &'static str,
@@ -154,7 +154,7 @@ async fn each_screen_in_each_language_and_size() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Goes through a cashier's day in short.
+/// Goes through a short version of a cashier's day.
 async fn walk(eye: &mut Eye<'_>) {
     let page = eye.page;
     let mut counter = Counter::open(Options::default()).await;
@@ -213,7 +213,7 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until_screen("sale-approved").await;
     again(page).await;
 
-    // A till is paired, and a transaction that begins meanwhile stays in view.
+    // A till asks to be paired, and a transaction that begins meanwhile stays in view.
     page.press("[data-view=terminal]", By::Pointer).await;
     page.until_screen("terminal").await;
     page.press("#pair-open", By::Keyboard).await;
@@ -243,7 +243,7 @@ async fn walk(eye: &mut Eye<'_>) {
     eye.look("refused").await;
     again(page).await;
 
-    // The page is reloaded before the request was received.
+    // The page is reloaded before the agent receives its request.
     page.run("localStorage.setItem('pos.sale', JSON.stringify({ reference: 'never', request: { kind: 'sale', amount: '12.34' }, begunAt: Date.now() }))").await;
     page.reload().await;
     page.until_screen("sale-not-begun").await;
@@ -277,7 +277,7 @@ async fn walk(eye: &mut Eye<'_>) {
     page.press(".entry[data-outcome=approved]", By::Pointer).await;
     page.press("[data-act=refund]", By::Pointer).await;
     page.until("document.activeElement?.id === 'how-much'").await;
-    // A kiosk has no keyboard: the first digit replaces the proposed amount.
+    // A kiosk has no keyboard, so the first digit on the screen replaces the proposed amount.
     for digit in ["5", "0", "0"] {
         page.press(&format!("dialog [data-key='{digit}']"), By::Pointer).await;
     }
@@ -326,7 +326,7 @@ async fn walk(eye: &mut Eye<'_>) {
     eye.look("training-approved").await;
 }
 
-/// Checks the screens about people: the names, the PIN, a wrong PIN, and a supervisor's approval.
+/// Checks the screens for operators: the names, the PIN, a wrong PIN, and a supervisor's approval.
 async fn people(eye: &mut Eye<'_>) {
     let page = eye.page;
     let more = "[operators]\nrequired = true\n[operators.supervisor-above]\nsale = \"100.00\"\n\n[gateway]";

@@ -1,5 +1,5 @@
-//! The history: the terminal searches for the typed text in all its transactions, not only in those that are shown.
-//! Older ones come page by page.
+//! Tests of the history. The terminal searches for the typed text in all its transactions, and not only in those on the
+//! screen. Older transactions are loaded in parts.
 
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
@@ -10,7 +10,7 @@ use crate::counter::Counter;
 
 const LARGE: (u32, u32) = (1024, 600);
 const BACKSPACE: char = '\u{e003}';
-/// The number of refunds: more than one page of the history.
+/// The number of refunds, which is more than the history loads at first.
 const REFUNDS: usize = 101;
 
 /// Waits until these references are shown in this order.
@@ -66,7 +66,7 @@ async fn a_payment_is_found_by_what_is_known_of_it_and_older_ones_come_page_by_p
     page.until_link("up").await;
     page.press("[data-view=sales]", By::Pointer).await;
     page.until("document.querySelectorAll('.entry').length === 100").await;
-    // The transaction is on no page that was read.
+    // The page has not loaded this transaction yet.
     look_for(&page, "cake", &["cake-1"]).await;
     page.until("document.querySelectorAll('.entry').length === 100").await;
     page.press("#more", By::Pointer).await;

@@ -1,4 +1,4 @@
-//! Training mode and tips on the page: training is marked on each screen and changes nothing outside; a chosen tip is
+//! Tests of training mode and tips on the page. Training is marked on each screen and moves no money. A chosen tip is
 //! charged.
 
 use pos_sim::shop::Options;
@@ -9,13 +9,13 @@ use crate::counter::Counter;
 const LARGE: (u32, u32) = (1024, 600);
 const MARKED: &str = "document.body.dataset.training === 'true' && !document.getElementById('training').hidden";
 
-/// Returns a shop whose cashiers may train and whose customers are asked for a tip.
+/// Returns the options of a shop that allows training and offers tips.
 pub(crate) fn taught() -> Options {
     let more = "[training]\nallowed = true\n\n[tips]\npresets = [5, 10]\n\n[gateway]";
     Options { config: vec![("[gateway]".to_owned(), more.to_owned())], ..Options::default() }
 }
 
-/// Goes from the keypad into training mode with this outcome.
+/// Enters training mode with this training result, from the keypad.
 pub(crate) async fn train(page: &Browser, lesson: &str) {
     page.press("#kind", By::Pointer).await;
     page.press("#train", By::Pointer).await;
@@ -41,7 +41,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
         page.keys("1234\u{e007}").await;
         page.until_screen("sale-card").await;
         page.until(MARKED).await;
-        // After a reload the page is where it was.
+        // After a reload, the page shows the same transaction.
         page.reload().await;
         page.until_screen(screen).await;
         page.until(MARKED).await;
@@ -61,7 +61,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
     let real = counter.get("/v1/sales").await;
     assert_eq!(real["sales"].as_array().unwrap().len(), 0, "{real}");
     assert!(counter.shop.gateway.ledger().entries().is_empty());
-    // The list shows payments again.
+    // The list shows real transactions again.
     page.press("[data-view=sales]", By::Pointer).await;
     page.until("document.querySelector('.sales') && !document.querySelector('.entry')").await;
     assert_eq!(page.complaints().await, Vec::<String>::new());

@@ -1,4 +1,5 @@
-//! The page's texts, without a browser: each language has the same, including one for each reason of the agent.
+//! Tests of the page's texts, without a browser. Each language has the same texts, with one for each of the agent's
+//! reasons.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,14 +12,14 @@ fn words(language: Language) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The agent's reasons are a closed list. A cashier reads each of them in the page's language.
+/// The agent's reasons are a closed list, so the page can show each of them in its own language.
 #[test]
 fn each_reason_of_the_agent_has_words_in_each_language() {
     for &language in Language::ALL {
         let words = words(language);
         let said = words["reason"].as_object().unwrap();
         let agents = Words::new(language);
-        // A reason that an earlier version has recorded has its own sentence.
+        // A reason that an earlier version recorded brings its own sentence.
         let reasons = agents.reasons().map(|one| one.reason).filter(|reason| *reason != "recorded");
         let missing: Vec<_> = reasons.filter(|reason| !said.contains_key(*reason)).collect();
         assert!(missing.is_empty(), "{}: {missing:?}", language.code());

@@ -1,5 +1,6 @@
-//! A flood of an unidentified caller and of a greedy till, next to a sale, a cancel and a close by each way in: page,
-//! paired till, ZVT and nexo. No request waits longer than the manual states (`docs/src/front.md`).
+//! Tests the front under a flood of requests from an unidentified caller and from a greedy till. Meanwhile, the page
+//! and tills of each kind (paired, ZVT and nexo) make sales, cancel sales and close the day. No request waits longer
+//! than the manual states (`docs/src/front.md`).
 
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -21,13 +22,14 @@ use crate::process::{Running, json as json_of};
 use crate::zvt::{self, code, free_port, front_user, guarded, money};
 use crate::{PATIENCE, nexo, shop_changed, tap};
 
-/// The time in the manual within which a request is answered under a flood, without the time of customer and bank.
+/// The time within which a request is answered under a flood, according to the manual. It excludes the time of the
+/// customer and the bank.
 const AT_MOST: Duration = Duration::from_secs(5);
 
-/// The growth of the front's memory under the flood, in kB: 112 connections with their buffers.
+/// The greatest growth of the front's memory under the flood, in kB. It covers 112 connections with their buffers.
 const MOST_GROWN_KB: u64 = 12 * 1024;
 
-/// Starts the shop, and the front with a till by each way in.
+/// Starts the shop, and the front with a till of each kind.
 async fn shop_with_everybody(zvt_port: u16, nexo_port: u16) -> (Shop, tokio::sync::oneshot::Sender<()>, Running) {
     let (uid, by_root) = front_user();
     let tills = "[\"local\", \"kasse-2\", \"zvt-1\", \"nexo-1\", \"nexo-2\"]";
@@ -66,7 +68,7 @@ async fn paired(front: &Running, client: &Client) -> String {
     format!("Bearer {token}")
 }
 
-/// Opens one connection after the other from this address. Each sends its text and waits until it is closed.
+/// Opens one connection after another from this address. Each sends its text and waits until the front closes it.
 async fn again_and_again(from: [u8; 4], to: String, says: String) {
     loop {
         let socket = TcpSocket::new_v4().unwrap();
@@ -122,7 +124,7 @@ fn everything(front: &Running, token: &str) -> Vec<([u8; 4], String, String)> {
     let slow = format!(
         "POST /front/pair HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n"
     );
-    // The unidentified caller has one address alone and shares one with other callers.
+    // The unidentified caller has an address for itself and shares another with other callers.
     add([127, 0, 0, 2], slow.clone(), 30);
     add([127, 0, 0, 1], slow, 10);
     add([127, 0, 0, 2], format!("GET /v1/sales HTTP/1.1\r\nHost: {host}"), 30);
@@ -150,7 +152,7 @@ impl Times {
     }
 }
 
-/// Sends a request of the page or of a paired till; returns its status and body.
+/// Sends a request as the page or as a paired till, and returns the status and the body.
 async fn asks(front: &Running, client: &Client, token: Option<&str>, what: (Method, &str, Value)) -> (u16, Value) {
     let (method, path, body) = what;
     let request = client.request(method, front.https_url(path)).header("content-type", "application/json");
@@ -173,7 +175,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
     let client = front.client();
     let token = paired(&front, &client).await;
     let mut times = Times::default();
-    // The greedy till has a transaction to wait for and to list.
+    // The greedy till needs a transaction that it can wait for and list.
     let zero = json!({ "reference": "R-0", "amount": "1.00" });
     assert_eq!(asks(&front, &client, Some(&token), (Method::POST, "/v1/sales", zero)).await.0, 201);
     waits_for_a_card(&shop).await;
@@ -191,7 +193,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
         let path = format!("/v1/sales/{}?wait-s=60", reference(1));
         let ended = timeout(PATIENCE, async {
             loop {
-                // The greedy till's other waits may end its own wait.
+                // The greedy till's waits in the flood may end this wait.
                 let (status, sale) = asks(&front, &client, token, (Method::GET, &path, Value::Null)).await;
                 if (who, status) == ("paired till", 429) {
                     continue;
@@ -203,7 +205,7 @@ async fn under_a_flood_each_way_in_sells_cancels_and_closes_in_time() {
             }
         });
         assert_eq!(ended.await.expect("it ends")["outcome"], "approved");
-        // The reader releases the first card a moment after its transaction has ended.
+        // The reader becomes free a moment after the first transaction has ended.
         let begun = timeout(PATIENCE, async {
             loop {
                 let (status, told) = asks(&front, &client, token, sale(2)).await;

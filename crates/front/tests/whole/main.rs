@@ -1,5 +1,5 @@
-//! The front with the real agent, and with a simulated reader, gateway and printer on real connections. The tests
-//! follow a sale from the network to the gateway's ledger, and interrupt it.
+//! Tests of the front with the real agent, and with a simulated reader, gateway and printer on real connections. The
+//! tests follow a sale from the network to the gateway's ledger, and interrupt it.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
@@ -27,7 +27,7 @@ use tokio::time::timeout;
 
 use crate::process::{Running, json as json_of, problem};
 
-/// A time that nothing here exceeds. A test that hangs fails by name.
+/// A time that no step of these tests exceeds. A test that hangs fails with its own name.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Starts a shop with a running agent.
@@ -35,12 +35,12 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
     shop_with("").await
 }
 
-/// Starts a shop with this text in the agent's configuration.
+/// Starts a shop with this text added to the agent's configuration.
 async fn shop_with(more: &str) -> (Shop, oneshot::Sender<()>) {
     shop_changed(vec![("[journal]".to_owned(), format!("{more}\n[journal]"))]).await
 }
 
-/// Starts a shop with these texts of the configuration replaced.
+/// Starts a shop and replaces these texts in the agent's configuration.
 async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<()>) {
     process::provider();
     let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
@@ -50,7 +50,7 @@ async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<(
     (shop, stop)
 }
 
-/// Starts the front for this shop's socket; returns when it is ready for a sale.
+/// Starts the front for this shop, and returns when a sale can begin.
 async fn front(shop: &Shop) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
@@ -113,7 +113,7 @@ async fn a_sale_from_the_network_is_in_the_gateways_ledger_and_on_the_receipt() 
     let receipt = client.get(front.https_url("/v1/sales/R%201%2Fa/receipt?copy=customer")).send().await.unwrap();
     assert!(receipt.text().await.unwrap().contains("12.34"));
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
-    // A refusal of the agent is passed on unchanged.
+    // The front passes on a refusal by the agent unchanged.
     let unknown = client.get(front.https_url("/v1/sales/none")).send().await.unwrap();
     assert_eq!(unknown.status(), 404);
 }
@@ -148,7 +148,7 @@ async fn signs_in(front: &Running, client: &Client, pin: &str) -> Response {
     request.header("content-type", "application/json").body(body).send().await.unwrap()
 }
 
-/// Sends a request that changes data, as the page sends it.
+/// Sends a request that changes data, in the form that the page sends.
 async fn changes(front: &Running, client: &Client, cookie: &str, (path, body): (&str, Value)) -> Response {
     let request = client.post(front.https_url(path)).header("origin", front.https_url("")).header("cookie", cookie);
     request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap()
@@ -182,7 +182,7 @@ async fn an_operator_signs_in_sells_and_signs_out_and_the_session_is_nothing_aft
     tap(&shop).await;
     let ended = ended(&front, &client, "R-1").await;
     assert_eq!((&ended["outcome"], &ended["by"]["operator"]), (&"approved".into(), &"Anna".into()), "{ended}");
-    // The page's till closes the day in Anna's name.
+    // The close of day is made by the page's till and in Anna's name.
     let close = changes(&front, &client, &cookie, ("/v1/closes", json!({}))).await;
     assert_eq!(close.status(), 201);
     let close = json_of(close).await;
@@ -209,11 +209,11 @@ async fn ten_wrong_pins_lock_the_operator_and_the_page_is_told_for_how_long() {
     let (last, wait) = said.pop().unwrap();
     assert_eq!(last, (429, "operator-locked".to_owned()), "{said:?}");
     assert!(wait.is_some_and(|seconds| seconds > 0), "{said:?}");
-    // The right PIN is not even tried.
+    // The agent does not check even the right PIN.
     assert_eq!(problem(signs_in(&front, &client, "862435").await).await, (429, "operator-locked".to_owned()));
 }
 
-/// The agent's configuration gives this user one till, and the front asks for another one.
+/// The agent's configuration gives this user one till, but the front acts for another.
 #[tokio::test]
 async fn a_till_that_the_agents_configuration_does_not_give_the_front_is_refused_and_nothing_begins() {
     // The agent does not restrict root. When root runs these tests, the front runs as another user.

@@ -1,6 +1,6 @@
-//! The memory of the programs on a board: idle, with five pages open at the front, and with connected tills of each
-//! till protocol. The test measures the programs in the folder `POS_PROGRAMS`, as `packages/build` leaves them. The
-//! programs of `cargo test` are not those of a board.
+//! Tests of the programs' memory on a board: idle, with five open pages, and with connected tills of each till
+//! protocol. The tests measure the programs that `packages/build` built, in the folder `POS_PROGRAMS`. The programs
+//! that `cargo test` builds differ from those of a board.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,17 +22,18 @@ const MOST_IDLE_KB: u64 = 10 * 1024;
 /// The limit for the front with five open pages.
 const MOST_WITH_PAGES_KB: u64 = 16 * 1024;
 const PAGES: usize = 5;
-/// The limit for the front with connected tills of each protocol that send nothing.
+/// The limit for the front with an idle till of each protocol connected.
 const MOST_WITH_TILLS_KB: u64 = 12 * 1024;
 /// The file that a browser loads first.
 const INDEX: &str = "/";
 
-/// Only one measurement runs at a time: two processes of one program share memory pages, and each counts for half of
-/// them.
+/// The lock that lets only one measurement run at a time. Two processes of one program share memory pages, and half of
+/// these count for each.
 static MEASURED: Mutex<()> = Mutex::const_new(());
 
-/// Returns the kernel's figure: the memory of the process, and its share of the memory that other programs use too (the
-/// C library). For programs that protect their memory, only root sees the shares. For other users, all of it counts.
+/// Returns the kernel's figure for the memory of the process. It contains a share of the memory that other programs
+/// also use (the C library). If a program protects its memory, only root sees the shares. For other users, the shared
+/// memory counts in full.
 pub(crate) fn memory_kb(pid: u32) -> u64 {
     let of = |file: &str, name: &str| {
         let text = std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok()?;
@@ -42,13 +43,13 @@ pub(crate) fn memory_kb(pid: u32) -> u64 {
     of("smaps_rollup", "Pss:").or_else(|| of("status", "VmRSS:")).expect("the process runs")
 }
 
-/// The connections that a page keeps open: its stream of events, and those by which its files came.
+/// The connections that a page keeps open: its stream of events, and those over which its files were loaded.
 struct OpenPage {
     client: Client,
     events: Response,
 }
 
-/// Loads the page and all files that it names, several at a time, as a browser does.
+/// Loads the page and all files that it names, and then sends the page's first requests, several at a time.
 async fn open_page(front: &Running) -> OpenPage {
     let client = front.client();
     let index = client.get(front.https_url(INDEX)).send().await.unwrap().text().await.unwrap();
@@ -85,7 +86,7 @@ fn named(index: &str) -> Vec<String> {
     index.split('"').filter(|text| text.starts_with("/assets/")).map(str::to_owned).collect()
 }
 
-/// Returns the modules that a module names.
+/// Returns the modules that a module imports.
 fn imported(module: &str) -> Vec<String> {
     let names = module.split('"').filter_map(|text| text.strip_prefix("./").filter(|name| name.ends_with(".js")));
     names.map(|name| format!("/assets/{name}")).collect()
@@ -119,7 +120,7 @@ fn begun_in(shop: &Shop) -> TempDir {
 /// Returns the folder with the programs of a board.
 fn programs() -> PathBuf {
     let programs = PathBuf::from(std::env::var_os("POS_PROGRAMS").expect("POS_PROGRAMS names the folder"));
-    // A test runs in the folder of its package.
+    // A test runs in its package's folder, so a relative path needs this prefix.
     std::path::absolute(std::path::Path::new("..").join(programs)).unwrap()
 }
 
@@ -156,14 +157,14 @@ async fn the_front_stays_small_with_a_till_of_each_protocol() {
     let alone = memory_kb(front.pid());
     let mut zvt = Till::at(zvt_port).await;
     assert_eq!(code(&zvt.registers(0x0A).await), 0);
-    // The connection stays open for the next message.
+    // The connection stays open after the message.
     let nexo = nexo::Till::new(&front, nexo_port);
     assert!(nexo.asks("Diagnosis", "1", &json!({})).await["DiagnosisResponse"].is_object());
     let with_tills = memory_kb(front.pid());
     say(&format!("front with listeners for ZVT and nexo {alone} kB, with a till at each {with_tills} kB"));
     let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
     let connected: Vec<_> = status["tills"].as_array().unwrap().iter().map(|till| &till["connected"]).collect();
-    // A nexo till counts as connected while one of its messages waits.
+    // A nexo till counts as connected only while one of its messages waits for an answer.
     assert_eq!(connected.iter().filter(|lines| ***lines == 1).count(), 1, "{status}");
     assert!(with_tills < MOST_WITH_TILLS_KB);
 }

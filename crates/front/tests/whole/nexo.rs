@@ -1,5 +1,5 @@
-//! Tills that speak nexo, with the real agent. Each test is a till on a real TLS connection, and its answers are
-//! compared with the gateway's ledger.
+//! Tests of tills that speak nexo, with the real agent. Each test acts as a till on a real TLS connection and compares
+//! the answers with the gateway's ledger.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -30,7 +30,7 @@ async fn shop() -> (Shop, oneshot::Sender<()>) {
     shop_changed(vec![("[journal]".to_owned(), peer)]).await
 }
 
-/// Returns the section of `front.toml` with two tills: the first has a key, the second parses receipts.
+/// Returns a section of `front.toml` with two tills. The first has a key, and the second gets its receipts as pairs.
 pub(crate) fn config(folder: &Path, port: u16) -> String {
     let passphrase = folder.join("passphrase").display().to_string();
     format!(
@@ -107,7 +107,7 @@ impl Till {
         timeout(PATIENCE, request.send()).await.expect("an answer").unwrap()
     }
 
-    /// Sends a message and returns its answer without the frame.
+    /// Sends a message and returns the message in its answer.
     pub(crate) async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
         let answer = self.posts(self.message(category, service_id, body)).await;
         assert_eq!(answer.status(), 200);
@@ -193,7 +193,7 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
     let receipts = response["PaymentReceipt"].as_array().unwrap();
     assert_eq!(receipts.len(), 2);
     assert!(receipts[1]["OutputContent"].to_string().contains("12.50"), "{receipts:?}");
-    // The same message again, and the question about its outcome.
+    // The till sends the same message again, and then asks for its outcome.
     assert_eq!(result(&till.pays("1", "12.50", "27908").await["PaymentResponse"]), success());
     let status = till.status("2", "1").await;
     let repeated = &status["RepeatedMessageResponse"];
@@ -203,12 +203,12 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
         assert_eq!(repeated[field], response[field], "{field}");
     }
     assert_eq!(repeated["PaymentReceipt"].as_array().unwrap().len(), 2);
-    // Another message about the paid transaction, and another transaction under the same number.
+    // The terminal rejects another message for the paid transaction, and another transaction with the same `ServiceID`.
     assert!(rejected(&till.pays("3", "12.5", "27908").await).contains("ServiceID 1"));
     assert!(rejected(&till.pays("1", "12.5", "27909").await).contains("48 hours"));
     assert!(rejected(&till.pays("1", "12.51", "27908").await).contains("another amount"));
     assert_eq!(shop.gateway.ledger().all_charged().count(), 1);
-    // A part is refunded; then only the rest can be refunded.
+    // After a partial refund, only the rest can be refunded.
     let undo = |amount: Option<f64>| {
         let mut body = json!({ "OriginalPOITransaction": original(response), "ReversalReason": "CustCancel" });
         if let Some(amount) = amount {
@@ -227,7 +227,7 @@ async fn a_till_pays_once_however_often_it_asks_and_has_it_undone() {
     assert_eq!(result(&till.asks("Reversal", "6", &undo(None)).await["ReversalResponse"]), success());
     assert_eq!(result(&till.asks("Reversal", "7", &undo(None)).await["ReversalResponse"]), failure("NotAllowed"));
     assert_eq!(entries(&shop, Kind::Refund, State::Approved), 2);
-    // A reversal of the full amount is made once.
+    // A reversal of the full amount is made only once.
     let (paid, ()) = tokio::join!(till.pays("8", "3", "27910"), tap(&shop));
     let all = json!({ "OriginalPOITransaction": original(&paid["PaymentResponse"]), "ReversalReason": "CustCancel" });
     for _ in 0..2 {
@@ -267,7 +267,7 @@ async fn what_is_reserved_is_raised_taken_or_given_up() {
     let captured: Vec<&str> =
         ledger.entries().iter().filter(|it| it.kind == Kind::Capture).map(|it| it.amount.as_str()).collect();
     assert_eq!(captured, ["65.00"]);
-    // A reservation is reversed as a whole; a payout without an earlier payment is refused.
+    // A reservation can be reversed in full. A payout without an earlier payment is refused.
     let reserve = payment("OneTimeReservation", "20", "5", json!({}));
     let (reserved, ()) = tokio::join!(till.asks("Payment", "5", &reserve), tap(&shop));
     let give_up = json!({
@@ -323,7 +323,8 @@ async fn asks_for_an_amount(shop: &Shop) {
     timeout(PATIENCE, asked).await.expect("the reader asks for an amount");
 }
 
-/// The input lasts as long as the till requests, or until the till stops it. Afterwards the reader is free immediately.
+/// The input lasts for the time that the till states, or until the till aborts it. Afterwards the reader is free
+/// immediately.
 #[tokio::test]
 async fn an_amount_is_typed_for_as_long_as_the_till_says_and_no_longer() {
     let (shop, _stop) = shop().await;
@@ -378,7 +379,7 @@ async fn an_answer_that_is_lost_is_taken_back_and_what_came_to_nothing_may_be_pa
     let response = &status["RepeatedMessageResponse"]["RepeatedResponseMessageBody"]["PaymentResponse"];
     assert_eq!(result(response), failure("Aborted"), "it was taken back: {status}");
     assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
-    // A transaction without a payment may be paid by another message.
+    // Another message may pay a transaction that has no payment.
     shop.gateway.force(Outcome::Approve);
     let (paid, ()) = tokio::join!(till.pays("3", "12.5", "1"), tap(&shop));
     assert_eq!(result(&paid["PaymentResponse"]), success(), "{paid}");
@@ -481,12 +482,12 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         answers.insert((status, rejected(&answer["SaleToPOIRequest"])));
     }
     assert_eq!(answers.len(), 1, "{answers:?}");
-    // The log tells the technician more than the network: the till, its source, and what to compare.
+    // The log tells the technician more than the answer does: the till, its source, and the settings to compare.
     let line = front.until_logged("compare passphrase, key-identifier and key-version").await;
     assert!(line.contains("WARN") && line.contains("till=\"") && line.contains("from=127.0.0.1:"), "{line}");
     let line = front.until_logged("no [[nexo.till]] in front.toml has its SaleID").await;
     assert!(line.contains("from=127.0.0.1:") && !line.contains("till="), "{line}");
-    // A request that is not a till's is refused with problem details.
+    // A request that a till cannot have sent is refused with problem details.
     let post = |path: &str| till.client.post(till.url.replace("/nexo/", path)).body(good.clone());
     for (request, status) in [
         (post("/nexo/"), 415),
@@ -497,8 +498,8 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         assert_eq!(request.send().await.unwrap().status(), status);
     }
     let large = post("/nexo").header("content-type", "application/json").body(vec![b' '; 300_000]);
-    // The body is refused before it is sent completely, and the connection is closed. If the answer arrives, it tells
-    // this.
+    // The front refuses the body before it is complete and closes the connection. If the answer arrives, it has this
+    // status and header.
     assert!(
         large.send().await.map_or(true, |answer| answer.status() == 413 && answer.headers()["connection"] == "close")
     );
@@ -530,7 +531,8 @@ async fn a_till_has_its_own_lines_and_its_receipts_printed_by_the_terminal() {
     let lines: Vec<&str> = paper.lines().map(str::trim).collect();
     assert!(lines[0] == "VOUCHER" && lines[1].starts_with("Points  ") && lines[1].ends_with("  120"), "{paper}");
 
-    // The terminal prints the receipt from a payment's answer unchanged: lines for one till, pairs for the other.
+    // The terminal prints the receipt from a payment's answer when the till sends it back unchanged. One till gets
+    // lines and the other gets pairs.
     let takes_apart = Till { sale_id: "Till 2", key: None, ..till.clone() };
     for (till, transaction) in [(&till, "1"), (&takes_apart, "2")] {
         let (paid, ()) = tokio::join!(till.pays("2", "5", transaction), tap(&shop));
@@ -626,7 +628,7 @@ async fn the_till_on_the_desk_pays_repeats_aborts_reverses_and_closes() {
 async fn a_till_made_of_adyens_library_works_unmodified() {
     let program = std::env::var("POS_TERMINAL_API_CLIENT").expect("POS_TERMINAL_API_CLIENT names till.js");
     let (shop, _stop) = shop().await;
-    // The library supports no other port.
+    // The library supports only this port.
     let front = front(&shop, 8443).await;
     let ca = front.folder.path().join("ca.pem");
     std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
@@ -642,7 +644,7 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
     assert_eq!((charged, entries(&shop, Kind::Refund, State::Approved)), (vec!["12.34", "12.34"], 2));
 }
 
-/// Waits until the reader is free; a payment before that gets `Busy`.
+/// Waits until the reader is free. An earlier payment would get `Busy`.
 async fn is_free(front: &Running, client: &reqwest::Client) {
     let status = || client.get(front.https_url("/v1/status")).send();
     let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
@@ -663,7 +665,7 @@ async fn the_same_message_twice_within_milliseconds_is_one_payment_and_one_answe
             timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("it asks for a card");
             tap(&shop).await;
         };
-        // Two messages, the second at the same time or a moment later.
+        // The till sends two messages, the second at the same time or a moment later.
         let behind = async {
             tokio::time::sleep(Duration::from_millis(round % 10)).await;
             once().await

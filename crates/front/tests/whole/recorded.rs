@@ -1,5 +1,5 @@
-//! A till's line that is recorded when `POS_ZVT_STREAMS` names a folder (`bash tests/clients/dissect`). Otherwise till
-//! and terminal are connected directly.
+//! A till's line, which is recorded if `POS_ZVT_STREAMS` names a folder (`bash tests/clients/dissect`). Otherwise the
+//! till is connected directly to the terminal.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -7,15 +7,15 @@ use tokio::net::{TcpListener, TcpStream};
 use pos_protocols::zvt::apdu::Splitter;
 use pos_test_kit::world::pcap::Stream;
 
-/// The reading of the till's bytes: as ZVT or not.
+/// The kind of bytes that the till sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
     Zvt,
-    /// The test sends bytes that are not ZVT: only the terminal's answers are recorded.
+    /// Bytes that are not always ZVT, so only the terminal's answers are recorded.
     Anything,
 }
 
-/// Returns the port to which a till connects for the terminal at this port.
+/// Returns the port to which a till must connect to reach the terminal at `port`.
 pub(crate) async fn line_to(port: u16, till: Speaks) -> u16 {
     if std::env::var_os("POS_ZVT_STREAMS").is_none() {
         return port;
@@ -30,7 +30,7 @@ pub(crate) async fn line_to(port: u16, till: Speaks) -> u16 {
     at
 }
 
-/// Records until either end closes, then closes the other end.
+/// Records a connection until either end closes it, and then closes the other end.
 async fn recorded(mut till: TcpStream, port: u16, speaks: Speaks) {
     let Ok(mut terminal) = TcpStream::connect(("127.0.0.1", port)).await else { return };
     let mut stream = Stream::begin().expect("streams are asked for");

@@ -1,5 +1,5 @@
-//! Tills that speak ZVT, with the real agent. Each test is a till on a real connection, and its answers are compared
-//! with the gateway's ledger.
+//! Tests of tills that speak ZVT, with the real agent. Each test acts as a till on a real connection and compares the
+//! answers with the gateway's ledger.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -28,8 +28,8 @@ use pos_test_kit::world::pcap::Stream;
 
 const PASSWORD: Password = Password(123_456);
 
-/// Returns the front's user. The agent does not restrict root. When root runs these tests, the front runs as another
-/// user.
+/// Returns the user that runs the front, and whether root runs the tests. The agent does not restrict root, so in that
+/// case the front runs as another user.
 pub(crate) fn front_user() -> (u32, bool) {
     match rustix::process::getuid().as_raw() {
         0 => (60_002, true),
@@ -37,12 +37,12 @@ pub(crate) fn front_user() -> (u32, bool) {
     }
 }
 
-/// Starts a shop whose agent lets the front act for the till.
+/// Starts a shop whose agent lets the front act for the page and one ZVT till.
 pub(crate) async fn shop_of_two() -> (Shop, tokio::sync::oneshot::Sender<()>) {
     shop_that_waits(600).await
 }
 
-/// Starts such a shop. The agent waits this many seconds for a till that is gone.
+/// Starts such a shop, whose agent waits this many seconds for a till to confirm an approval.
 pub(crate) async fn shop_that_waits(seconds: u16) -> (Shop, tokio::sync::oneshot::Sender<()>) {
     let uid = front_user().0;
     let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\"]\n\n[journal]");
@@ -110,27 +110,26 @@ pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
 }
 
-/// Returns a free port below 32768, where the system begins to assign ports. So the system gives it to no
-/// other program.
+/// Returns a free port below 32768. The system assigns only higher ports itself, so no other program gets this one.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    // Another run of these tests begins at another port.
+    // Another process with these tests begins at another port.
     let first = 20_000 + u16::try_from(std::process::id() % 100).unwrap() * 100;
     let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed));
     ports.take(1000).find(is_free).expect("a free port")
 }
 
-/// A till that acknowledges and keeps each message.
+/// A till that acknowledges and collects all messages.
 pub(crate) struct Till {
     stream: TcpStream,
     splitter: Splitter,
     ahead: Vec<Apdu>,
-    /// The answers to `04 0F`.
+    /// The till's next answers to `04 0F`.
     says: Vec<Apdu>,
-    /// True when the till's printer is down.
+    /// True when the till's printer fails, so the till refuses print blocks.
     pub(crate) refuses_blocks: bool,
-    /// True when the length of each APDU is sent before it.
+    /// True when the till sends the length of each APDU before the APDU.
     has_lengths: bool,
     sent: Option<Apdu>,
 }
@@ -140,7 +139,7 @@ impl Till {
         Self::on(line_to(port, Speaks::Zvt).await).await
     }
 
-    /// Connects a till that sends bytes which are not ZVT.
+    /// Connects a till that may send bytes that are not ZVT.
     async fn that_errs_at(port: u16) -> Self {
         Self::on(line_to(port, Speaks::Anything).await).await
     }
@@ -189,7 +188,7 @@ impl Till {
         TerminalMessage::read(&self.hears().await.unwrap()).unwrap()
     }
 
-    /// Reads and acknowledges until the command is over.
+    /// Reads and acknowledges messages until the command has ended.
     pub(crate) async fn until_over(&mut self) -> Vec<TerminalMessage> {
         let mut told = Vec::new();
         loop {
@@ -312,10 +311,10 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let Some(TerminalMessage::Completion(data)) = registered.last() else { panic!("{registered:?}") };
     let said = Fields::of_terminal(data).unwrap();
     assert_eq!((said.byte(0x19), said.get(0x49)), (Some(0), Some(&[0x09, 0x78][..])));
-    // A technician reads the trace.
+    // A technician starts to read the trace.
     let written = front.folder.path().join("zvt.log");
     let trace = front.begin_verb(&["trace", written.to_str().unwrap()]);
-    // A sale on a new connection: the registration belongs to the terminal.
+    // The sale uses a new connection, because the registration does not end with its connection.
     drop(till);
     let mut till = Till::at(port).await;
     assert_eq!(till.asks(&Command::Authorisation(money(1250))).await, TerminalMessage::Ok);
@@ -334,7 +333,7 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let seen = front.verb(&["status"]);
     let seen = String::from_utf8(seen.stdout).unwrap();
     assert!(seen.contains("06 01 authorisation") && seen.contains("\"till\": \"zvt-1\""), "{seen}");
-    // From its beginning, the trace has each line complete; the last lines are those of another command.
+    // The trace contains each line in full from its start. Its last lines are those of another command.
     until("a trace of two commands", || {
         let read = std::fs::read_to_string(&written).unwrap_or_default();
         read.contains("status enquiry") || {
@@ -349,20 +348,20 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let read = std::fs::read_to_string(&written).unwrap();
     assert!(read.contains("zvt-1 till says") && read.contains("status enquiry: password …"), "{read}");
     drop(trace);
-    // A front that was killed in the meantime reports the same outcome.
+    // After the front is killed and started again, it reports the same outcome.
     let config = zvt_config(front.folder.path(), port, "");
     let front = begun(front.kill().await.folder(), &config).await;
     let mut till = Till::at(port).await;
     let again = till.does(&repeat()).await;
     assert_eq!((code(&again), status(&again).number(0x04)), (0, Ok(Some(1250))));
     assert_eq!(status(&again).number(0x87), Ok(Some(1)));
-    // Its receipts are printed again by their number; an unknown number gives none.
+    // The receipts can be printed again by number. An unknown number prints none.
     for (from, to, expected, copies) in [(1, Some(3), 0, 2), (2, None, 0x66, 0)] {
         let told = till.does(&Command::Reprint { password: PASSWORD, from, to }).await;
         let whole = told.iter().filter(|it| matches!(it, TerminalMessage::Block(_, true))).count();
         assert_eq!((code(&told), whole), (expected, copies), "{from}");
     }
-    // A reversal by receipt number is refused with another amount, another number or another password.
+    // A reversal by receipt number is refused if the amount, the number or the password is wrong.
     for (password, fields, expected) in [
         (PASSWORD, [receipt(1).get(0x87).map(<[u8]>::to_vec), Some(digits(1249, 6))], 0xB5),
         (PASSWORD, [receipt(2).get(0x87).map(<[u8]>::to_vec), None], 0xB5),
@@ -379,18 +378,18 @@ async fn a_till_registers_sells_repeats_the_receipt_and_closes_the_day() {
     let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
     assert_eq!((code(&told), status(&told).number(0x37)), (0, Ok(Some(1))), "{told:?}");
     assert_eq!(shop.gateway.ledger().all_charged().count(), 0);
-    // The sums, and the close of day.
+    // The till asks for the sums and closes the day.
     let told = till.does(&Command::Totals(guarded(Fields::default()))).await;
     assert_eq!((code(&told), status(&told).number(0x04)), (0, Ok(Some(0))));
     let told = till.does(&Command::EndOfDay(guarded(Fields::default()))).await;
     assert_eq!((code(&told), status(&told).get(0x60).map(<[u8]>::len)), (0, Some(53)), "{told:?}");
-    // A transaction of a closed period is not found by its number.
+    // A transaction of a closed period can no longer be found by its number.
     let told = till.does(&Command::Reversal(guarded(receipt(1)))).await;
     assert_eq!(code(&told), 0xB5);
     drop(front);
 }
 
-/// The page sells too. Page and till each get their own results, and one close covers both.
+/// The page also makes a sale. The till gets only its own sums, and one close of day covers both.
 #[tokio::test]
 async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
     let (shop, _stop) = shop_of_two().await;
@@ -409,7 +408,7 @@ async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
         let told = till.does(&command).await;
         let fields = status(&told);
         assert_eq!((code(&told), fields.number(0x04)), (0, Ok(Some(1250))), "{told:?}");
-        // Its receipt is the second one of the terminal.
+        // The till's receipt has number 2, because the page made the terminal's first sale.
         assert_eq!(fields.get(0x60).map(|sums| sums[..4].to_vec()), Some(vec![0, 2, 0, 2]), "{told:?}");
     }
     let close = crate::json_of(client.get(front.https_url("/v1/closes/last")).send().await.unwrap()).await;
@@ -419,7 +418,7 @@ async fn a_till_with_sums_of_its_own_hears_them_and_closes_the_day_for_all() {
     assert_eq!(open["net"], serde_json::json!([]), "the period of the page has ended too: {open}");
 }
 
-/// Runs `pos-agent` with these arguments: this test's program again, which contains the whole agent.
+/// Runs `pos-agent` with these arguments. The program is this test program, which contains the whole agent.
 async fn agent_verb(words: &[&str]) -> String {
     let program = std::env::current_exe().unwrap();
     let mut verb = tokio::process::Command::new(program);
@@ -461,7 +460,7 @@ async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     let _front = front(&shop, port, "").await;
     let mut till = Till::at(port).await;
     till.registers(0x0A).await;
-    // The till answers "later", then confirms only a part.
+    // The till answers "later" and then confirms only a part.
     let mut part = Fields::default();
     part.set_number(0x04, 2200);
     let part = Apdu::new(Control(0x84, 0x9D), part.write(pos_protocols::zvt::bmp::Order::Ascending));
@@ -480,7 +479,7 @@ async fn what_the_till_answers_to_the_approval_is_what_becomes_of_it() {
     let ledger = shop.gateway.ledger();
     let rest = ledger.entries().iter().find(|entry| entry.kind == Kind::Refund).unwrap();
     assert_eq!(rest.amount, "11.00");
-    // The till refuses: the payment is reversed, and the repeat reports this.
+    // If the till refuses, the payment is reversed, and the repeat reports this.
     till.says = vec![Apdu::refused(0x05)];
     assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
     tap(&shop).await;
@@ -501,13 +500,13 @@ async fn a_till_that_is_gone_at_the_approval_is_not_charged_for_or_keeps_it_as_i
         till.registers(0x02).await;
         assert_eq!(till.asks(&Command::Authorisation(money(990))).await, TerminalMessage::Ok);
         tap(&shop).await;
-        // The line breaks while 04 0F is on its way.
+        // The line breaks before the till acknowledges 04 0F.
         assert!(matches!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(TerminalMessage::Status(_))));
         drop(till);
         let settled = || if kept { true } else { entries(&shop, Kind::Reversal, State::Approved) == 1 };
         until("it is settled", settled).await;
         let mut till = Till::at(port).await;
-        // Until the outcome is known, the till gets the answer that it is not known.
+        // Until the outcome is known, the till gets the answer that it is unknown.
         let told = till.learns().await;
         assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
         assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
@@ -523,14 +522,14 @@ async fn an_abort_stops_what_waits_for_a_card_and_a_line_that_breaks_does_too() 
     till.registers(0x02).await;
     assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
-    // Another connection has to wait. A status enquiry on it is answered.
+    // A payment on another connection is refused, but a status enquiry is answered.
     let mut other = Till::at(port).await;
     assert_eq!(other.asks(&Command::Authorisation(money(600))).await, TerminalMessage::Refused(0x9C));
     assert_eq!(other.does(&Command::StatusEnquiry(Fields::default())).await.len(), 1);
     assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Ok);
     let told = till.until_over().await;
     assert_eq!((code(&told), status(&told).byte(0x27)), (0x6C, Some(0x6C)));
-    // A line that breaks while the reader waits for a card.
+    // The line breaks while the reader waits for a card.
     assert_eq!(till.asks(&Command::Authorisation(money(500))).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
     drop(till);
@@ -567,12 +566,12 @@ async fn reserved_is_captured_by_what_is_used_or_unused_and_given_up() {
         assert_eq!(code(&till.until_over().await), 0);
     }
     assert_eq!(open(&till.does(&any()).await), [0, 3]);
-    // The unused part must be named: when it is missing or too large, nothing is sent.
+    // The till must state the unused part. If that is missing or too large, no request is sent to the gateway.
     for amount in [None, Some(10_001)] {
         assert_eq!(code(&till.does(&Command::PartialReversal(with(1, amount))).await), 0xB7);
     }
     assert_eq!(code(&till.does(&Command::PartialReversal(with(1, Some(4_000)))).await), 0);
-    // The used part: a larger one than what is left is refused.
+    // The till states the used part. A part that is larger than the amount that is left is refused.
     assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(10_001)))).await), 0xB7);
     assert_eq!(code(&till.does(&Command::BookTotal(with(2, Some(2_500)))).await), 0);
     assert_eq!(code(&till.does(&Command::PreAuthorisationReversal(with(3, None))).await), 0);
@@ -646,7 +645,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         till.send(&apdu).await;
         assert_eq!(TerminalMessage::read(&till.hears().await.unwrap()), Ok(expected), "{apdu:?}");
     }
-    // Commands that can be read and are refused for their content.
+    // Commands that can be read but are refused because of their content.
     let with = |bmp: u8, value: &[u8]| {
         let mut fields = money(500);
         fields.set(bmp, value);
@@ -667,7 +666,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         let told = till.does(&command).await;
         assert_eq!(code(&told), expected, "{command:?}: {told:?}");
     }
-    // Another currency than the terminal's is refused with a specific answer.
+    // A currency other than the terminal's is refused with a specific answer.
     let currency = Some([0x08, 0x40]);
     let registration = Registration { password: Password(0), config: 6, currency, fields: Fields::default() };
     till.send(&Command::Registration(registration).apdu()).await;
@@ -676,7 +675,7 @@ async fn whatever_else_a_till_sends_has_a_documented_answer() {
         assert_eq!(code(&till.does(&command).await), 0, "{command:?}");
     }
     assert!(shop.gateway.ledger().entries().is_empty());
-    // A wrong length: the line is closed after a while, and the next one is served.
+    // After a wrong length, the line is closed after a while. The next connection is served.
     till.stream.write_all(&[6, 1, 0xFF, 0xFF, 0xFF]).await.unwrap();
     assert!(till.hears().await.is_none());
     let mut till = Till::at(port).await;
@@ -715,9 +714,9 @@ async fn a_till_on_a_serial_line_pays_with_bytes_that_are_doubled() {
     });
     let mut write = |bytes: &[u8]| std::io::Write::write_all(&mut line, bytes).unwrap();
     let mut told = Vec::new();
-    // 10.10: each of its two bytes is a DLE, which is sent twice on the line.
+    // Both bytes of the amount 10.10 are a DLE, which is sent twice on the line.
     let payment = Command::Authorisation(money(1010)).apdu();
-    // The content of the frames, for Wireshark, which would count a doubled byte as two.
+    // Only the content of the frames is recorded for Wireshark, which would count a doubled byte as two.
     let mut stream = Stream::begin();
     if let Some(stream) = &mut stream {
         stream.till_says(&payment.encode());
@@ -762,7 +761,7 @@ async fn a_till_made_of_the_crate_zvt_works_unmodified() {
     let port = free_port();
     let _front = front(&shop, port, "").await;
     let mut client = tokio::process::Command::new(program);
-    // The client's output is shown when it fails.
+    // The client's output is shown if the test fails.
     let client = client.arg(format!("127.0.0.1:{}", line_to(port, Speaks::Zvt).await)).kill_on_drop(true).status();
     let taps = async {
         for _ in 0..2 {
@@ -814,7 +813,7 @@ async fn the_till_on_the_desk_pays_repeats_voids_and_closes() {
         });
         assert_eq!(said, code, "{words:?}");
     }
-    // The till learns that nothing is charged while the reversal is on its way.
+    // The till learns that nothing is charged while the reversal is still on its way to the gateway.
     let charged = || shop.gateway.ledger().all_charged().count();
     until("12.00 of the reservation", || charged() == 1).await;
 }
@@ -828,7 +827,7 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let config = zvt_config(front.folder.path(), port, &more);
         let mut till = Till::at(port).await;
         till.registers(0x02).await;
-        // The front is killed while a card is waited for. The card is read anyway, but no till confirms the bank's
+        // The front is killed while the reader waits for a card. The card is read anyway, but no till confirms the
         // approval.
         assert_eq!(till.asks(&Command::Authorisation(money(700))).await, TerminalMessage::Ok);
         timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
@@ -837,7 +836,7 @@ async fn a_front_that_is_killed_in_the_middle_of_a_payment_loses_nothing() {
         let told = Till::at(port).await.learns().await;
         assert_eq!(status(&told).byte(0x27) == Some(0), kept, "{told:?}");
         assert_eq!(shop.gateway.ledger().all_charged().count(), usize::from(kept));
-        // The front is killed with the approval on its way to the till.
+        // The front is killed while the approval is on its way to the till.
         let mut till = Till::at(port).await;
         assert_eq!(till.asks(&Command::Authorisation(money(900))).await, TerminalMessage::Ok);
         tap(&shop).await;

@@ -1,5 +1,5 @@
-//! Interruptions of a ZVT till with the real programs. After each of them, the till, the gateway's ledger and the
-//! receipt agree, or the till knows that the outcome is not known.
+//! Tests of interruptions at a ZVT till, with the real programs. After each one, the till, the gateway's ledger and the
+//! receipt agree, or the till knows that the outcome is unknown.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use crate::zvt::{
 };
 use crate::{PATIENCE, shop_changed, tap};
 
-/// Makes a payment in which the till closes the connection after `cut` APDUs, counted in both directions. Returns
-/// whether it came that far.
+/// Makes a payment in which the till closes the connection after `cut` APDUs, counted in both directions. Returns false
+/// if the payment ended before that.
 async fn pays_until_cut(till: &mut Till, shop: &Shop, amount: u64, cut: usize) -> bool {
     let mut passed = 0;
     let mut goes_on = || {
@@ -52,7 +52,8 @@ async fn pays_until_cut(till: &mut Till, shop: &Shop, amount: u64, cut: usize) -
     }
 }
 
-/// The config bytes: the till prints, or the terminal prints. In both cases the till gets intermediate states.
+/// The config bytes for a till that prints and for a terminal that prints. In both cases the till gets intermediate
+/// states.
 const TILL_PRINTS: u8 = 0x8A;
 const TERMINAL_PRINTS: u8 = 0x08;
 
@@ -62,7 +63,7 @@ fn told_of(told: &[TerminalMessage], amount: u64) -> Option<u8> {
     fields.byte(0x27).filter(|_| fields.number(0x04) == Ok(Some(amount)))
 }
 
-/// Returns the number of customers' receipts that show a payment.
+/// Returns the number of customer receipts that show an approved payment.
 fn receipts_of_paid(shop: &Shop) -> usize {
     shop.printer.receipts().iter().filter(|it| it.contains("CUSTOMER COPY") && it.contains("APPROVED")).count()
 }
@@ -76,7 +77,8 @@ async fn a_line_that_is_cut_at_any_apdu_leaves_till_ledger_and_receipt_agreed() 
         Till::at(port).await.registers(config).await;
         let (mut charged, mut cut, mut was_cut) = (0, 1, true);
         while was_cut {
-            // Each payment has another amount, so the answer about an earlier payment cannot be taken for this one.
+            // Each payment has a different amount, so the answer about an earlier payment cannot be mistaken for this
+            // one.
             let amount = 1000 + u64::try_from(cut).unwrap();
             let mut till = Till::at(port).await;
             was_cut = pays_until_cut(&mut till, &shop, amount, cut).await;
@@ -96,7 +98,7 @@ async fn a_line_that_is_cut_at_any_apdu_leaves_till_ledger_and_receipt_agreed() 
     }
 }
 
-/// Acts as a till whose T4 is over: it aborts, does not wait for the answer, and closes the connection.
+/// Acts as a till whose timer T4 has expired. It aborts, does not wait for the answer, and closes the connection.
 async fn gives_up(mut till: Till) {
     till.send(&Command::Abort(Fields::default()).apdu()).await;
 }
@@ -107,19 +109,19 @@ async fn a_till_that_gives_up_after_t4_learns_what_the_ledger_holds() {
     let port = free_port();
     let _front = front(&shop, port, "").await;
     Till::at(port).await.registers(0x06).await;
-    // Without a result: the bank has booked, and its answer is on its way.
+    // The till has no result yet. The bank has booked the payment, and its answer is on its way.
     let mut till = Till::at(port).await;
     shop.gateway.set_delay(Duration::from_secs(2));
     assert_eq!(till.asks(&Command::Authorisation(money(810))).await, TerminalMessage::Ok);
     tap(&shop).await;
     until("the bank was asked", || entries(&shop, Kind::Debit, State::Approved) == 1).await;
-    // A till that is still connected is informed that it is too late.
+    // A till that is still connected learns that it is too late to abort.
     assert_eq!(till.asks(&Command::Abort(Fields::default())).await, TerminalMessage::Refused(0x83));
     drop(till);
     let told = Till::at(port).await.learns().await;
     assert_eq!((told_of(&told, 810), shop.gateway.ledger().all_charged().count()), (Some(0xB4), 0), "{told:?}");
     shop.gateway.set_delay(Duration::ZERO);
-    // With the result: one that the till has not acknowledged, and one that it has.
+    // The till has the result, once without and once with its acknowledgement.
     for (amount, acknowledges) in [(820, false), (830, true)] {
         let mut till = Till::at(port).await;
         assert_eq!(till.asks(&Command::Authorisation(money(amount))).await, TerminalMessage::Ok);
@@ -144,8 +146,8 @@ async fn a_printer_that_fails_undoes_no_payment() {
     let (shop, _stop) = shop_of_two().await;
     let port = free_port();
     let _front = front(&shop, port, "").await;
-    // The terminal's printer: the status reports the fault, the payment is approved, and the receipt comes when there
-    // is paper.
+    // The terminal's printer fails. The payment is approved, the status reports the fault, and the receipt is printed
+    // when there is paper.
     shop.printer.set_sensors(Sensors { paper_out: true, ..Sensors::default() });
     let mut till = Till::at(port).await;
     till.registers(TERMINAL_PRINTS).await;
@@ -166,7 +168,8 @@ async fn a_printer_that_fails_undoes_no_payment() {
     assert_eq!((receipts_of_paid(&shop), shop.gateway.ledger().all_charged().count()), (0, 1));
     shop.printer.set_sensors(Sensors::default());
     until("its receipt", || receipts_of_paid(&shop) == 1).await;
-    // The till's printer: the till refuses the first block. The payment is kept, and 06 20 sends all blocks again.
+    // The till's printer fails, so the till refuses the first block. The payment is kept, and 06 20 sends all blocks
+    // again.
     let mut till = Till::at(port).await;
     till.registers(TILL_PRINTS).await;
     till.refuses_blocks = true;
@@ -201,13 +204,13 @@ async fn a_command_that_comes_twice_is_one_payment_and_two_tills_have_each_its_o
     let (mut first, mut second) = (Till::at(first_port).await, Till::at(second_port).await);
     first.registers(0x06).await;
     second.registers(0x06).await;
-    // The same bytes again, on the same line and on another one.
+    // The same bytes arrive again, on the same connection and on another one.
     let payment = Command::Authorisation(money(1100));
     assert_eq!(first.asks(&payment).await, TerminalMessage::Ok);
     timeout(PATIENCE, shop.reader.waits_for(WaitsFor::Card)).await.expect("the reader asks for a card");
     assert_eq!(first.asks(&payment).await, TerminalMessage::Refused(0x9C));
     assert_eq!(Till::at(first_port).await.asks(&payment).await, TerminalMessage::Refused(0x9C));
-    // The other till has to wait, because the terminal has one reader.
+    // The payment of the other till is aborted, because the terminal has only one reader.
     assert_eq!(second.does(&payment).await, [TerminalMessage::Aborted { code: 0x9C, fields: Fields::default() }]);
     tap(&shop).await;
     assert_eq!(told_of(&first.until_over().await, 1100), Some(0));
@@ -245,20 +248,20 @@ async fn a_void_that_comes_again_or_names_another_day_takes_nothing_back() {
         fields.set_number(0x37, trace);
         Command::Reversal(guarded(fields))
     };
-    // A reversal with another payment's trace, then with the right one, then the same again on this line and on another
-    // one.
+    // The till sends a reversal with another payment's trace number, and then with the right one. It then repeats the
+    // reversal on this connection and on another one.
     assert_eq!(code(&till.does(&traced(2, 1)).await), 0xB5);
     assert_eq!(charged(), 2);
     assert_eq!(code(&till.does(&traced(2, 2)).await), 0);
     assert_eq!(code(&till.does(&traced(2, 2)).await), 0xB5);
     assert_eq!(code(&Till::at(port).await.does(&traced(2, 2)).await), 0xB5);
     assert_eq!((charged(), entries(&shop, Kind::Reversal, State::Approved)), (1, 1));
-    // On another day, an earlier payment is not found, and the same payment is a new one.
+    // After the close of day, the earlier payment is not found, and the same command begins a new payment.
     assert_eq!(code(&till.does(&Command::EndOfDay(guarded(Fields::default()))).await), 0);
     assert_eq!(code(&till.does(&Command::Reversal(guarded(receipt(1)))).await), 0xB5);
     pays(&mut till).await;
     assert_eq!(charged(), 2);
-    // A payment with a restriction is not begun.
+    // A payment that is restricted to a card type does not begin.
     let mut fields = money(1300);
     fields.set(0x8A, [0x05]);
     assert_eq!(code(&till.does(&Command::Authorisation(fields)).await), 0x83);

@@ -1,8 +1,8 @@
-// The form of each brand. The form decides which of the shopper's data the frame requests (frame.js).
+// The form for each brand. It decides which data the frame asks the shopper for (frame.js).
 
 const CARDS = ['VISA', 'MASTER', 'AMEX', 'MAESTRO', 'JCB', 'DINERS', 'DISCOVER', 'UNIONPAY'];
 
-// The options of the wallets, with the interface's names (Fast checkout). The interface has no options for wallet A.
+// The names of the wallets' options in the interface (Fast checkout). The interface has no options for wallet A.
 const OPTIONS_OF_B = [
   'gatewayMerchantId', 'merchantId', 'merchantName', 'currencyCode', 'prefetchPriceStatus', 'amount', 'displayItems',
   'onPaymentDataChanged', 'billingAddressRequired', 'billingAddressParameters', 'onPaymentAuthorized',
@@ -11,8 +11,8 @@ const OPTIONS_OF_C = [
   'merchantId', 'ledgerCurrency', 'sandbox', 'checkoutLanguage', 'productType', 'placement', 'buttonColor',
 ];
 
-// `kind` selects the fields of the frame. `wallet` is the prefix of the wallet's parameters, and the wallet's object in
-// wpwlOptions with the option names.
+// `kind` selects the fields of the frame. `wallet` is the prefix of the wallet's parameters. `options` is the wallet's
+// object in wpwlOptions, and `names` lists its options.
 const BRANDS = {
   DIRECTDEBIT_SEPA: { kind: 'bank' },
   ONLINETRANSFER: { kind: 'bank' },
@@ -24,7 +24,8 @@ const BRANDS = {
   WALLET_C: { wallet: '<wallet_c>', options: 'walletC', names: OPTIONS_OF_C },
 };
 
-// Returns the forms for a list of brands, in their order: one for all cards, and one for each other brand.
+// Returns the forms for a list of brands, in the order of the list. All cards share one form, and each other brand has
+// its own.
 function formsFor(listed) {
   const forms = [];
   for (const brand of new Set(listed)) {

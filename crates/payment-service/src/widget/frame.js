@@ -1,11 +1,11 @@
 'use strict';
-// The fields for the shopper's payment data, in a frame of the service. The frame tells the page around it whether the
-// fields are valid, and the payment's outcome. Only the service gets the typed data. The browser tells the frame the
-// origin of the surrounding page, and the frame reports it to the service.
+// The fields for the shopper's payment data, in a frame of the payment service. The frame tells the surrounding page
+// whether the fields are valid, and what the payment's outcome is. Only the service receives the typed data. The
+// browser tells the frame the origin of the surrounding page, and the frame reports it to the service.
 
 const digits = (text) => text.replace(/[\s-]/g, '');
 
-// Returns a card's brand by its first digits.
+// Returns the brand of a card from the first digits of its number.
 function brandOf(number) {
   const first = (n) => Number(number.slice(0, n));
   if (/^4/.test(number)) return 'VISA';
@@ -27,7 +27,7 @@ function passesLuhn(number) {
   return sum % 10 === 0;
 }
 
-// Reads month and year, and finds only typing mistakes. The service's clock decides whether the card has expired.
+// Reads the month and the year, and checks only their format. The service's clock decides whether the card has expired.
 function expiryOf(text) {
   const found = /^\s*(0[1-9]|1[0-2])\s*\/?\s*(?:20)?(\d{2})\s*$/.exec(text);
   return found && { month: found[1], year: `20${found[2]}` };
@@ -43,7 +43,7 @@ function passesIban(text) {
 
 const isName = (text) => text.trim().length >= 3 && !/\d/.test(text);
 
-// For each kind of form: the label of each field, its check, and its parameters.
+// The fields of each kind of form, with their labels, checks and parameters.
 const FIELDS = {
   card: [
     {
@@ -84,7 +84,8 @@ function element(name, properties, ...children) {
   return made;
 }
 
-// Accepts the page around the frame: its origin, as the browser states it, and the only message port to it.
+// Accepts the surrounding page's first message. It brings the page's origin, as the browser states it, and the only
+// message port to the page.
 function begin(event) {
   if (event.source !== window.parent || event.data?.wpwl !== 'begin' || !event.ports[0]) return;
   removeEventListener('message', begin);
@@ -103,7 +104,7 @@ function showFields({ port, words, kind, shop }) {
   const fields = FIELDS[kind].map((field) => {
     const { word, autocomplete, inputMode = 'text' } = field;
     const input = element('input', { id: word, name: word, autocomplete, inputMode, required: true, spellcheck: false });
-    // In right-to-left languages, the groups of digits keep their order.
+    // This keeps groups of digits in order in right-to-left languages.
     input.dir = 'auto';
     document.body.append(element('label', { htmlFor: word }, words[word] ?? word), input);
     input.addEventListener('keydown', ({ key }) => key === 'Enter' && port.postMessage({ enter: true }));

@@ -1,4 +1,4 @@
-// A widget form whose fields are in a frame of the service, so no script of the shop's page can read them.
+// A widget form whose fields are in a frame of the service, so scripts on the shop's page cannot read them.
 
 function frameForm(form, context) {
   const { words, code, container, action, purpose, extras } = context;
@@ -66,7 +66,7 @@ function frameForm(form, context) {
   });
 }
 
-// Returns whether the shop's callback stops the submission of the card form.
+// Checks whether the shop's callback stops the submission of the card form.
 function stopped(event) {
   const before = options().onBeforeSubmitCard;
   if (typeof before !== 'function') return false;
@@ -83,7 +83,7 @@ function pictures(brands) {
   return element('p', { className: 'wpwl-brands' }, ...brands.map(picture));
 }
 
-// Returns the merchant's additional fields in the form.
+// Returns the merchant's additional fields from the form, without empty ones.
 function fieldsOf(own) {
   return [...new FormData(own)].filter(([, value]) => typeof value === 'string' && value !== '');
 }

@@ -1,4 +1,4 @@
-// The texts for the shopper, in each of the widget's languages. This file is part of one function: see mod.rs.
+// The texts for the shopper in each language of the widget. This file is one part of a function that mod.rs assembles.
 
 const TEXTS = {
   en: {

@@ -1,4 +1,4 @@
-// The steps from the shopper's click to the payment and after it.
+// The steps after the shopper's click: the checkout, the payment, and the next page.
 
 const script = document.currentScript;
 const address = new URL(script.src);
@@ -17,7 +17,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-// Returns the checkout to pay: the script's checkout or, in fast checkout, a new one from the shop.
+// Returns the checkout to pay. It is the script's checkout or, in fast checkout, a new one from the shop.
 async function checkoutFor(brand) {
   if (checkoutOfScript) return checkoutOfScript;
   const create = options().createCheckout;
@@ -48,7 +48,7 @@ function browserFields() {
 
 const pathOf = (id, purpose) => `/v1/checkouts/${id}/${purpose}`;
 
-// Posts to the service. If the answer is lost, the payment may still have been made.
+// Sends a POST request to the service. If the answer is lost, the payment may still have been made.
 async function post(url, fields, headers) {
   const kind = 'application/x-www-form-urlencoded; charset=UTF-8';
   try {
@@ -70,12 +70,11 @@ function wayBack(action, id, purpose) {
   return url.href;
 }
 
-// A browser repeats a request automatically when a reused connection is cut. In that case the first request has paid,
-// and the service refuses the second. The shop then asks for the outcome.
+// A browser repeats a request automatically if a reused connection breaks. In that case the first request made the
+// payment, and the service refuses the second with this code. The shop then asks for the outcome.
 const WAS_USED = '700.300.700';
 
-// Continues after a payment: at the page that the payment waits for, or at the shop. A refusal is shown with its
-// reason.
+// Continues after a payment, on the page that the payment requires or at the shop. A refusal is shown with its reason.
 function goOn(done, { id, brand, action, purpose, say, container, words }) {
   const { lost, status, answer } = done;
   if (lost || status >= 500 || answer.result?.code === WAS_USED) {

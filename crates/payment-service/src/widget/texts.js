@@ -1,11 +1,10 @@
-// The shopper's language, and the shop's replacement texts. This file is part of one function: see mod.rs.
+// The shopper's language, and the shop's replacement texts. This file is one part of a function that mod.rs assembles.
 
-// The widget's languages have the interface's codes (behaviour: Hosted widget usage, 3). These are the language tags
-// (BCP 47) for the codes that differ.
+// The widget uses the interface's language codes (behaviour: Hosted widget usage, 3). Where a code differs from its
+// language tag (BCP 47), this table contains the tag.
 const TAGS = { dk: 'da', se: 'sv', cz: 'cs', cn: 'zh-Hans', gr: 'el', no: 'nb' };
 
-// Returns the code itself, or the language code before the country ('de-AT', 'de_AT'). Returns English for an unknown
-// language.
+// Returns the language code without a country ('de-AT', 'de_AT'). Returns English for an unknown language.
 function language(asked) {
   const code = String(asked ?? 'en').toLowerCase().split(/[-_]/)[0];
   if (Object.hasOwn(TEXTS, code)) return code;
@@ -13,7 +12,7 @@ function language(asked) {
   return 'en';
 }
 
-// The merchant's texts replace the widget's.
+// Returns the widget's texts, with the merchant's labels in place of the widget's.
 function textsFor(options) {
   const code = language(options.locale ?? options.language);
   const direction = code === 'ar' ? 'rtl' : 'ltr';

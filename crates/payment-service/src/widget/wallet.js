@@ -1,4 +1,4 @@
-// The button of a mobile wallet. It opens the simulated phone, a sheet in a frame of the service.
+// The button of a mobile wallet. It opens the simulated phone, which is a sheet in a frame of the service.
 
 function walletButton(form, context) {
   const { words, code, container, action, purpose, extras } = context;
@@ -64,7 +64,7 @@ function bought(wished) {
   return [list];
 }
 
-// Returns the wallet's token if the customer and the shop's callbacks have agreed; otherwise nothing.
+// Returns the wallet's token if the customer and the shop's callbacks agree, or null otherwise.
 async function sheet(form, id, own, words, code) {
   const wished = options()[form.options] ?? {};
   const { onPaymentDataChanged, onPaymentAuthorized } = wished;
@@ -102,7 +102,7 @@ async function sheet(form, id, own, words, code) {
   return paid;
 }
 
-// Returns the result of a shop's callback, or nothing if the callback fails.
+// Returns the result of a shop's callback, or null if the callback fails.
 async function ended(callback, argument) {
   try {
     return (await callback(argument)) ?? {};
