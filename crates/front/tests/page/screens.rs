@@ -1,4 +1,4 @@
-//! Tests of each main screen in each language, at five sizes, in light and dark colours and in the large size. No content
+//! Tests of each main screen in each language, at five sizes, in light, in dark and in the large size. No content
 //! is clipped or covered, and every control is large enough for a finger. axe-core finds no violation of WCAG 2.2 AA.
 //! The screenshots are for people.
 //!
