@@ -600,8 +600,8 @@ fn tlv_accepts_and_rejects_by_the_policy() {
             "tlv-deep-nesting-40" => false,
             // The policy is "skip FF only where the profile allows; default reject".
             "tlv-padFF-before" => false,
-            // The policy is "reject duplicates in a field 55, keep order". This test checks the order, a later one
-            // field 55.
+            // The policy is "reject duplicates in a field 55, keep order". This test checks the order, and a later one
+            // checks field 55.
             "tlv-dup-tag" => true,
             "tlv-tag-first-subsequent-80" => false,
             _ => policy.starts_with("accept"),

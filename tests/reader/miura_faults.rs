@@ -94,7 +94,7 @@ impl Reader {
     }
 }
 
-/// Checks the order of the events, on which the agent relies. Like the agent, it answers a card immediately.
+/// A stand-in for the agent that checks the events that the agent relies on. It answers a card immediately.
 #[derive(Default)]
 struct Agent {
     ready: bool,

@@ -1742,9 +1742,9 @@ mod anything {
         ]
     }
 
-    /// Checks the order of the events, on which the agent relies. Each sale has steps, then exactly one of Card and
-    /// NoCard. After Card and Complete there is exactly one Completed. Idle comes only after the end of the sale. After
-    /// Unready there is no event of a sale.
+    /// A stand-in for the agent that checks the events that the agent relies on. Each sale has steps, then exactly one
+    /// of Card and NoCard. After Card and Complete there is exactly one Completed. Idle comes only after the end of the
+    /// sale. After Unready there is no event of a sale.
     #[derive(Default)]
     struct Agent {
         number: u64,

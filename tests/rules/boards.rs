@@ -204,7 +204,7 @@ fn parts(rule: &str) -> Result<Vec<Part<'_>>, String> {
     }
 }
 
-/// Checks that a rule only gives one tty one of the project's two names.
+/// Checks that a rule does only what the project's rules do: it gives one tty one of the project's two names.
 fn judge(rule: &str) -> Result<String, String> {
     let parts = parts(rule)?;
     let (last, others) = parts.split_last().ok_or("empty")?;

@@ -415,7 +415,7 @@ async fn logged_run(Logs { level, then, to_journal }: Logs) {
     let (log, debug, sale) = match journal.map(Journal::heard) {
         Some(heard) => {
             assert_eq!(String::from_utf8_lossy(&lines), "", "all of it is in the journal");
-            // The journal's form has the length before the text.
+            // In the journal's form, the length precedes the value.
             (heard, "PRIORITY\n\u{1}\0\0\0\0\0\0\x007\n", "POS_GATEWAY_US")
         }
         None => (lines, "DEBUG", "gateway_us"),

@@ -364,7 +364,8 @@ async fn what_had_not_been_sent_when_the_power_failed_is_told_as_soon_as_the_gat
     counter.shop.gateway.set_delay(Duration::from_millis(500));
     counter.start_agent();
     counter.until_ready().await;
-    // Without this, the answer would come at the end of the till's wait, which is longer than this test allows.
+    // Without the outcome's event, the answer would still come at the end of the till's wait. That is longer than this
+    // test allows.
     let view = within("the end", counter.find("W1?wait-s=120")).await.unwrap();
     assert_eq!(ended(&view), Some(OutcomeWord::NotSent));
 }

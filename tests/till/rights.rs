@@ -447,7 +447,7 @@ async fn who_did_it_is_in_the_chain_and_is_shown() {
     assert_eq!((begun.0, &begun.1["by"]), (201, &json!({"uid": someone()})), "{}", begun.1);
     let cancelled = at_socket(&socket, someone(), &[post("/v1/sales/p/cancel?till=till-3", json!({}))]).await.remove(0);
     assert_eq!(cancelled.1["cancel"], "in-time", "{}", cancelled.1);
-    // The token begins one sale, and a card pays it.
+    // The till with the token begins one sale, which a card pays.
     let begun = pos_test_kit::within("the reader is free", async {
         loop {
             let begun = by_token(sale("/v1/sales", "t")).await;
